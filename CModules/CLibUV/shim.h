@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What UplinkEventLoop needs from libuv and from the kernel calls beside it.
+#ifndef UPLINK_CLIBUV_SHIM_H
+#define UPLINK_CLIBUV_SHIM_H
+
+#include <uv.h>
+
+// Calls that glibc declares for _GNU_SOURCE only, or in headers that Swift's Glibc module leaves out.
+#include <sys/eventfd.h>
+int setns(int descriptor, int kind);
+int pthread_setname_np(pthread_t thread, const char *name);
+
+// A macro, and a flag hidden behind _GNU_SOURCE.
+static const int uplink_clone_newnet = 0x40000000;
+static const int uplink_eventfd_flags = EFD_CLOEXEC | EFD_NONBLOCK;
+
+#endif

@@ -1,0 +1,103 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "uplink",
+    products: [
+        .library(name: "Uplink", targets: ["Uplink"]),
+        .library(name: "UplinkCore", targets: ["UplinkCore"]),
+        .library(name: "UplinkEventLoop", targets: ["UplinkEventLoop"]),
+        .library(name: "UplinkMonitor", targets: ["UplinkMonitor"]),
+        .library(name: "UplinkHTTP", targets: ["UplinkHTTP"]),
+        .library(name: "UplinkCurl", targets: ["UplinkCurl"]),
+        .library(name: "UplinkTesting", targets: ["UplinkTesting"]),
+        .executable(name: "uplink", targets: ["UplinkCommand"]),
+    ],
+    traits: [
+        .trait(
+            name: "Pictures",
+            description: "The program `uplink` draws pictures (libchafa-dev, libglib2.0-dev, libpng-dev)."
+        )
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+    ],
+    targets: [
+        // System libraries. Each has exactly one importer, which scripts/check-imports enforces.
+        .systemLibrary(
+            name: "CLibUV", path: "CModules/CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(
+            name: "CLibCurl", path: "CModules/CLibCurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CNetlink", path: "CModules/CNetlink"),
+
+        // Pure: no C but libc.
+        .target(name: "UplinkCore"),
+        .target(name: "UplinkHTTP", dependencies: ["UplinkCore", .httpTypes, .system]),
+
+        // The engine and its two adapters.
+        .target(name: "UplinkEventLoop", dependencies: ["CLibUV", "UplinkCore"]),
+        .target(name: "UplinkMonitor", dependencies: ["CNetlink", "UplinkCore", "UplinkEventLoop"]),
+        .target(
+            name: "UplinkCurl",
+            dependencies: ["CLibCurl", "UplinkCore", "UplinkEventLoop", "UplinkHTTP", .httpTypes, .system]),
+
+        // What most people import.
+        .target(
+            name: "Uplink",
+            dependencies: [
+                "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkHTTP", "UplinkCurl", .httpTypes,
+            ]),
+
+        .target(name: "UplinkTesting", dependencies: ["UplinkCore", "UplinkHTTP", .httpTypes]),
+
+        .executableTarget(
+            name: "UplinkCommand",
+            dependencies: [
+                "Uplink", .httpTypes, .system,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "FlyingFox", package: "FlyingFox"),
+            ]),
+
+        // The positive control of the ThreadSanitizer run: a deliberate race beside its correct twin.
+        .executableTarget(name: "RacyCounter", path: "Tests/RacyCounter"),
+
+        // What several test targets share: namespaces, a census of descriptors and threads, programs to run.
+        .target(name: "TestSupport", dependencies: ["UplinkCore"], path: "Tests/TestSupport"),
+
+        .testTarget(name: "UplinkCoreTests", dependencies: ["UplinkCore", "UplinkTesting", "TestSupport"]),
+        .testTarget(name: "UplinkTestingTests", dependencies: ["UplinkTesting", "UplinkCore", "UplinkHTTP"]),
+        .testTarget(name: "UplinkEventLoopTests", dependencies: ["UplinkEventLoop", "UplinkCore", "TestSupport"]),
+        .testTarget(
+            name: "UplinkMonitorTests",
+            dependencies: ["UplinkMonitor", "UplinkEventLoop", "UplinkCore", "TestSupport"]),
+        .testTarget(name: "UplinkHTTPTests", dependencies: ["UplinkHTTP", "UplinkTesting", "TestSupport", .httpTypes, .system]),
+        .testTarget(
+            name: "UplinkCurlTests",
+            dependencies: [
+                "UplinkCurl", "UplinkHTTP", "UplinkEventLoop", "UplinkCore", "TestSupport", .httpTypes, .system,
+                .product(name: "FlyingFox", package: "FlyingFox"),
+            ]),
+        .testTarget(name: "UplinkTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport"]),
+        .testTarget(name: "CommandTests", dependencies: ["UplinkCommand", "Uplink", "UplinkTesting", "TestSupport"]),
+        .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = (target.swiftSettings ?? []) + [
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+}
+
+extension Target.Dependency {
+    static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
+    static var system: Self { .product(name: "SystemPackage", package: "swift-system") }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that knows the network's path and tells when it changes.
+///
+/// `LinuxNetworkMonitor` asks the kernel; the test kit's `StubNetworkMonitor` is told. One of your own is best built on
+/// a ``NetworkPathBroadcaster``, which brings both requirements.
+public protocol NetworkMonitor: Sendable {
+    /// The path as it is now, or nil while it is not known: before the first answer, and while nobody subscribes.
+    ///
+    /// Never a guess. May be read from any thread.
+    var currentPath: NetworkPath? { get }
+
+    /// The current path as soon as it is known, and every path after it.
+    ///
+    /// Any number may iterate. A monitor works while there is at least one subscriber.
+    var paths: NetworkPaths { get }
+}

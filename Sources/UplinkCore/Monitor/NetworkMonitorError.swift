@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What keeps a monitor from telling the network's path.
+public struct NetworkMonitorError: Error, Sendable {
+    /// The kind of an error; more may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Kind: String { case unavailable, failed }
+        private let kind: Kind
+
+        /// The system refuses the monitor's means (no netlink in this sandbox).
+        public static let unavailable = Code(kind: .unavailable)
+        /// The monitor worked and then failed.
+        public static let failed = Code(kind: .failed)
+
+        public var description: String { kind.rawValue }
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// What happened, and what to do about it.
+    public let message: String
+    /// What the system said, if it did.
+    public let underlyingError: (any Error)?
+
+    /// Describes an error.
+    public init(_ code: Code, message: String, underlyingError: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.underlyingError = underlyingError
+    }
+}
+
+extension NetworkMonitorError: CustomStringConvertible {
+    public var description: String { message }
+}

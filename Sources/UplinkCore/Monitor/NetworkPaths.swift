@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The network's paths as an asynchronous sequence: the current one first, then every change.
+///
+/// Each iteration is a subscription of its own, which ends when its iterator goes away. A consumer that is slow gets the
+/// newest path and delays nobody. The sequence ends when the monitor stops or the consuming task is cancelled, and
+/// throws ``NetworkMonitorError`` when the monitor cannot go on.
+public struct NetworkPaths: AsyncSequence, Sendable {
+    public typealias Element = NetworkPath
+    public typealias Failure = NetworkMonitorError
+
+    let broadcaster: NetworkPathBroadcaster
+
+    public func makeAsyncIterator() -> Iterator { Iterator(subscription: PathSubscription(to: broadcaster)) }
+
+    /// One subscription. For use by one task at a time.
+    public struct Iterator: AsyncIteratorProtocol {
+        let subscription: PathSubscription
+
+        /// The next path, or nil after the monitor's end and when the task is cancelled.
+        ///
+        /// - Throws: ``NetworkMonitorError`` when the monitor cannot go on. Having no network is not an error.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(NetworkMonitorError) -> NetworkPath? {
+            try await subscription.next().get()
+        }
+    }
+}
+
+/// Holds a place in the broadcaster for as long as its iterator lives.
+final class PathSubscription: Sendable {
+    private let broadcaster: NetworkPathBroadcaster
+    private let id: UInt64
+
+    init(to broadcaster: NetworkPathBroadcaster) {
+        self.broadcaster = broadcaster
+        id = broadcaster.subscribe()
+    }
+
+    deinit { broadcaster.unsubscribe(id) }
+
+    nonisolated(nonsending) func next() async -> PathSubscribers.Delivery {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { broadcaster.await(id, $0) }
+        } onCancel: {
+            broadcaster.cancel(id)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// An IPv4 or IPv6 address.
+///
+/// Its text is that of RFC 5952 (`192.0.2.1`, `2001:db8::1`); scope and prefix length are not part of it.
+public struct IPAddress: Sendable, Hashable {
+    /// The version of the Internet Protocol that an address belongs to.
+    public enum Family: String, Sendable, Hashable, CaseIterable {
+        /// IPv4 (RFC 791).
+        case ipv4
+        /// IPv6 (RFC 8200).
+        case ipv6
+    }
+
+    /// The version of the Internet Protocol that the address belongs to.
+    public let family: Family
+
+    private let high: UInt64
+    private let low: UInt64
+
+    /// Makes an address from its bytes in network order: four of them for IPv4, sixteen for IPv6, otherwise nil.
+    public init?(bytes: some Collection<UInt8>) {
+        switch bytes.count {
+        case 4:
+            family = .ipv4
+            high = 0
+            low = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+        case 16:
+            family = .ipv6
+            high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+            low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+        default: return nil
+        }
+    }
+
+    /// Reads an address as a person writes it, or nil where the text is none (`inet_pton(3)`).
+    public init?(_ text: String) {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, text, &bytes) == 1 {
+            self.init(bytes: bytes.prefix(4))
+        } else if inet_pton(AF_INET6, text, &bytes) == 1 {
+            self.init(bytes: bytes)
+        } else {
+            return nil
+        }
+    }
+
+    /// The address's bytes in network order.
+    public var bytes: [UInt8] {
+        switch family {
+        case .ipv4: (0..<4).map { UInt8(truncatingIfNeeded: low >> (24 - 8 * $0)) }
+        case .ipv6: (0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> (56 - 8 * ($0 % 8))) }
+        }
+    }
+
+    /// Whether no host is meant (`0.0.0.0`, `::`).
+    public var isUnspecified: Bool { high == 0 && low == 0 }
+
+    /// Whether the address means this host itself (127/8, `::1`).
+    public var isLoopback: Bool {
+        switch family {
+        case .ipv4: low >> 24 == 127
+        case .ipv6: high == 0 && low == 1
+        }
+    }
+
+    /// Whether the address is good on one link alone (169.254/16, fe80::/10).
+    public var isLinkLocal: Bool {
+        switch family {
+        case .ipv4: low >> 16 == 0xA9FE
+        case .ipv6: high >> 54 == 0x3FA
+        }
+    }
+}
+
+extension IPAddress: CustomStringConvertible {
+    public var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let length = socklen_t(text.count)
+        guard inet_ntop(family == .ipv4 ? AF_INET : AF_INET6, bytes, &text, length) != nil else { return "" }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

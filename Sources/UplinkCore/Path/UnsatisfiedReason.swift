@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why there is no network, as truthfully as the kernel lets one say.
+///
+/// In order of how near the network is: where the two address families differ, a path gives the nearer reason.
+public enum UnsatisfiedReason: String, Sendable, Hashable, CaseIterable {
+    /// No link is up: no cable, no radio, or all interfaces are switched off.
+    case noInterface
+    /// A link is up, but no address can be used on it yet.
+    case noAddress
+    /// There are addresses, but no route to the internet.
+    case noRoute
+    /// A route or a rule forbids the way (blackhole, unreachable, prohibit).
+    case blocked
+    /// There is a route, but the link it leads to is down.
+    case linkDown
+    /// There is a route, but its link waits for something (802.1X, Wi-Fi before authentication).
+    case linkDormant
+    /// An address is being checked for duplicates and will be usable in a moment.
+    case addressPending
+    /// The system would not say.
+    case unknown
+
+    /// A few words for a person, such as `no route to the internet`.
+    public var explanation: String {
+        switch self {
+        case .noInterface: "no link is up"
+        case .noAddress: "no usable address"
+        case .noRoute: "no route to the internet"
+        case .blocked: "blocked by a route or a rule"
+        case .linkDown: "the link is down"
+        case .linkDormant: "the link waits for authentication"
+        case .addressPending: "the address is being checked for duplicates"
+        case .unknown: "for a reason the system does not tell"
+        }
+    }
+}

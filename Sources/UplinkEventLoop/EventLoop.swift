@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibUV
+import Glibc
+import UplinkCore
+
+/// One thread that runs one libuv loop, as an executor for actors and tasks.
+///
+/// Actors that name the loop as their `unownedExecutor` live on its thread, so that the compiler proves what libuv and
+/// libcurl ask for: one thread for all calls. A task that prefers the loop (`withTaskExecutorPreference(loop)`) reaches
+/// those actors without a change of threads.
+///
+/// Use ``shared``, or ``withEventLoop(networkNamespace:_:)`` for a loop of one's own that is gone when the scope ends.
+/// Nothing that runs on a loop may block. All signals are blocked on its thread.
+public final class EventLoop: Sendable {
+    /// The process's loop. It starts with the first use and is never ended.
+    public static let shared: EventLoop = {
+        do { return try EventLoop(networkNamespace: nil) } catch {
+            preconditionFailure("\(error)")  // no thread or no descriptor at the process's first use: nothing can work
+        }
+    }()
+
+    let inbox: Inbox
+    let thread: LoopThread
+
+    /// Starts a loop; it runs until ``end()``.
+    ///
+    /// - Parameter networkNamespace: The name of a network namespace as `ip netns` keeps it, or the path of one. The
+    ///   thread enters it before anything opens, so that sockets made on this loop belong there. Needs CAP_SYS_ADMIN.
+    /// - Throws: ``EventLoopError`` when the thread, the loop or the namespace cannot be had.
+    package init(networkNamespace: String? = nil) throws(EventLoopError) {
+        inbox = try Inbox()
+        thread = LoopThread()
+        try thread.start(for: self, networkNamespace: networkNamespace)
+    }
+
+    /// Ends the loop: what was enqueued runs, every handle is closed, the thread is joined.
+    ///
+    /// Jobs that arrive later still run, one at a time, on a thread made for them, so that no task is lost; timers,
+    /// watchers and clocks of an ended loop throw ``EventLoopError``. Must not be called on the loop's own thread.
+    package func end() {
+        precondition(!isCurrent, "an event loop cannot wait for its own end")
+        inbox.close()
+        thread.join()
+    }
+
+    /// Whether the caller runs on this loop's thread.
+    package var isCurrent: Bool { LoopThread.current === self }
+
+    /// Runs `work` on the loop's thread, after what was enqueued before it. From any thread.
+    package func execute(_ work: @escaping @Sendable () -> Void) { submit(.work(work)) }
+
+    func submit(_ entry: Inbox.Entry) {
+        if inbox.add(entry) == .needsAfterlife { LoopThread.runAfterlife(of: self) }
+    }
+
+    /// The loop's handles, for callers on its thread.
+    ///
+    /// - Throws: ``EventLoopError`` when the loop has ended.
+    func confined() throws(EventLoopError) -> LoopState {
+        precondition(isCurrent, "this belongs to the event loop's own thread")
+        guard let state = thread.state, !state.isClosing else { throw EventLoopError(.ended, during: "use of a loop") }
+        return state
+    }
+}
+
+extension EventLoop: SerialExecutor, TaskExecutor {
+    public func enqueue(_ job: consuming ExecutorJob) { submit(.job(UnownedJob(job))) }
+
+    public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+
+    public func checkIsolated() {
+        precondition(isCurrent, "expected to run on the event loop's thread")
+    }
+
+    func run(_ entry: Inbox.Entry) {
+        switch entry {
+        case .job(let job):
+            job.runSynchronously(
+                isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+        case .work(let work): work()
+        }
+    }
+}
+
+/// Runs `body` with an event loop of its own, which has ended when this returns.
+///
+/// - Parameter networkNamespace: The namespace that the loop's thread enters first; nil for the caller's.
+/// - Throws: ``EventLoopError`` when no loop can be had, or what `body` throws.
+public nonisolated(nonsending) func withEventLoop<Result>(
+    networkNamespace: String? = nil, _ body: nonisolated(nonsending) (EventLoop) async throws -> Result
+) async throws -> Result {
+    let loop = try EventLoop(networkNamespace: networkNamespace)
+    do {
+        let result = try await body(loop)
+        await loop.endAndWait()
+        return result
+    } catch {
+        await loop.endAndWait()
+        throw error
+    }
+}
+
+extension EventLoop {
+    /// Ends the loop and waits for it without holding up a thread of the pool.
+    package func endAndWait() async {
+        await withCheckedContinuation { continuation in
+            LoopThread.detach(named: "uplink-end") {
+                self.end()
+                continuation.resume()
+            }
+        }
+    }
+}

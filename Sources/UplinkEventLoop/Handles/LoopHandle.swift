@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibUV
+
+/// An open libuv handle, whatever its kind: it keeps itself alive until libuv's close callback.
+class LoopHandle: @unchecked Sendable {  // used on its loop's thread only, but for its release
+    private let handle: UnsafeMutablePointer<uv_handle_t>
+    private weak var state: LoopState?
+    private(set) var isOpen = false
+
+    fileprivate init(_ handle: UnsafeMutablePointer<uv_handle_t>) { self.handle = handle }
+
+    /// Takes note of what libuv said to the handle's initialisation.
+    fileprivate func didOpen(on state: LoopState, status: CInt, during activity: String) throws(EventLoopError) {
+        guard status == 0 else { throw EventLoopError(libuv: status, during: activity) }
+        handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
+        self.state = state
+        isOpen = true
+        state.didOpen(self)
+    }
+
+    /// Closes the handle, once. Its closure is not called any more.
+    final func close() {
+        guard isOpen else { return }
+        isOpen = false
+        uv_close(handle) { recover(LoopHandle.self, $0)?.didClose() }
+    }
+
+    private func didClose() {
+        state?.didClose(self)
+        Unmanaged.passUnretained(self).release()
+    }
+}
+
+/// A libuv handle with its memory, which libuv uses until the close callback and no longer.
+///
+/// `Memory` is libuv's struct for the kind of handle.
+class HandleBox<Memory>: LoopHandle, @unchecked Sendable {  // as its superclass
+    let memory: UnsafeMutablePointer<Memory>
+
+    init() {
+        memory = .allocate(capacity: 1)
+        super.init(UnsafeMutableRawPointer(memory).assumingMemoryBound(to: uv_handle_t.self))
+    }
+
+    deinit { memory.deallocate() }
+
+    /// Initialises the handle by libuv's own call for it.
+    final func open(
+        on state: LoopState, during activity: String, _ initialise: (UnsafeMutablePointer<uv_loop_t>) -> CInt
+    ) throws(EventLoopError) {
+        try didOpen(on: state, status: initialise(state.uv), during: activity)
+    }
+}
+
+/// The box that a callback's handle belongs to.
+func recover<Box: AnyObject, Memory>(_: Box.Type, _ handle: UnsafeMutablePointer<Memory>?) -> Box? {
+    guard let handle else { return nil }
+    let data = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self).pointee.data
+    return data.map { Unmanaged<Box>.fromOpaque($0).takeUnretainedValue() }
+}

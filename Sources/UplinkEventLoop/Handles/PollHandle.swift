@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibUV
+
+/// A `uv_poll_t` on a descriptor that somebody else owns.
+final class PollHandle: HandleBox<uv_poll_t>, @unchecked Sendable {  // as its superclass
+    private let ready: (Readiness) -> Void
+
+    init(on state: LoopState, descriptor: CInt, _ ready: @escaping (Readiness) -> Void) throws(EventLoopError) {
+        self.ready = ready
+        super.init()
+        try open(on: state, during: "watching descriptor \(descriptor)") { uv_poll_init($0, memory, descriptor) }
+    }
+
+    /// Watches for `interest` alone, in place of what was watched before. Registers anew even when nothing changed,
+    /// because a descriptor's number may have come back on another socket.
+    func start(_ interest: Readiness) {
+        guard isOpen else { return }
+        let events = CInt(bitPattern: interest.rawValue & Readiness.both.rawValue)
+        uv_poll_start(memory, events) { recover(PollHandle.self, $0)?.polled(status: $1, events: $2) }
+    }
+
+    func stop() { if isOpen { uv_poll_stop(memory) } }
+
+    /// libuv reports POLLERR as a failed status, and has stopped the watcher then.
+    private func polled(status: CInt, events: CInt) {
+        ready(status < 0 ? .error : Readiness(rawValue: UInt32(bitPattern: events)))
+    }
+}
+
+/// What a descriptor is ready for.
+package struct Readiness: OptionSet, Sendable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// A read would not block.
+    package static let readable = Self(rawValue: UInt32(UV_READABLE.rawValue))
+    /// A write would not block.
+    package static let writable = Self(rawValue: UInt32(UV_WRITABLE.rawValue))
+    /// Both directions.
+    package static let both: Self = [.readable, .writable]
+    /// The descriptor has an error to tell. **Watching has stopped**: start again to hear more.
+    package static let error = Self(rawValue: 1 << 31)
+}

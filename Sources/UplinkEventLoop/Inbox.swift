@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibUV
+import Glibc
+import UplinkCore
+
+/// What other threads ask of the loop, taken in batches; an `eventfd` wakes the loop once per batch.
+///
+/// The flags stand under one lock with the entries, so that no wake-up is lost, and none is written to a closed
+/// descriptor. (libuv's own `uv_async_t` costs more: its receiving side spins.)
+final class Inbox: Sendable {
+    enum Entry: Sendable {
+        case job(UnownedJob)
+        case work(@Sendable () -> Void)
+    }
+
+    /// What the caller of `add` has to do.
+    enum Addition: Equatable {
+        /// Nothing: the loop will find the entry.
+        case done
+        /// Run the entries on a thread of their own, because the loop has ended.
+        case needsAfterlife
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        /// The loop is about to wait for events, or waits.
+        var isAsleep = false
+        /// The loop is to end when it has run what is here.
+        var isClosing = false
+        /// The loop's thread is gone, and so is the descriptor.
+        var isClosed = false
+        /// A thread runs late entries.
+        var hasAfterlife = false
+    }
+
+    /// Readable when the loop should wake.
+    let wakeDescriptor: CInt
+    private let state = Locked(State())
+
+    init() throws(EventLoopError) {
+        wakeDescriptor = eventfd(0, uplink_eventfd_flags)
+        guard wakeDescriptor >= 0 else { throw EventLoopError(.system, during: "starting an event loop", errno: errno) }
+    }
+
+    func add(_ entry: Entry) -> Addition {
+        state.withLock { state in
+            state.entries.append(entry)
+            if state.isClosed {
+                if state.hasAfterlife { return .done }
+                state.hasAfterlife = true
+                return .needsAfterlife
+            }
+            wake(&state)
+            return .done
+        }
+    }
+
+    /// Asks the loop to end after what is in the inbox.
+    func close() {
+        state.withLock { state in
+            guard !state.isClosing else { return }
+            state.isClosing = true
+            wake(&state)
+        }
+    }
+
+    var isClosing: Bool { state.withLock { $0.isClosing } }
+
+    /// Takes all entries; `batch` comes empty and its storage is used again. False when there was none.
+    func take(into batch: inout [Entry]) -> Bool {
+        state.withLock { state in
+            guard !state.entries.isEmpty else { return false }
+            swap(&state.entries, &batch)
+            return true
+        }
+    }
+
+    /// Says that the loop will now wait for events, unless there is something to do first.
+    func fallAsleep() -> Bool {
+        state.withLock { state in
+            state.isAsleep = state.entries.isEmpty
+            return state.isAsleep
+        }
+    }
+
+    /// Makes the loop poll without waiting.
+    func wakeSelf() {
+        state.withLock { state in
+            state.isAsleep = true
+            wake(&state)
+        }
+    }
+
+    /// Marks the end of the loop's thread if nothing is left to do.
+    func closeIfEmpty() -> Bool {
+        state.withLock { state in
+            guard state.entries.isEmpty else { return false }
+            state.isClosed = true
+            Glibc.close(wakeDescriptor)
+            return true
+        }
+    }
+
+    /// Takes late entries; when there are none the afterlife's thread is over.
+    func takeLate() -> [Entry]? {
+        state.withLock { state in
+            guard !state.entries.isEmpty else {
+                state.hasAfterlife = false
+                return nil
+            }
+            let entries = state.entries
+            state.entries = []
+            return entries
+        }
+    }
+
+    /// Takes the wake-up, so that the descriptor is no longer readable.
+    func acknowledge() {
+        var count: UInt64 = 0
+        _ = read(wakeDescriptor, &count, 8)  // empty when another wake-up was taken with this one
+    }
+
+    private func wake(_ state: inout State) {
+        guard state.isAsleep else { return }
+        state.isAsleep = false
+        var one: UInt64 = 1
+        _ = write(wakeDescriptor, &one, 8)  // fails only when the counter is full, and then the loop wakes anyway
+    }
+}

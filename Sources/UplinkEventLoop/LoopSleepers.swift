@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibUV
+import UplinkCore
+
+/// Those who sleep on a ``LoopClock``: a table under a lock, and the one timer that serves it.
+final class LoopSleepers: Sendable {
+    private let loop: EventLoop
+    private let table = Locked(SleeperTable())
+    private let timer: Locked<TimerHandle?> = Locked(nil)
+
+    init(loop: EventLoop) { self.loop = loop }
+
+    deinit {
+        loop.execute { [timer] in timer.withLock { $0 }?.close() }
+    }
+
+    func sleep(until deadline: Int64) async throws {
+        let sleeper = table.withLock { $0.reserve() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                perform(table.withLock { $0.sleep(sleeper, until: deadline, continuation) })
+            }
+        } onCancel: {
+            perform(table.withLock { $0.cancel(sleeper) })
+        }
+    }
+
+    private func perform(_ action: SleeperTable.Action) {
+        switch action {
+        case .none: break
+        case .arm: loop.execute { self.arm() }
+        case .cancel(let continuation): continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Sets the timer to the earliest deadline. On the loop's thread.
+    private func arm() {
+        do throws(EventLoopError) {
+            let state = try loop.confined()
+            let timer = try timer.withLock { timer throws(EventLoopError) in
+                if let timer { return timer }
+                let new = try TimerHandle(on: state) { [weak self] in self?.fired() }
+                timer = new
+                return new
+            }
+            if let deadline = table.withLock({ $0.deadlineToArm() }) { timer.start(at: UInt64(deadline)) }
+        } catch {
+            for continuation in table.withLock({ $0.removeAll() }) { continuation.resume(throwing: error) }
+        }
+    }
+
+    private func fired() {
+        let due = table.withLock { $0.wake(at: Int64(clamping: uv_hrtime())) }
+        for continuation in due { continuation.resume() }
+        arm()
+    }
+}

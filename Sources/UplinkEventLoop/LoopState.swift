@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibUV
+import Glibc
+
+/// What belongs to a loop's thread: the `uv_loop_t`, its turns, and the handles open on it.
+final class LoopState {
+    /// Batches of jobs that one turn may run before it looks at sockets and timers again.
+    private static let batchesPerTurn = 64
+
+    let uv: UnsafeMutablePointer<uv_loop_t>
+    private unowned let loop: EventLoop
+    private var batch: [Inbox.Entry] = []
+    private var endOfTurn: [() -> Void] = []
+    private var openHandles: [ObjectIdentifier: LoopHandle] = [:]
+    private(set) var isClosing = false
+
+    init(loop: EventLoop) throws(EventLoopError) {
+        self.loop = loop
+        uv = .allocate(capacity: 1)
+        let status = uv_loop_init(uv)
+        guard status == 0 else {
+            uv.deallocate()
+            throw EventLoopError(libuv: status, during: "starting an event loop")
+        }
+    }
+
+    deinit { uv.deallocate() }
+
+    /// Runs the loop until its inbox is closed, then closes all that is open on it.
+    func run() {
+        do throws(EventLoopError) {
+            try PollHandle(on: self, descriptor: loop.inbox.wakeDescriptor) { [loop] _ in loop.inbox.acknowledge() }
+                .start(.readable)
+            _ = try TurnHandle(on: self) { [unowned self] in finishTurn() }
+        } catch {
+            preconditionFailure("\(error)")  // a fresh loop refuses its first two handles only for want of memory
+        }
+        uv_run(uv, UV_RUN_DEFAULT)
+        // The loop had no open handle left; what its last callbacks enqueued runs now.
+        while !loop.inbox.closeIfEmpty() {
+            if loop.inbox.take(into: &batch) { runBatch() }
+            runEndOfTurn()
+        }
+        let status = uv_loop_close(uv)
+        precondition(status == 0, "uv_loop_close: \(status)")
+    }
+
+    /// Registers what is to run once, when the events at hand have been handled.
+    func atEndOfTurn(_ work: @escaping () -> Void) { endOfTurn.append(work) }
+
+    func didOpen(_ handle: LoopHandle) { openHandles[ObjectIdentifier(handle)] = handle }
+
+    func didClose(_ handle: LoopHandle) { openHandles[ObjectIdentifier(handle)] = nil }
+
+    /// Runs what the turn has brought, before the loop looks for events again.
+    private func finishTurn() {
+        var batches = 0
+        while batches < Self.batchesPerTurn {
+            if loop.inbox.take(into: &batch) {
+                runBatch()
+                batches += 1
+            } else if !endOfTurn.isEmpty {
+                runEndOfTurn()
+            } else if loop.inbox.fallAsleep() {
+                if loop.inbox.isClosing, !isClosing { closeHandles() }
+                return
+            }
+        }
+        runEndOfTurn()
+        loop.inbox.wakeSelf()
+    }
+
+    private func runBatch() {
+        for entry in batch { loop.run(entry) }
+        batch.removeAll(keepingCapacity: batch.count < 4096)
+    }
+
+    private func runEndOfTurn() {
+        let work = endOfTurn
+        endOfTurn = []
+        for item in work { item() }
+    }
+
+    private func closeHandles() {
+        isClosing = true
+        for handle in openHandles.values { handle.close() }
+    }
+}

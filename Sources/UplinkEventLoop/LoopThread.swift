@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibUV
+import Glibc
+import UplinkCore
+
+/// The thread of an event loop: its start, its turns and its end.
+final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's thread, `thread` to who starts and joins
+    private(set) var state: LoopState?
+    private var thread = pthread_t()
+    private let isJoined = Locked(false)
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        let status = pthread_key_create(&key, nil)
+        precondition(status == 0, "pthread_key_create: \(status)")  // the process has used up its 1,024 keys
+        return key
+    }()
+
+    /// The loop whose thread the caller runs on.
+    static var current: EventLoop? {
+        guard let pointer = pthread_getspecific(key) else { return nil }
+        return Unmanaged<EventLoop>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    /// Starts the thread and returns when its loop is ready; the thread keeps `loop` alive.
+    func start(for loop: EventLoop, networkNamespace: String?) throws(EventLoopError) {
+        let (result, started) = (Locked<EventLoopError?>(nil), Semaphore())
+        let status = Self.spawn(named: "uplink-loop", into: &thread) {
+            do throws(EventLoopError) {
+                if let networkNamespace { try Self.enter(networkNamespace) }
+                self.state = try LoopState(loop: loop)
+            } catch {
+                result.withLock { $0 = error }
+            }
+            started.signal()
+            guard let state = self.state else { return }
+            Self.identify(as: loop) { state.run() }
+            self.state = nil
+        }
+        guard status == 0 else { throw EventLoopError(.system, during: "starting a thread", errno: status) }
+        started.wait()
+        if let error = result.withLock({ $0 }) {
+            join()
+            _ = loop.inbox.closeIfEmpty()
+            throw error
+        }
+    }
+
+    func join() {
+        let isFirst = isJoined.withLock { isJoined in
+            defer { isJoined = true }
+            return !isJoined
+        }
+        if isFirst { pthread_join(thread, nil) }
+    }
+
+    /// Runs what reaches a loop after its end, so that no task waits for ever.
+    static func runAfterlife(of loop: EventLoop) {
+        detach(named: "uplink-late") {
+            identify(as: loop) {
+                while let entries = loop.inbox.takeLate() { for entry in entries { loop.run(entry) } }
+            }
+        }
+    }
+
+    /// Runs `body` on a thread that nobody joins.
+    static func detach(named name: String, _ body: @escaping @Sendable () -> Void) {
+        var thread = pthread_t()
+        let status = spawn(named: name, into: &thread, body)
+        precondition(status == 0, "no thread to be had: \(String(cString: strerror(status)))")
+        pthread_detach(thread)
+    }
+
+    private static func identify(as loop: EventLoop, _ body: () -> Void) {
+        pthread_setspecific(key, Unmanaged.passUnretained(loop).toOpaque())
+        body()
+        pthread_setspecific(key, nil)
+    }
+
+    private static func enter(_ namespace: String) throws(EventLoopError) {
+        let activity = "entering the network namespace \(namespace)"
+        let path = namespace.contains("/") ? namespace : "/run/netns/\(namespace)"
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw EventLoopError(.networkNamespace, during: activity, errno: errno) }
+        defer { close(descriptor) }
+        guard setns(descriptor, uplink_clone_newnet) == 0 else {
+            throw EventLoopError(.networkNamespace, during: activity, errno: errno)
+        }
+    }
+
+    /// Makes a thread on which every signal is blocked, so that the program's handlers run on the program's threads.
+    private static func spawn(
+        named name: String, into thread: inout pthread_t, _ body: @escaping @Sendable () -> Void
+    ) -> CInt {
+        let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
+        var (all, before) = (sigset_t(), sigset_t())
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        let status = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, start.toOpaque())
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+        if status != 0 { start.release() }
+        return status
+    }
+}
+
+/// What a new thread is to run, as one pointer can carry it.
+private final class ThreadStart: Sendable {
+    private let name: String
+    private let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.body = body
+    }
+
+    func run() {
+        pthread_setname_np(pthread_self(), name)
+        body()
+    }
+}
+
+/// A POSIX semaphore, for the moment in which a thread starts.
+private final class Semaphore: @unchecked Sendable {  // sem_t is made to be shared
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() { sem_init(semaphore, 0, 0) }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    func signal() { sem_post(semaphore) }
+
+    func wait() { while sem_wait(semaphore) != 0 {} }
+}

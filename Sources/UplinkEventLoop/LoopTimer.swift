@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibUV
+import UplinkCore
+
+/// A one-shot timer that calls into the actor that made it. Dropping it closes it.
+///
+/// Its methods belong to the loop's thread.
+package final class LoopTimer: Sendable {
+    private let loop: EventLoop
+    private let handle: TimerHandle
+
+    /// Makes a timer that is not armed.
+    ///
+    /// - Throws: ``EventLoopError`` when the loop has ended.
+    package init<Owner: LoopActor>(
+        for owner: isolated Owner, _ fired: @escaping @Sendable (isolated Owner) -> Void
+    ) throws(EventLoopError) {
+        loop = owner.eventLoop
+        let enter = owner.entering { (owner: isolated Owner, _: Void) in fired(owner) }
+        handle = try TimerHandle(on: loop.confined()) { enter(()) }
+    }
+
+    deinit { loop.execute { [handle] in handle.close() } }
+
+    /// Arms the timer, or arms it anew; it fires once, never early and up to a millisecond late.
+    package func start(after delay: Duration) {
+        let (due, overflow) = uv_hrtime().addingReportingOverflow(UInt64(max(0, delay.nanosecondsRoundedUp)))
+        if overflow { handle.stop() } else { handle.start(at: due) }
+    }
+
+    /// Disarms the timer.
+    package func stop() { handle.stop() }
+}

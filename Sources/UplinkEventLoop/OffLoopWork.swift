@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibUV
+
+extension EventLoop {
+    /// Runs `work` on libuv's thread pool, for calls that may block (files), and returns what it returns.
+    ///
+    /// Not cancelled with the task: work that has begun is waited for. At most four run at a time (UV_THREADPOOL_SIZE).
+    ///
+    /// - Throws: ``EventLoopError`` when the loop has ended, or what `work` throws.
+    package func offLoop<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            offLoop(work) { continuation.resume(with: $0) }
+        }
+    }
+
+    /// The same for callers that do not wait: `completion` runs on the loop's thread, exactly once.
+    package func offLoop<Result: Sendable>(
+        _ work: @escaping @Sendable () throws -> Result,
+        completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
+    ) {
+        execute {
+            do {
+                try WorkRequest(work, completion).submit(on: self.confined())
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+}
+
+/// A `uv_work_t`, its memory, and both of its halves.
+private final class WorkRequest: @unchecked Sendable {  // libuv runs one half after the other
+    private let memory = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
+    private let work: () -> Void
+    private let completion: () -> Void
+
+    init<Result: Sendable>(
+        _ work: @escaping @Sendable () throws -> Result,
+        _ completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
+    ) {
+        var result: Swift.Result<Result, any Error>?
+        self.work = { result = .init(catching: work) }
+        self.completion = { result.map(completion) }
+    }
+
+    deinit { memory.deallocate() }
+
+    func submit(on state: LoopState) throws(EventLoopError) {
+        memory.pointee.data = Unmanaged.passRetained(self).toOpaque()
+        let status = uv_queue_work(
+            state.uv, memory, { WorkRequest.recover($0)?.work() }, { request, _ in WorkRequest.recover(request)?.finish() })
+        guard status == 0 else {
+            Unmanaged.passUnretained(self).release()
+            throw EventLoopError(libuv: status, during: "handing work to libuv's thread pool")
+        }
+    }
+
+    private func finish() {
+        completion()
+        Unmanaged.passUnretained(self).release()
+    }
+
+    private static func recover(_ request: UnsafeMutablePointer<uv_work_t>?) -> WorkRequest? {
+        request?.pointee.data.map { Unmanaged<WorkRequest>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

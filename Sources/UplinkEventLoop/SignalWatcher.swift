@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Takes over one signal for the process, and calls into the actor that made it. Dropping it gives the signal back.
+package final class SignalWatcher: Sendable {
+    private let loop: EventLoop
+    private let handle: SignalHandle
+
+    /// Watches from now on.
+    ///
+    /// - Throws: ``EventLoopError`` when the loop has ended or the signal cannot be caught.
+    package init<Owner: LoopActor>(
+        of signal: CInt, for owner: isolated Owner, _ received: @escaping @Sendable (isolated Owner) -> Void
+    ) throws(EventLoopError) {
+        loop = owner.eventLoop
+        let enter = owner.entering { (owner: isolated Owner, _: Void) in received(owner) }
+        handle = try SignalHandle(on: loop.confined(), signal: signal) { enter(()) }
+    }
+
+    deinit { loop.execute { [handle] in handle.close() } }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkEventLoop
+
+/// An actor on a loop that counts, for the tests of affinity.
+private actor Counter: LoopActor {
+    nonisolated let eventLoop: EventLoop
+    private(set) var count = 0
+
+    init(on loop: EventLoop) { eventLoop = loop }
+
+    func add() { count += 1 }
+
+    func isOnLoop() -> Bool { eventLoop.isCurrent }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct EventLoopTests {
+    @Test func actorsOfALoopRunOnItsThread() async throws {
+        try await withEventLoop { loop in
+            #expect(!loop.isCurrent)
+            #expect(await Counter(on: loop).isOnLoop())
+        }
+    }
+
+    @Test func tasksThatPreferTheLoopRunOnIt() async throws {
+        try await withEventLoop { loop in
+            let isCurrent = await withTaskExecutorPreference(loop) { await isOnThread(of: loop) }
+            #expect(isCurrent)
+        }
+    }
+
+    @Test func aHundredThousandHopsFromManyTasksAllArrive() async throws {
+        try await withEventLoop { loop in
+            let counter = Counter(on: loop)
+            await withDiscardingTaskGroup { group in
+                for _ in 0..<100 { group.addTask { for _ in 0..<1000 { await counter.add() } } }
+            }
+            #expect(await counter.count == 100_000)
+        }
+    }
+
+    @Test func whatWasEnqueuedBeforeTheEndRuns() async throws {
+        let ran = Locked(0)
+        try await withEventLoop { loop in
+            for _ in 0..<1000 { loop.execute { ran.withLock { $0 += 1 } } }
+        }
+        #expect(ran.withLock { $0 } == 1000)
+    }
+
+    @Test func tasksThatArriveAfterTheEndStillRun() async throws {
+        let counter = try await withEventLoop { Counter(on: $0) }
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<100 { group.addTask { await counter.add() } }
+        }
+        #expect(await counter.count == 100)
+        #expect(await counter.isOnLoop())
+    }
+
+    @Test func clocksOfAnEndedLoopThrow() async throws {
+        let clock = try await withEventLoop { LoopClock(on: $0) }
+        await #expect(throws: EventLoopError.self) { try await clock.sleep(for: .seconds(60)) }
+    }
+
+    @Test func theErrorOfTheScopeIsPassedOn() async throws {
+        await #expect(throws: CancellationError.self) {
+            try await withEventLoop { _ in throw CancellationError() }
+        }
+    }
+
+    @Test func aMissingNetworkNamespaceIsAnError() async throws {
+        let error = await #expect(throws: EventLoopError.self) {
+            try await withEventLoop(networkNamespace: "no-such-namespace") { _ in }
+        }
+        #expect(error?.code == .networkNamespace)
+    }
+
+    @Test func signalsAreBlockedOnTheLoop() async throws {
+        try await withEventLoop { loop in
+            let areBlocked = await withTaskExecutorPreference(loop) { await interruptIsBlocked() }
+            #expect(areBlocked)
+        }
+    }
+
+    @Test func workOffTheLoopGivesItsResultOrError() async throws {
+        try await withEventLoop { loop in
+            let wasOnLoop = try await loop.offLoop { loop.isCurrent }
+            #expect(!wasOnLoop)
+            await #expect(throws: CancellationError.self) { try await loop.offLoop { throw CancellationError() } }
+        }
+    }
+
+    @Test func loopsLeaveNoDescriptorAndNoThread() async throws {
+        try await withEventLoop { try await $0.offLoop {} }  // starts libuv's thread pool, which stays
+        let before = Census()
+        for _ in 0..<50 { try await withEventLoop { _ = await Counter(on: $0).isOnLoop() } }
+        #expect(Census().descriptors <= before.descriptors)
+        #expect(Census().threads <= before.threads + 2)  // the pool of tasks may have grown to its size meanwhile
+    }
+}
+
+private nonisolated func isOnThread(of loop: EventLoop) async -> Bool { loop.isCurrent }
+
+private nonisolated func interruptIsBlocked() async -> Bool {
+    var mask = sigset_t()
+    pthread_sigmask(SIG_SETMASK, nil, &mask)
+    return sigismember(&mask, SIGINT) == 1
+}

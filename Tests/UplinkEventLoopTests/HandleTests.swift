@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Testing
+import UplinkCore
+import UplinkEventLoop
+
+/// An actor with a timer and a watcher that records what its callbacks bring.
+private actor Recorder: LoopActor {
+    nonisolated let eventLoop: EventLoop
+    private var timer: LoopTimer?
+    private var watcher: DescriptorWatcher?
+    private var events: [String] = []
+    private var waiter: CheckedContinuation<[String], Never>?
+
+    init(on loop: EventLoop) { eventLoop = loop }
+
+    func startTimer(after delay: Duration) throws {
+        timer = try LoopTimer(for: self) { $0.record("timer") }
+        timer?.start(after: delay)
+    }
+
+    func stopTimer() { timer?.stop() }
+
+    func watch(_ descriptor: CInt, _ interest: Readiness) throws {
+        watcher = try DescriptorWatcher(of: descriptor, for: self) { recorder, readiness in
+            recorder.watcher?.stop()
+            recorder.record(readiness.contains(.error) ? "error" : "ready")
+        }
+        watcher?.start(interest)
+    }
+
+    func closeWatcher() {
+        watcher?.close()
+        watcher = nil
+    }
+
+    func recordOrderOfTurn() throws {
+        try atEndOfTurn { $0.record("end of turn") }
+        events.append("in turn")
+    }
+
+    func record(_ event: String) {
+        events.append(event)
+        waiter?.resume(returning: events)
+        waiter = nil
+    }
+
+    func next() async -> [String] {
+        if !events.isEmpty { return events }
+        return await withCheckedContinuation { waiter = $0 }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct HandleTests {
+    @Test func timersFireOnceAndNotEarly() async throws {
+        try await withEventLoop { loop in
+            let recorder = Recorder(on: loop)
+            let start = ContinuousClock.now
+            try await recorder.startTimer(after: .milliseconds(20))
+            #expect(await recorder.next() == ["timer"])
+            #expect(ContinuousClock.now - start >= .milliseconds(20))
+        }
+    }
+
+    @Test func timersOfAnEndedLoopAreErrors() async throws {
+        let recorder = try await withEventLoop { Recorder(on: $0) }
+        await #expect(throws: EventLoopError.self) { try await recorder.startTimer(after: .zero) }
+    }
+
+    @Test func endlessDelaysDisarm() async throws {
+        try await withEventLoop { loop in
+            let recorder = Recorder(on: loop)
+            try await recorder.startTimer(after: .seconds(Int64.max))
+            await recorder.record("nothing fired")
+            #expect(await recorder.next() == ["nothing fired"])
+        }
+    }
+
+    @Test func watchersTellReadiness() async throws {
+        var ends: [CInt] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let (reading, writing) = (ends[0], ends[1])
+        defer {
+            close(reading)
+            close(writing)
+        }
+        try await withEventLoop { loop in
+            let recorder = Recorder(on: loop)
+            try await recorder.watch(reading, .readable)
+            _ = write(writing, "x", 1)
+            #expect(await recorder.next() == ["ready"])
+            await recorder.closeWatcher()
+        }
+    }
+
+    @Test func anErrorOnADescriptorIsTold() async throws {
+        var ends: [CInt] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let (reading, writing) = (ends[0], ends[1])
+        close(reading)
+        defer { close(writing) }
+        try await withEventLoop { loop in
+            let recorder = Recorder(on: loop)
+            try await recorder.watch(writing, .writable)
+            #expect(await recorder.next() == ["error"])
+            await recorder.closeWatcher()
+        }
+    }
+
+    @Test func aDescriptorThatCannotBeWatchedIsAnError() async throws {
+        try await withEventLoop { loop in
+            let recorder = Recorder(on: loop)
+            await #expect(throws: EventLoopError.self) { try await recorder.watch(-1, .readable) }
+        }
+    }
+
+    @Test func endOfTurnComesAfterTheTurn() async throws {
+        try await withEventLoop { loop in
+            let recorder = Recorder(on: loop)
+            try await recorder.recordOrderOfTurn()
+            await Task.yield()
+            #expect(await recorder.next() == ["in turn", "end of turn"])
+        }
+    }
+}
