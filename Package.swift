@@ -74,7 +74,8 @@ let package = Package(
         .testTarget(
             name: "UplinkMonitorTests",
             dependencies: ["UplinkMonitor", "UplinkEventLoop", "UplinkCore", "TestSupport"]),
-        .testTarget(name: "UplinkHTTPTests", dependencies: ["UplinkHTTP", "UplinkTesting", "TestSupport", .httpTypes, .system]),
+        .testTarget(
+            name: "UplinkHTTPTests", dependencies: ["UplinkHTTP", "UplinkTesting", "TestSupport", .httpTypes, .system]),
         .testTarget(
             name: "UplinkCurlTests",
             dependencies: [
@@ -89,12 +90,13 @@ let package = Package(
 )
 
 for target in package.targets where target.type != .system {
-    target.swiftSettings = (target.swiftSettings ?? []) + [
-        .treatAllWarnings(as: .error),
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-    ]
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .treatAllWarnings(as: .error),
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+        ]
 }
 
 extension Target.Dependency {

@@ -48,7 +48,8 @@ private final class WorkRequest: @unchecked Sendable {  // libuv runs one half a
     func submit(on state: LoopState) throws(EventLoopError) {
         memory.pointee.data = Unmanaged.passRetained(self).toOpaque()
         let status = uv_queue_work(
-            state.uv, memory, { WorkRequest.recover($0)?.work() }, { request, _ in WorkRequest.recover(request)?.finish() })
+            state.uv, memory, { WorkRequest.recover($0)?.work() },
+            { request, _ in WorkRequest.recover(request)?.finish() })
         guard status == 0 else {
             Unmanaged.passUnretained(self).release()
             throw EventLoopError(libuv: status, during: "handing work to libuv's thread pool")
