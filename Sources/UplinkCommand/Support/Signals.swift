@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import UplinkEventLoop
+
+/// Receives signals on the event loop for as long as it lives, and hands them on as a stream.
+actor Signals: LoopActor {
+    nonisolated let eventLoop = EventLoop.shared
+    nonisolated let received: AsyncStream<CInt>
+    private let continuation: AsyncStream<CInt>.Continuation
+    private var watchers: [SignalWatcher] = []
+
+    init() { (received, continuation) = AsyncStream.makeStream() }
+
+    /// Takes over these signals, but those that whoever started the program told it to ignore (`nohup`, `&`).
+    func watch(_ signals: [CInt], _ react: @escaping @Sendable (CInt) -> Void = { _ in }) throws {
+        for signal in signals where !Self.isIgnored(signal) {
+            let watcher = try SignalWatcher(of: signal, for: self) { signals in
+                react(signal)
+                signals.continuation.yield(signal)
+            }
+            watchers.append(watcher)
+        }
+    }
+
+    private static func isIgnored(_ signal: CInt) -> Bool {
+        var action = sigaction()
+        guard sigaction(signal, nil, &action) == 0 else { return false }
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1  // SIG_IGN
+    }
+}
