@@ -17,11 +17,11 @@ struct UplinkProgram: AsyncParsableCommand {
         discussion: """
             Uplink asks the kernel whether the network is there, and starts what you want once it is.
 
-              uplink demo                        See it work: a picture that arrives with the network.
-              uplink get https://example.org     Fetch a URL as soon as that is possible.
-              uplink watch --json                Follow the network's path.
-              uplink wait --timeout 30           Wait for the internet, in a script or a boot unit.
-              uplink run --within 60 -- rsync …  Start a program once the network is there.
+              uplink demo                     A picture that arrives with the network.
+              uplink get https://example.org  Fetch a URL as soon as it is possible.
+              uplink watch --json             Follow the network's path.
+              uplink wait --timeout 30        Wait, in a script or a boot unit.
+              uplink run --within 60 -- CMD   Start CMD once the network is there.
 
             Exit status: 0 done, 1 not done, 64 wrong usage, 130 interrupted with Ctrl-C.
             """,

@@ -5,12 +5,12 @@ import UplinkCore
 /// What is needed of the network, as words on the command line.
 enum RequirementArgument {
     private static let named: [(name: String, requirement: NetworkRequirement, meaning: String)] = [
-        ("internet", .internet, "a way to the internet over IPv4 or IPv6 (the default)"),
+        ("internet", .internet, "a way to the internet over IPv4 or IPv6"),
         ("ipv4", .ipv4, "a way to the internet over IPv4"),
         ("ipv6", .ipv6, "a way to the internet over IPv6"),
         ("both", .bothFamilies, "a way to the internet over IPv4 and over IPv6"),
-        ("local", .localNetwork, "a network beyond this host, with or without the internet"),
-        ("notmetered", .notMetered, "a way to the internet that is not known to cost by volume"),
+        ("local", .localNetwork, "a network, with or without the internet"),
+        ("notmetered", .notMetered, "the internet, not known to cost by volume"),
     ]
     private static let kinds = NetworkInterface.Kind.allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -20,7 +20,8 @@ enum RequirementArgument {
 
         \(named.map { "  \($0.name.padded(to: 16))\($0.meaning)" }.joined(separator: "\n"))
           interface=NAME  through the interface of this name
-          kind=KIND       through an interface of this kind: \(kinds)
+          kind=KIND       through an interface of this kind:
+                          \(kinds)
         """
 
     static func parse(_ text: String) throws -> NetworkRequirement {
@@ -28,7 +29,8 @@ enum RequirementArgument {
         if let name = text.value(of: "interface"), !name.isEmpty { return .interface(name) }
         if let kind = text.value(of: "kind").flatMap(NetworkInterface.Kind.init) { return .interfaceKind(kind) }
         throw ValidationError(
-            "known are \(named.map(\.name).joined(separator: ", ")), interface=NAME, and kind=KIND with one of \(kinds)")
+            "known are \(named.map(\.name).joined(separator: ", ")), interface=NAME, and kind=KIND with one of \(kinds)"
+        )
     }
 }
 
@@ -37,5 +39,6 @@ extension String {
         hasPrefix("\(key)=") ? String(dropFirst(key.count + 1)) : nil
     }
 
-    fileprivate func padded(to length: Int) -> String { self + String(repeating: " ", count: max(0, length - count)) }
+    /// The text with spaces after it, for columns in the help.
+    func padded(to length: Int) -> String { self + String(repeating: " ", count: max(0, length - count)) }
 }

@@ -10,9 +10,9 @@ struct URLArgument: Sendable {
     private let host: String
 
     static func parse(_ text: String) throws -> Self {
-        do {
+        do throws(HTTPClientError) {
             return Self(text: text, host: try HTTPRequest(parsing: text).checkedURL().hostWithoutBrackets)
-        } catch let error as HTTPClientError {
+        } catch {
             throw ValidationError(error.message)
         }
     }

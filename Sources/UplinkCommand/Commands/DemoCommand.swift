@@ -8,19 +8,19 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Show a picture that arrives with the network.",
         discussion: """
-            Two screens: a spinner while the picture is loaded, then the picture, or what went wrong. After half a
+            Two screens: a spinner while the picture is loaded, then the picture, or what went wrong. After half a \
             second without a network the first screen says so; after two seconds in all there is a result.
 
-              uplink demo                          The network is away first, and there after 1.2 seconds.
+              uplink demo
               uplink demo --scenario offline
               uplink demo https://example.org/picture.png
 
-            Without a URL the demo brings its own server and its own network, in network namespaces of the kernel
+            Without a URL the demo brings its own server and its own network, in network namespaces of the kernel \
             that are gone when it ends. Your network is not touched.
 
             Scenarios:
 
-            \(Scenario.allCases.map { "  \($0.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0))\($0.meaning)" }
+            \(Scenario.allCases.map { "  \($0.rawValue.padded(to: 9))\($0.meaning)" }
                 .joined(separator: "\n"))
 
             Exit status: 0 when the picture was shown, 1 when not.
@@ -51,7 +51,8 @@ struct DemoCommand: AsyncParsableCommand {
         let scenario = scenario == .slow ? Scenario.slow : .online
         try Output.error.write(
             "A network of the demo's own is not possible here (\(reason)).\n"
-                + "It runs on this host's network, where the network is always there: scenario `\(scenario.rawValue)`.\n")
+                + "It runs on this host's network, where the network is always there: scenario `\(scenario.rawValue)`.\n"
+        )
         try await PictureServer.withServer(address: "127.0.0.1", scenario: scenario) { port in
             try await Demo(url: URLArgument.parse("http://127.0.0.1:\(port)/picture.png")).run()
         }

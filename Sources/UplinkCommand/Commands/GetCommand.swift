@@ -11,10 +11,10 @@ struct GetCommand: AsyncParsableCommand {
         discussion: """
               uplink get https://example.org/ | less
               uplink get https://example.org/film.webm -o film.webm --within 600
-              uplink get http://localhost:8080/state          Needs no network: starts at once.
+              uplink get http://localhost:8080/state
 
-            A file stands under its name only when it is whole. What a host needs of the network is derived from the
-            URL: nothing for this host itself, the local network for private addresses, the internet for all others;
+            A file stands under its name only when it is whole. What a host needs of the network is derived from the \
+            URL: nothing for this host itself, the local network for private addresses, the internet for all others; \
             --for says otherwise.
 
             \(RequirementArgument.help)
@@ -25,13 +25,19 @@ struct GetCommand: AsyncParsableCommand {
     @Argument(help: "An http or https URL.", transform: URLArgument.parse)
     var url: URLArgument
 
-    @Option(name: .shortAndLong, help: "The file to write; `-` or nothing for the standard output.")
+    @Option(
+        name: .shortAndLong,
+        help: .init("The file to write; without it, or with `-`, the standard output.", valueName: "file"))
     var output: String?
 
-    @Option(help: "How many seconds to wait for the network at most.", transform: SecondsArgument.parse)
+    @Option(
+        help: .init("How many seconds to wait for the network at most.", valueName: "seconds"),
+        transform: SecondsArgument.parse)
     var within = 30.0
 
-    @Option(name: .customLong("for"), help: "What is needed of the network.", transform: RequirementArgument.parse)
+    @Option(
+        name: .customLong("for"), help: .init("What is needed of the network.", valueName: "requirement"),
+        transform: RequirementArgument.parse)
     var requirement: NetworkRequirement?
 
     @Flag(help: "Replace the file if it exists.")

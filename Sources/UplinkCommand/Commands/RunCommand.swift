@@ -12,20 +12,24 @@ struct RunCommand: AsyncParsableCommand {
             The program takes this one's place: the same process, terminal, environment and signals.
 
               uplink run --within 60 -- rsync -a photos/ backup:photos/
-              uplink run --within 0 -- git fetch           Only if the network is there now.
+              uplink run --within 0 -- git fetch     Only if it is there now.
               uplink run --within inf --for notmetered -- apt-get -y dist-upgrade
 
             \(RequirementArgument.help)
 
-            Exit status: that of the program; 124 when the network did not come in time and nothing was started, 125
-            when the network cannot be watched, 126 when the program cannot be executed, 127 when there is none of
+            Exit status: that of the program; 124 when the network did not come in time and nothing was started, 125 \
+            when the network cannot be watched, 126 when the program cannot be executed, 127 when there is none of \
             that name.
             """)
 
-    @Option(help: "How many seconds to wait for the network at most.", transform: SecondsArgument.parse)
+    @Option(
+        help: .init("How many seconds to wait for the network at most.", valueName: "seconds"),
+        transform: SecondsArgument.parse)
     var within: Double
 
-    @Option(name: .customLong("for"), help: "What is needed of the network.", transform: RequirementArgument.parse)
+    @Option(
+        name: .customLong("for"), help: .init("What is needed of the network.", valueName: "requirement"),
+        transform: RequirementArgument.parse)
     var requirement = NetworkRequirement.internet
 
     @Argument(parsing: .postTerminator, help: "The program and its arguments, after `--`.")

@@ -19,10 +19,14 @@ struct WaitCommand: AsyncParsableCommand {
             Exit status: 0 when it is there, 1 when it did not come in time.
             """)
 
-    @Option(name: .customLong("for"), help: "What is needed of the network.", transform: RequirementArgument.parse)
+    @Option(
+        name: .customLong("for"), help: .init("What is needed of the network.", valueName: "requirement"),
+        transform: RequirementArgument.parse)
     var requirement = NetworkRequirement.internet
 
-    @Option(help: "How many seconds to wait at most.", transform: SecondsArgument.parse)
+    @Option(
+        help: .init("How many seconds to wait at most; for ever when not given.", valueName: "seconds"),
+        transform: SecondsArgument.parse)
     var timeout = Double.infinity
 
     func run() async throws {

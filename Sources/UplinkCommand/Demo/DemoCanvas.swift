@@ -34,7 +34,8 @@ struct DemoCanvas {
             screen.keys
         }
         // Each line clears what stood behind it, then all below is cleared: nothing flickers.
-        let lines = text.rendered(withStyles: Output.standard.hasStyles).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = text.rendered(withStyles: Output.standard.hasStyles).split(
+            separator: "\n", omittingEmptySubsequences: false)
         sequence += lines.joined(separator: "\u{1B}[K\r\n") + "\u{1B}[J"
         try? Output.standard.write(sequence)  // a terminal that has gone ends the program with SIGHUP
     }
@@ -49,13 +50,13 @@ struct DemoCanvas {
 
     private func picture(below lines: Int) -> (sequence: String, rows: Int)? {
         #if Pictures
-        guard case .picture(let result) = screen else { return nil }
-        var room = TerminalSize(of: STDOUT_FILENO)
-        room.rows -= lines
-        return PictureDrawing.draw(result.picture, in: room, withColors: Output.standard.hasStyles)
-            .map { ($0.sequence, $0.rows) }
+            guard case .picture(let result) = screen else { return nil }
+            var room = TerminalSize(of: STDOUT_FILENO)
+            room.rows -= lines
+            return PictureDrawing.draw(result.picture, in: room, withColors: Output.standard.hasStyles)
+                .map { ($0.sequence, $0.rows) }
         #else
-        return nil
+            return nil
         #endif
     }
 }

@@ -42,7 +42,9 @@ struct Download: Sendable {
         defer { progress.end() }
         switch target {
         case .file(let path, let replacingExisting):
-            try await body.write(to: path, replacingExisting: replacingExisting) { progress.show($0.written, of: $0.expected) }
+            try await body.write(to: path, replacingExisting: replacingExisting) {
+                progress.show($0.written, of: $0.expected)
+            }
             DownloadTarget.giveUsualPermissions(to: path)
         case .stream(let output):
             var written: Int64 = 0

@@ -43,7 +43,8 @@ enum DownloadTarget: Sendable {
     private static func checkDirectory(of path: FilePath) throws(CommandFailure) {
         guard path.lastComponent != nil else { throw CommandFailure("`\(path)` is not the name of a file") }
         let directory = path.removingLastComponent()
-        var template = (directory.isEmpty ? FilePath(".") : directory).appending(".uplink-XXXXXX").string.utf8CString.map { $0 }
+        var template = (directory.isEmpty ? FilePath(".") : directory).appending(".uplink-XXXXXX").string.utf8CString
+            .map { $0 }
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw failure(path.string, errno) }
         close(descriptor)

@@ -71,7 +71,8 @@ enum DemoPicture {
         // A star where a hash of the cell says so, fewer towards the horizon.
         var hash = UInt32(truncatingIfNeeded: Int(x) &* 668_265_263 &+ Int(y) &* 374_761_393)
         hash = (hash ^ hash >> 13) &* 1_274_126_177
-        return (hash ^ hash >> 16) & 0xFF < 2 && height < 0.45 ? color.mixed(with: Color(1, 1, 1), 0.85 - height * 1.5) : color
+        return (hash ^ hash >> 16) & 0xFF < 2 && height < 0.45
+            ? color.mixed(with: Color(1, 1, 1), 0.85 - height * 1.5) : color
     }
 
     private static func mast(_ x: Double, _ y: Double, on background: Color) -> Color {

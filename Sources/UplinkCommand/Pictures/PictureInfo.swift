@@ -34,7 +34,8 @@ struct PictureInfo: Sendable, Hashable {
             (format, size) = (.jpeg, try JPEGStructure(bytes).size())
         } else if bytes.starts(with: Array("GIF87a".utf8)) || bytes.starts(with: Array("GIF89a".utf8)) {
             (format, size) = (.gif, try Self.gifSize(bytes))
-        } else if [Self.pngSignature, [0xFF, 0xD8, 0xFF], Array("GIF8".utf8)].contains(where: { $0.starts(with: bytes) }) {
+        } else if [Self.pngSignature, [0xFF, 0xD8, 0xFF], Array("GIF8".utf8)].contains(where: { $0.starts(with: bytes) }
+        ) {
             throw .truncated
         } else {
             throw .notAPicture

@@ -11,9 +11,10 @@ final class ChildProcess: Sendable {
     /// Starts a program by its path, in a process group of its own: the terminal's Ctrl-C is not for it.
     init(_ command: [String]) throws(CommandFailure) {
         var (toChild, fromChild): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
-        guard pipe2(&toChild, O_CLOEXEC) == 0, pipe2(&fromChild, O_CLOEXEC) == 0 else {
+        guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else {
             throw CommandFailure("no pipe: \(String(cString: strerror(errno)))")
         }
+        for descriptor in toChild + fromChild { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
         posix_spawn_file_actions_init(&actions)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FlyingFox
 import FlyingSocks
+import Foundation
 
 /// The demo's HTTP server.
 enum PictureServer {
@@ -14,8 +15,8 @@ enum PictureServer {
         let answerTime = scenario.answerTime
         await server.appendRoute("GET /picture.png") { _ in
             try await Task.sleep(for: answerTime)
-            return HTTPResponse(
-                statusCode: .ok, headers: [.contentType: "image/png"], body: .init(DemoPicture.file))
+            let headers = HTTPHeaders([.contentType: "image/png"])
+            return HTTPResponse(statusCode: .ok, headers: headers, body: Data(DemoPicture.file))
         }
         let running = Task { try await server.run() }
         defer { running.cancel() }

@@ -9,8 +9,11 @@ enum Program {
     static func become(_ command: [String]) -> CInt {
         var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
-        execvp(arguments[0], &arguments)
-        return errno
+        return arguments.withUnsafeMutableBufferPointer { arguments in
+            guard let start = arguments.baseAddress, let program = start.pointee else { return EINVAL }
+            execvp(program, start)
+            return errno
+        }
     }
 
     /// The path of a program in `PATH`, or where an administrator's programs are: Debian leaves those out for users.

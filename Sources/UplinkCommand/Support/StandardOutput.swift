@@ -34,7 +34,8 @@ struct Output: Sendable {
                 try Task.checkCancellation()
                 continue
             }
-            let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, min(rest.count, 4096))
+            let written = Glibc.write(
+                descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, min(rest.count, 4096))
             if written >= 0 {
                 rest = rest.dropFirst(written)
             } else if errno != EINTR, errno != EAGAIN {

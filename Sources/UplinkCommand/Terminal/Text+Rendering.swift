@@ -5,7 +5,9 @@ extension Text {
     var plain: String { runs.map(\.characters).joined() }
 
     /// The characters with their looks as escape sequences (ECMA-48, SGR).
-    var ansi: String { runs.map { $0.style.sequence + $0.characters + ($0.style == Style() ? "" : "\u{1B}[0m") }.joined() }
+    var ansi: String {
+        runs.map { $0.style.sequence + $0.characters + ($0.style == Style() ? "" : "\u{1B}[0m") }.joined()
+    }
 
     /// What suits the output.
     func rendered(withStyles: Bool) -> String { withStyles ? ansi : plain }
