@@ -17,7 +17,8 @@ final class TimerHandle: HandleBox<uv_timer_t>, @unchecked Sendable {  // as its
         let loop = memory.pointee.loop
         uv_update_time(loop)
         let (due, now) = ((deadline.addingReportingOverflow(999_999).partialValue) / 1_000_000, uv_now(loop))
-        uv_timer_start(memory, { recover(TimerHandle.self, $0)?.fired() }, due > now ? due - now : 0, 0)
+        let isDue = deadline <= uv_hrtime()  // then not even the rest of this millisecond is waited for
+        uv_timer_start(memory, { recover(TimerHandle.self, $0)?.fired() }, isDue || due <= now ? 0 : due - now, 0)
     }
 
     func stop() { if isOpen { uv_timer_stop(memory) } }

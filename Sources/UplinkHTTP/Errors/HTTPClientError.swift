@@ -46,7 +46,7 @@ public struct HTTPClientError: NetworkFailure {
     /// What happened, and what to do about it.
     public let message: String
     /// The URL concerned, without user information and query; empty where there is none.
-    public internal(set) var url: String = ""
+    public package(set) var url: String = ""
     /// The URLs that redirected here, in order; redacted as ``url``.
     public internal(set) var redirects: [String] = []
     /// libcurl's error (`libcurl-errors(3)`), or 0.
