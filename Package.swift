@@ -33,6 +33,9 @@ let package = Package(
             name: "CLibCurl", path: "CModules/CLibCurl", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CNetlink", path: "CModules/CNetlink"),
+        .systemLibrary(
+            name: "CChafa", path: "CModules/CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
+        .systemLibrary(name: "CPNG", path: "CModules/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
         // Pure: no C but libc.
         .target(name: "UplinkCore"),
@@ -57,9 +60,11 @@ let package = Package(
         .executableTarget(
             name: "UplinkCommand",
             dependencies: [
-                "Uplink", .httpTypes, .system,
+                "Uplink", "UplinkCore", "UplinkCurl", "UplinkEventLoop", "UplinkHTTP", "UplinkMonitor", .httpTypes, .system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
+                .target(name: "CChafa", condition: .when(traits: ["Pictures"])),
+                .target(name: "CPNG", condition: .when(traits: ["Pictures"])),
             ]),
 
         // The positive control of the ThreadSanitizer run: a deliberate race beside its correct twin.

@@ -213,8 +213,9 @@ extension PerformerMachine {
             guard let call = calls[id] else { continue }
             switch call.stage {
             case .entered, .waiting:
-                // The path is known now, so that no grace is left. Exactly at the deadline it came in time.
-                if isEnough, now <= call.deadline {
+                // The path is known now, so that no grace is left. Exactly at the deadline it came in time, and so did
+                // the first word within the grace: it says what was so at the call.
+                if isEnough, now <= call.deadline || call.isInGrace {
                     decide(id, .granted, &actions)
                 } else if call.deadline <= now {
                     decide(id, .notStarted(timedOut(call)), &actions)

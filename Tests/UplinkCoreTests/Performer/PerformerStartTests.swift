@@ -59,6 +59,15 @@ struct PerformerStartTests {
         #expect(try await call.value.get() == 1)
     }
 
+    @Test func theFirstAnswerMayTakeTimeWithinTheGraceAlsoWithTimeoutZero() async throws {
+        let fixture = PerformerFixture(nil)
+        let call = fixture.start(withinSeconds: 0)
+        try await fixture.clock.advance(by: .milliseconds(5))
+        fixture.monitor.goOnline()
+        #expect(try await call.value.get() == 1)
+        try await fixture.expectNothingIsLeft()
+    }
+
     @Test func aFirstAnswerThatSaysOfflineEndsATimeoutOfZeroAtOnce() async throws {
         let fixture = PerformerFixture(nil)
         let call = fixture.start(withinSeconds: 0)
