@@ -63,4 +63,15 @@ struct LoopClockTests {
         #expect(woken >= 5_000)
         #expect(woken + cancelled == 10_000)
     }
+
+    @Test func sleepersOfALoopThatEndsAreWokenWithAnError() async throws {
+        let sleeper = try await withEventLoop { loop in
+            let clock = LoopClock(on: loop)
+            let sleeper = Task { try await clock.sleep(for: .seconds(3600)) }
+            try await clock.sleep(for: .milliseconds(5))  // real time: until the sleeper is asleep, most likely
+            return sleeper
+        }
+        let error = await #expect(throws: EventLoopError.self) { try await sleeper.value }
+        #expect(error?.code == .ended)
+    }
 }
