@@ -74,7 +74,7 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["UplinkCore"], path: "Tests/TestSupport"),
 
         .testTarget(name: "UplinkCoreTests", dependencies: ["UplinkCore", "UplinkTesting", "TestSupport"]),
-        .testTarget(name: "UplinkTestingTests", dependencies: ["UplinkTesting", "UplinkCore", "UplinkHTTP"]),
+        .testTarget(name: "UplinkTestingTests", dependencies: [.httpTypes, "UplinkTesting", "UplinkCore", "UplinkHTTP"]),
         .testTarget(name: "UplinkEventLoopTests", dependencies: ["UplinkEventLoop", "UplinkCore", "TestSupport"]),
         .testTarget(
             name: "UplinkMonitorTests",
