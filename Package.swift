@@ -60,7 +60,7 @@ let package = Package(
         .executableTarget(
             name: "UplinkCommand",
             dependencies: [
-                "Uplink", "UplinkCore", "UplinkCurl", "UplinkEventLoop", "UplinkHTTP", "UplinkMonitor", .httpTypes, .system,
+                "Uplink", "UplinkCore", "UplinkEventLoop", "UplinkHTTP", .httpTypes, .system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .target(name: "CChafa", condition: .when(traits: ["Pictures"])),

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
 import Uplink
-import UplinkCore
-import UplinkHTTP
-import UplinkMonitor
 
 /// One download of the command `get`.
 struct Download: Sendable {
@@ -18,7 +14,7 @@ struct Download: Sendable {
     /// - Throws: ``CommandFailure`` for a status of 400 or more, or what kept the whole answer from arriving.
     func run() async throws {
         guard let requirement else { return try await fetch() }
-        let performer = NetworkOperationPerformer(monitor: LinuxNetworkMonitor.shared)
+        let performer = NetworkOperationPerformer()
         try await WaitingNote.show(for: requirement) { whenThere in
             try await performer.perform(within: .saturating(seconds: seconds), requiring: requirement) {
                 whenThere()
