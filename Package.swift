@@ -74,7 +74,8 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["UplinkCore"], path: "Tests/TestSupport"),
 
         .testTarget(name: "UplinkCoreTests", dependencies: ["UplinkCore", "UplinkTesting", "TestSupport"]),
-        .testTarget(name: "UplinkTestingTests", dependencies: [.httpTypes, "UplinkTesting", "UplinkCore", "UplinkHTTP"]),
+        .testTarget(
+            name: "UplinkTestingTests", dependencies: [.httpTypes, "UplinkTesting", "UplinkCore", "UplinkHTTP"]),
         .testTarget(name: "UplinkEventLoopTests", dependencies: ["UplinkEventLoop", "UplinkCore", "TestSupport"]),
         .testTarget(
             name: "UplinkMonitorTests",
@@ -88,7 +89,12 @@ let package = Package(
                 .product(name: "FlyingFox", package: "FlyingFox"),
             ]),
         .testTarget(name: "UplinkTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport"]),
-        .testTarget(name: "CommandTests", dependencies: ["UplinkCommand", "Uplink", "UplinkTesting", "TestSupport"]),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: [
+                "UplinkCommand", "Uplink", "UplinkTesting", "TestSupport", .httpTypes,
+                .product(name: "FlyingFox", package: "FlyingFox"),
+            ]),
         .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
     ],
     swiftLanguageModes: [.v6]

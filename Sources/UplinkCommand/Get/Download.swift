@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import Uplink
 
 /// One download of the command `get`.
@@ -45,7 +46,11 @@ struct Download: Sendable {
         case .stream(let output):
             var written: Int64 = 0
             for try await chunk in body {
-                try chunk.withUnsafeBytes { try output.write($0) }
+                do { try chunk.withUnsafeBytes { try output.write($0) } } catch let error as OutputError
+                    where error.isClosed
+                {
+                    throw ExitCode(1)  // whoever read it has seen enough; nobody wants a message
+                }
                 written += Int64(chunk.count)
                 progress.show(written, of: body.contentLength)
             }
