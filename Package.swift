@@ -60,7 +60,7 @@ let package = Package(
         .executableTarget(
             name: "UplinkCommand",
             dependencies: [
-                "Uplink", "UplinkCore", "UplinkCurl", "UplinkEventLoop", "UplinkHTTP", "UplinkMonitor", .httpTypes, .system,
+                "Uplink", "UplinkCore", "UplinkEventLoop", "UplinkHTTP", .httpTypes, .system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .target(name: "CChafa", condition: .when(traits: ["Pictures"])),
@@ -74,7 +74,8 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["UplinkCore", .system], path: "Tests/TestSupport"),
 
         .testTarget(name: "UplinkCoreTests", dependencies: ["UplinkCore", "UplinkTesting", "TestSupport"]),
-        .testTarget(name: "UplinkTestingTests", dependencies: [.httpTypes, "UplinkTesting", "UplinkCore", "UplinkHTTP"]),
+        .testTarget(
+            name: "UplinkTestingTests", dependencies: [.httpTypes, "UplinkTesting", "UplinkCore", "UplinkHTTP"]),
         .testTarget(name: "UplinkEventLoopTests", dependencies: ["UplinkEventLoop", "UplinkCore", "TestSupport"]),
         .testTarget(
             name: "UplinkMonitorTests",
@@ -88,7 +89,12 @@ let package = Package(
                 .product(name: "FlyingFox", package: "FlyingFox"),
             ]),
         .testTarget(name: "UplinkTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport"]),
-        .testTarget(name: "CommandTests", dependencies: ["UplinkCommand", "Uplink", "UplinkTesting", "TestSupport"]),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: [
+                "UplinkCommand", "Uplink", "UplinkTesting", "TestSupport", .httpTypes,
+                .product(name: "FlyingFox", package: "FlyingFox"),
+            ]),
         .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
     ],
     swiftLanguageModes: [.v6]

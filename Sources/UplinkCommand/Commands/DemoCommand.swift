@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Uplink
-import UplinkCore
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

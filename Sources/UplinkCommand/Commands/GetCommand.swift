@@ -2,7 +2,6 @@
 import ArgumentParser
 import SystemPackage
 import Uplink
-import UplinkCore
 
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

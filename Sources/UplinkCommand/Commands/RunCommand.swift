@@ -2,7 +2,6 @@
 import ArgumentParser
 import Glibc
 import Uplink
-import UplinkCore
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

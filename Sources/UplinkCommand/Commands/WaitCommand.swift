@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Uplink
-import UplinkCore
-import UplinkMonitor
 
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,8 +2,6 @@
 import ArgumentParser
 import Glibc
 import Uplink
-import UplinkCore
-import UplinkMonitor
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,8 +2,6 @@
 import ArgumentParser
 import Glibc
 import Uplink
-import UplinkCore
-import UplinkMonitor
 
 /// The demo with all that is real: monitor, performer, HTTP client, and whoever looks at it.
 struct Demo: Sendable {
@@ -19,7 +17,7 @@ struct Demo: Sendable {
                 let model = DemoModel(
                     actions: .init(
                         url: url, monitor: LinuxNetworkMonitor.shared,
-                        performer: NetworkOperationPerformer(monitor: LinuxNetworkMonitor.shared), client: client),
+                        performer: NetworkOperationPerformer(), client: client),
                     clock: ContinuousClock())
                 let session = DemoSession(model: model, source: url.text)
                 async let played: Void = play()

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
 import Uplink
-import UplinkCore
-import UplinkHTTP
 
 extension DemoModel.Actions {
     /// How long waiting for the network and loading may take together.

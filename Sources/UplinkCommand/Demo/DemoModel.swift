@@ -19,6 +19,8 @@ actor DemoModel {
     nonisolated let screens: AsyncStream<DemoScreen>
     /// The screen that is shown.
     private(set) var screen = DemoScreen.loading(saysNoNetwork: false)
+    /// Whether the network is there, as far as this run knows.
+    private(set) var isNetworkThere = false
 
     private let actions: Actions
     private let clock: any Clock<Duration>
@@ -39,6 +41,7 @@ actor DemoModel {
     func run() async {
         guard !isRunning, !isDone else { return }
         isRunning = true
+        isNetworkThere = false
         defer { isRunning = false }
         show(.loading(saysNoNetwork: false))
         let result = await withTaskGroup(of: DemoScreen?.self) { group in
@@ -68,12 +71,11 @@ actor DemoModel {
 
     private func watchNetwork() async {
         await withTaskGroup { group in
-            var isThere = false  // until it is known
             group.addTask { [absence = changes] in await self.waitOut(absence) }
-            for await isThereNow in actions.networkChanges() where isThereNow != isThere {
-                isThere = isThereNow
+            for await isThereNow in actions.networkChanges() where isThereNow != isNetworkThere {
+                isNetworkThere = isThereNow
                 changes += 1
-                if isThere {
+                if isThereNow {
                     show(.loading(saysNoNetwork: false))
                 } else {
                     group.addTask { [absence = changes] in await self.waitOut(absence) }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
+import ArgumentParser
 import Uplink
-import UplinkCore
-import UplinkHTTP
-import UplinkMonitor
 
 /// One download of the command `get`.
 struct Download: Sendable {
@@ -18,7 +15,7 @@ struct Download: Sendable {
     /// - Throws: ``CommandFailure`` for a status of 400 or more, or what kept the whole answer from arriving.
     func run() async throws {
         guard let requirement else { return try await fetch() }
-        let performer = NetworkOperationPerformer(monitor: LinuxNetworkMonitor.shared)
+        let performer = NetworkOperationPerformer()
         try await WaitingNote.show(for: requirement) { whenThere in
             try await performer.perform(within: .saturating(seconds: seconds), requiring: requirement) {
                 whenThere()
@@ -49,7 +46,11 @@ struct Download: Sendable {
         case .stream(let output):
             var written: Int64 = 0
             for try await chunk in body {
-                try chunk.withUnsafeBytes { try output.write($0) }
+                do { try chunk.withUnsafeBytes { try output.write($0) } } catch let error as OutputError
+                    where error.isClosed
+                {
+                    throw ExitCode(1)  // whoever read it has seen enough; nobody wants a message
+                }
                 written += Int64(chunk.count)
                 progress.show(written, of: body.contentLength)
             }

@@ -2,8 +2,8 @@
 import Glibc
 import UplinkEventLoop
 
-/// The demo's own network: a namespace for the client, one for the server, and a cable between them that is plugged in
-/// when the scenario says so.
+/// The demo's own network: a namespace for the client, one for the server, and a cable between them. The client gets its
+/// address and its route when the scenario says so, as if from a DHCP server.
 ///
 /// Namespaces live as long as the processes in them, so nothing is left when the demo ends, however it ends. The process
 /// that was started never changes its own: it executes itself again inside, with `unshare(1)`.
@@ -57,9 +57,11 @@ struct Stage: Sendable {
             """
             link set lo up
             link add \(Self.interface) type veth peer name \(Self.interface) netns \(server.id)
+            link set \(Self.interface) up
             """, with: ip)
         try server.write("go\n")
         guard server.says("ready") else { throw CommandFailure("the demo's server did not start") }
+        try Self.waitForCarrier(with: ip)
     }
 
     /// Lets the network come.
@@ -68,7 +70,6 @@ struct Stage: Sendable {
             try Self.configure(
                 """
                 address add \(Self.clientAddress)/24 dev \(Self.interface)
-                link set \(Self.interface) up
                 route add default via \(Self.serverAddress)
                 """, with: ip)
         }
@@ -83,6 +84,17 @@ struct Stage: Sendable {
             address add \(serverAddress)/24 dev \(interface)
             link set \(interface) up
             """, with: ip)
+        try waitForCarrier(with: ip)
+    }
+
+    /// Waits until the kernel has seen the cable. It takes its time for that, and drops what is sent meanwhile; a lost
+    /// packet would cost the demo a second.
+    private static func waitForCarrier(with ip: String) throws {
+        let look = "\(ip) -oneline link show dev \(interface) | grep -q 'state UP'"
+        let wait = "for try in $(seq 300); do \(look) && exit; sleep 0.01; done; exit 1"
+        guard try ChildProcess.run(["/bin/sh", "-c", wait]) == 0 else {
+            throw CommandFailure("the demo's network did not come up")
+        }
     }
 
     private static func configure(_ commands: String, with ip: String) throws {

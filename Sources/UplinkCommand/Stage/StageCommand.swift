@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Uplink
-import UplinkEventLoop
 
 /// The demo's inner half: runs in a namespace that was made for it.
 struct StageCommand: AsyncParsableCommand {

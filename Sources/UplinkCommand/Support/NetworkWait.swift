@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Uplink
-import UplinkCore
-import UplinkMonitor
 
 /// Waits for the network through the performer, with an operation that does nothing.
 enum NetworkWait {
@@ -12,7 +10,7 @@ enum NetworkWait {
         for requirement: NetworkRequirement, seconds: Double
     ) async throws -> Result<Void, NetworkOperationError> {
         try await untilInterrupted {
-            let performer = NetworkOperationPerformer(monitor: LinuxNetworkMonitor.shared)
+            let performer = NetworkOperationPerformer()
             switch await performer.perform(withinSeconds: seconds, requiring: requirement, operation: {}) {
             case .success: return .success(())
             case .failure(.notStarted(let error)): return .failure(error)
