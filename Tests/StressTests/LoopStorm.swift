@@ -4,7 +4,7 @@ import Testing
 import Uplink
 
 /// Loops made and ended while tasks still sleep, hop and work on them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .undisturbed, .serialized)
 struct LoopStorm {
     @Test func loopsEndUnderLoadAndNothingIsLeft() async throws {
         try await withEventLoop { try await $0.offLoop {} }  // starts libuv's thread pool, which stays

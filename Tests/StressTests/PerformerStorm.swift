@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import Uplink
 import UplinkTesting
 
 /// Performs of every outcome from many tasks, while the network flaps and callers are cancelled. Real time, because the
 /// races are between real threads; the loop's clock, because its heap is to be raced too.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .undisturbed, .serialized)
 struct PerformerStorm {
     /// What became of the calls.
     private struct Tally: Sendable {

@@ -17,7 +17,7 @@ private actor Counter: LoopActor {
     func isOnLoop() -> Bool { eventLoop.isCurrent }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
 struct EventLoopTests {
     @Test func actorsOfALoopRunOnItsThread() async throws {
         try await withEventLoop { loop in

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import UplinkCore
 import UplinkEventLoop
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
 struct LoopClockTests {
     @Test(arguments: [Duration.nanoseconds(1), .microseconds(1500), .milliseconds(1), .milliseconds(15)])
     func sleepsAreNeverEarly(_ duration: Duration) async throws {

@@ -5,7 +5,7 @@ import Uplink
 
 /// The performer on the kernel's own word, in network namespaces. Real time, because the kernel has no other.
 @Suite(
-    .timeLimit(.minutes(1)), .serialized,
+    .timeLimit(.minutes(1)), .undisturbed, .serialized,
     .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
 struct PerformerOnLinuxTests {
     /// A performer in a namespace that has a link and an address, and a default route when `goOnline` is called.
