@@ -73,15 +73,15 @@ private enum Sandbox {
 
         var number: UInt32 {
             #if arch(x86_64)
-            switch self {
-            case .socket: 41
-            case .recvmsg: 47
-            }
+                switch self {
+                case .socket: 41
+                case .recvmsg: 47
+                }
             #else
-            switch self {
-            case .socket: 198
-            case .recvmsg: 212
-            }
+                switch self {
+                case .socket: 198
+                case .recvmsg: 212
+                }
             #endif
         }
     }

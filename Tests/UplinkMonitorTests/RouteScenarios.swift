@@ -78,7 +78,9 @@ struct RouteScenarios {
                 "addr add 10.8.0.2/24 dev tun0", "link set tun0 up", "route add 192.0.2.99/32 via 192.0.2.1",
                 "route add 0.0.0.0/1 dev tun0", "route add 128.0.0.0/1 dev tun0",
             ])
-            let path = try await scenario.handover { $0.ipv4.interface == "tun0" && $0.primaryInterface?.name == "tun0" }
+            let path = try await scenario.handover {
+                $0.ipv4.interface == "tun0" && $0.primaryInterface?.name == "tun0"
+            }
             #expect(path.primaryInterface?.kind == .tunnel)
             #expect(path.ipv4.gateway == nil)
             #expect(path.ipv4.source == IPAddress("10.8.0.2"))
@@ -171,7 +173,9 @@ struct RouteScenarios {
     @Test func containersThatComeAndGoChangeNothing() async throws {
         try await withScenario(setUp: { host, router in
             try NetworkNamespace.online(host, router)
-            try host.batch(["link add docker0 type bridge", "addr add 172.17.0.1/16 dev docker0", "link set docker0 up"])
+            try host.batch([
+                "link add docker0 type bridge", "addr add 172.17.0.1/16 dev docker0", "link set docker0 up",
+            ])
         }) { scenario in
             try await scenario.expectNoUpdates {
                 for _ in 0..<10 {

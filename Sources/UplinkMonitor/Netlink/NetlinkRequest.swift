@@ -17,7 +17,9 @@ struct NetlinkRequest {
     }
 
     /// Appends a number in the host's byte order.
-    mutating func append(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) } }
+    mutating func append(_ number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
+    }
 
     /// Appends an attribute.
     mutating func append(attribute type: UInt32, _ value: some Collection<UInt8>) {

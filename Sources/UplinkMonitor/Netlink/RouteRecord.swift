@@ -67,7 +67,9 @@ extension RouteRecord {
 
     /// A gateway of another family than the route's (`struct rtvia`), as in IPv4 over an IPv6 next hop (RFC 5549).
     private static func via(_ value: RawSpan) -> IPAddress? {
-        guard let family = value.integer(at: 0, as: UInt16.self).flatMap({ IPAddress.Family(kernel: UInt8(clamping: $0)) })
+        guard
+            let family = value.integer(at: 0, as: UInt16.self).flatMap({ IPAddress.Family(kernel: UInt8(clamping: $0)) }
+            )
         else { return nil }
         return value.extracting(2..<value.byteCount).address(of: family)
     }
