@@ -18,6 +18,8 @@ final class KernelNetwork {
     private let query: NetlinkQuery
     private let events: EventSocket
     private var deviceTypes = DeviceTypes()
+    /// Messages were lost, and stock has not been taken since.
+    private var hasGaps = false
     private(set) var table = InterfaceTable()
     private(set) var statistics = MonitorStatistics()
 
@@ -42,10 +44,14 @@ final class KernelNetwork {
             statistics.events += 1
             if take(event) { isRelevant = true }
         }
-        guard drained.hasGaps else { return isRelevant }
-        statistics.resyncs += 1
-        try takeStock()
-        return true
+        if drained.hasGaps { hasGaps = true }
+        if hasGaps, drained.isEmpty {
+            statistics.resyncs += 1
+            try takeStock()
+            hasGaps = false
+            return true
+        }
+        return isRelevant || hasGaps
     }
 
     /// Asks the kernel for the path as it is now: without the list of interfaces, which is long to ask for.
