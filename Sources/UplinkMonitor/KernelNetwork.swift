@@ -22,6 +22,8 @@ final class KernelNetwork {
     private var hasGaps = false
     private(set) var table = InterfaceTable()
     private(set) var statistics = MonitorStatistics()
+    /// When a route of the path asked for last expires, if one does. The kernel says so up to half a minute late.
+    private(set) var timeToExpiry: Duration?
 
     /// Opens the sockets, and takes stock.
     init(_ configuration: LinuxNetworkMonitor.Configuration) throws(NetlinkError) {
@@ -58,7 +60,12 @@ final class KernelNetwork {
     func path() throws(NetlinkError) -> NetworkPath {
         statistics.evaluations += 1
         var verdicts: [IPAddress.Family: [RouteVerdict]] = [:]
-        for probe in probes { verdicts[probe.family, default: []].append(try verdict(on: probe)) }
+        timeToExpiry = nil
+        for probe in probes {
+            let verdict = try verdict(on: probe)
+            verdicts[probe.family, default: []].append(verdict)
+            if probe.family == .ipv6, verdict.route != nil { try noteExpiry(of: probe) }
+        }
         return PathEvaluation(table: table, verdicts: verdicts, classify: classify).path
     }
 
@@ -94,6 +101,12 @@ final class KernelNetwork {
         return verdict
     }
 
+    /// Routes of IPv6 expire, as a router's advertisements say.
+    private func noteExpiry(of probe: IPAddress) throws(NetlinkError) {
+        guard let lifetime = try ask(.tableEntry(for: probe)).route?.lifetime else { return }
+        timeToExpiry = min(timeToExpiry ?? lifetime, lifetime)
+    }
+
     private func ask(_ request: NetlinkRequest) throws(NetlinkError) -> RouteVerdict {
         var route: RouteRecord?
         let reply = try query.ask(request) { header, payload in
@@ -118,7 +131,7 @@ final class KernelNetwork {
     /// The metric of the route to the internet through a link, or nil where there is none that could be used.
     private func defaultMetric(of link: LinkRecord) throws(NetlinkError) -> UInt32? {
         for probe in probes where hasUsableAddress(link, of: probe.family) {
-            if let route = try ask(.route(to: probe, through: link.index)).route { return route.metric }
+            if let route = try ask(.tableEntry(for: probe, through: link.index)).route { return route.metric }
         }
         return nil
     }

@@ -95,6 +95,16 @@ struct NetlinkParserTests {
         #expect(route.covers(try #require(IPAddress("45.0.0.1"))) == expected)
     }
 
+    @Test(arguments: [(0, nil), (150, .milliseconds(1500)), (-5, .zero)] as [(Int32, Duration?)])
+    func theLifetimeOfARouteIsRead(hundredths: Int32, expected: Duration?) {
+        let payload = routePayload {
+            var info = Bytes(bytes: [UInt8](repeating: 0, count: 8))
+            info.add(hundredths)
+            $0.add(attribute: Int(RTA_CACHEINFO.rawValue), info.bytes)
+        }
+        payload.withUnsafeBytes { #expect(RouteRecord($0.bytes)?.lifetime == expected) }
+    }
+
     @Test func addressesOfTheWrongLengthAreNone() {
         let payload = routePayload { $0.add(attribute: Int(RTA_GATEWAY.rawValue), [1, 2, 3]) }
         payload.withUnsafeBytes { #expect(RouteRecord($0.bytes)?.gateway == nil) }

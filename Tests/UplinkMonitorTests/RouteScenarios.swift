@@ -155,6 +155,18 @@ struct RouteScenarios {
         }
     }
 
+    @Test func aRouteThatExpiresIsToldInTime() async throws {
+        try await withScenario(setUp: { host, router in
+            try host.connect(to: router)
+            try host.ip("-6 addr add 2001:db8:1::10/64 dev eth0 nodad")
+        }) { scenario in
+            try scenario.host.ip("-6 route add default via 2001:db8:1::1 expires 1")
+            try await scenario.path { $0.isSatisfied }
+            let lost = try await scenario.path(within: .seconds(3)) { !$0.isSatisfied }  // the kernel's event: 30 s
+            #expect(lost.unsatisfiedReason == .noRoute)
+        }
+    }
+
     @Test func aBridgeOfContainersIsNoNetwork() async throws {
         try await withScenario { scenario in
             try scenario.host.ip("link set lo up")
