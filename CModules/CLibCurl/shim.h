@@ -1,7 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
+// What UplinkCurl needs from libcurl and Swift cannot import by itself.
 #ifndef UPLINK_CLIBCURL_SHIM_H
 #define UPLINK_CLIBCURL_SHIM_H
 
+// The type checks are macros around the variadic functions; the wrappers below take their place.
+#define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+
+// Variadic functions, which Swift does not call: one wrapper for each type of their last argument.
+
+static inline CURLcode uplink_easy_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode uplink_easy_set_string(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode uplink_easy_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode uplink_easy_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+// Headers and body are taken by functions of the same type.
+static inline CURLcode uplink_easy_set_write(CURL *easy, CURLoption option, curl_write_callback value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode uplink_easy_set_prereq(CURL *easy, curl_prereq_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+}
+
+static inline CURLcode uplink_easy_set_sockopt(CURL *easy, curl_sockopt_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, value);
+}
+
+static inline CURLcode uplink_easy_get_long(CURL *easy, CURLINFO info, long *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode uplink_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode uplink_easy_get_pointer(CURL *easy, CURLINFO info, void **value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLMcode uplink_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode uplink_multi_set_pointer(CURLM *multi, CURLMoption option, void *value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode uplink_multi_set_socket(CURLM *multi, curl_socket_callback value) {
+    return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, value);
+}
+
+static inline CURLMcode uplink_multi_set_timer(CURLM *multi, curl_multi_timer_callback value) {
+    return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, value);
+}
+
+static inline CURLSHcode uplink_share_set_long(CURLSH *share, CURLSHoption option, long value) {
+    return curl_share_setopt(share, option, value);
+}
+
+// Deprecated, and the one way to make libcurl before 8.4 try a host's next address in time.
+static inline CURLMcode uplink_multi_socket_all(CURLM *multi, int *running) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return curl_multi_socket_all(multi, running);
+#pragma GCC diagnostic pop
+}
+
+// Macros with casts, and one that stands for a case.
+static const CURLversion uplink_version_now = CURLVERSION_NOW;
+static const curl_socket_t uplink_socket_timeout = CURL_SOCKET_TIMEOUT;
+static const size_t uplink_writefunc_pause = CURL_WRITEFUNC_PAUSE;
+static const long uplink_global_default = CURL_GLOBAL_DEFAULT;
 
 #endif

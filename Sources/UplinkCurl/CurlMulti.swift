@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+
+/// A `CURLM` with the TLS sessions that its transfers share. The loop's thread only.
+final class CurlMulti {
+    let curl: UnsafeMutableRawPointer
+    let share: UnsafeMutableRawPointer
+
+    /// - Parameter engine: The engine's box. The engine outlives the multi.
+    init?(engine: UnsafeMutableRawPointer, maximumIdleConnections: Int) {
+        guard let share = curl_share_init() else { return nil }
+        guard let multi = curl_multi_init() else {
+            curl_share_cleanup(share)
+            return nil
+        }
+        (curl, self.share) = (multi, share)
+        // Without it no TLS session is resumed. One thread, so no locks.
+        uplink_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
+        uplink_multi_set_long(multi, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
+        uplink_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+        uplink_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, engine)
+        uplink_multi_set_socket(multi) { _, descriptor, change, box, _ in
+            CurlEngine.recover(box)?.assumeIsolated { $0.socketChanged(descriptor, to: change) }
+            return 0  // -1 would end every transfer
+        }
+        uplink_multi_set_pointer(multi, CURLMOPT_TIMERDATA, engine)
+        uplink_multi_set_timer(multi) { _, milliseconds, box in
+            CurlEngine.recover(box)?.assumeIsolated { $0.timerChanged(to: milliseconds) }
+            return 0
+        }
+    }
+
+    /// Closes the connections; the callbacks are called meanwhile. No transfer may be left.
+    func cleanUp() {
+        curl_multi_cleanup(curl)
+        curl_share_cleanup(share)
+    }
+
+    /// The transfers that libcurl is done with, until there is none left.
+    func takeFinished() -> [(id: UInt64, code: CURLcode)] {
+        var finished: [(UInt64, CURLcode)] = []
+        var left: CInt = 0
+        while let message = curl_multi_info_read(curl, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            finished.append((EasyHandle.transferID(of: easy), message.pointee.data.result))
+        }
+        return finished
+    }
+}
+
+extension CurlEngine {
+    /// The engine behind a callback's pointer.
+    nonisolated static func recover(_ box: UnsafeMutableRawPointer?) -> CurlEngine? {
+        box.map { Unmanaged<CurlEngine>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

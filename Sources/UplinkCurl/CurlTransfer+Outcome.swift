@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import UplinkHTTP
+
+extension CurlTransfer {
+    /// The error that a transfer ends with, or nil when its body is whole. Its handle must still be there.
+    func outcome(of ending: TransferMachine.Ending, code: CURLcode) -> (any Error)? {
+        let report = handle.map { CurlReport(code: code, handle: $0) } ?? CurlReport(code: code)
+        let phase = CurlFailure.phase(machine.lastPhase, report)
+        switch ending {
+        case .complete: return nil
+        case .cancelled: return CancellationError()
+        case .timedOut(let timeout):
+            let (code, message) = CurlFailure.timeout(timeout, exchange.request.timeouts)
+            return error(code, phase, message)
+        case .failed:
+            if let refusal { return complete(refusal) }
+            if code == CURLE_OK, let incompleteness { return complete(incompleteness) }
+            if code == CURLE_PARTIAL_FILE {
+                return complete(CurlFailure.truncated(received: received, expected: expected), report)
+            }
+            let (code, message) = CurlFailure.code(of: report, in: phase)
+            return error(code, phase, message, report)
+        }
+    }
+
+    private func error(
+        _ code: HTTPClientError.Code, _ phase: HTTPClientError.Phase, _ message: String, _ report: CurlReport? = nil
+    ) -> HTTPClientError {
+        let disposition: HTTPClientError.RequestDisposition =
+            switch phase {
+            case .request, .queue, .dns, .connect, .tls: .notSent
+            case .firstByte: parser.hasBegun ? .responseStarted : .maybeProcessed
+            case .redirect, .body, .sink: .responseStarted
+            }
+        return complete(
+            HTTPClientError(code, phase: phase, requestDisposition: disposition, message: message), report)
+    }
+
+    private func complete(_ error: HTTPClientError, _ report: CurlReport? = nil) -> HTTPClientError {
+        var error = error
+        error.url = url.redacted
+        error.receivedBytes = received
+        error.expectedBytes = error.expectedBytes ?? expected
+        if let report {
+            error.curlCode = CInt(bitPattern: report.code.rawValue)
+            error.curlText =
+                report.text.isEmpty ? String(cString: curl_easy_strerror(report.code)) : report.text
+            error.errno = report.errno
+        }
+        return error
+    }
+}

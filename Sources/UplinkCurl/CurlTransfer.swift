@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import HTTPTypes
+import UplinkHTTP
+
+/// A transfer as the engine has it: its machine, its parser, its easy handle while there is one. The loop's thread only.
+final class CurlTransfer {
+    typealias HeadWaiter = CheckedContinuation<Exchange.Head, any Error>
+
+    let id: UInt64
+    let exchange: Exchange
+    let url: HTTPURL
+    var machine: TransferMachine
+    /// Whoever waits for the head, until they have it.
+    var headWaiter: HeadWaiter?
+    /// A slot in the engine's heap of deadlines.
+    let deadlineSlot: UInt32
+    /// What is set in the heap.
+    var armedDeadline: Int64?
+    /// The handle, while libcurl has the transfer.
+    var handle: EasyHandle?
+
+    /// What the callbacks have brought, until the turn ends.
+    private(set) var head: Exchange.Head?
+    private var chunks: [HTTPBody.Chunk] = []
+    private var slab: Slab?
+    private(set) var parser: HeadParser
+    /// Why we stopped libcurl, which then reports a mere write error.
+    private(set) var refusal: HTTPClientError?
+    /// Bytes of the body so far.
+    private(set) var received: Int64 = 0
+    private var unpublished = 0
+    private var framing: Framing?
+    private let pool: SlabPool
+    /// Where the callbacks say that something has happened.
+    let active: ActiveTransfers
+
+    init(
+        _ exchange: Exchange, url: HTTPURL, waiter: HeadWaiter, deadlineSlot: UInt32, pool: SlabPool,
+        active: ActiveTransfers, now: Int64
+    ) {
+        (id, self.exchange, self.url, headWaiter) = (exchange.id, exchange, url, waiter)
+        (self.deadlineSlot, self.pool, self.active) = (deadlineSlot, pool, active)
+        let request = exchange.request
+        machine = TransferMachine(timeouts: request.timeouts, highMark: request.limits.bufferedBytes, now: now)
+        parser = HeadParser(method: request.head.method, limits: request.limits)
+    }
+
+    var expected: Int64? {
+        guard case .length(let length) = framing?.kind else { return nil }
+        return length
+    }
+
+    /// Stops the transfer for a reason of ours.
+    func refuse(_ error: HTTPClientError) { refusal = refusal ?? error }
+
+    /// libcurl is about to send the request.
+    func requestGoesOut(now: Int64) { machine.requestGoesOut(now: now) }
+
+    /// libcurl brings a line of a head or of the trailers. False stops the transfer.
+    func takeHeader(_ line: UnsafeRawBufferPointer, now: Int64) -> Bool {
+        do throws(HTTPClientError) {
+            switch try parser.take(line: line) {
+            case .more, .interim: break
+            case .final(let response, let framing):
+                guard machine.headArrived(now: now) == .deliverHead else { return false }
+                self.framing = framing
+                head = Exchange.Head(response: response, framing: framing)
+            case .trailers: break
+            }
+            return true
+        } catch {
+            refusal = error
+            return false
+        }
+    }
+
+    /// libcurl brings bytes of the body.
+    ///
+    /// - Returns: Whether they are kept; libcurl brings them again when the transfer was paused.
+    func takeBody(_ bytes: UnsafeRawBufferPointer, now: Int64) -> TransferMachine.Action {
+        let action = machine.bytesArrived(bytes.count, buffered: unpublished + exchange.mailbox.bytes, now: now)
+        switch action {
+        case .keep:
+            keep(bytes)
+            received += Int64(bytes.count)
+        case .none, .enterGate, .start, .deliverHead, .pause, .resume, .end: break
+        }
+        return action
+    }
+
+    private func keep(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let slab = slab ?? pool.slab(expecting: expected.map { $0 - received })
+            self.slab = slab
+            rest = rest.dropFirst(slab.append(UnsafeRawBufferPointer(rebasing: rest)))
+            if slab.isFull { seal() }
+        }
+        unpublished += bytes.count
+    }
+
+    private func seal() {
+        guard let slab else { return }
+        if slab.count > 0 { chunks.append(slab.publish()) }
+        self.slab = nil
+    }
+
+    /// Takes the head that has come since the last turn.
+    func takeHead() -> Exchange.Head? {
+        defer { head = nil }
+        return head
+    }
+
+    /// Takes the chunks that have come since the last turn.
+    func takeChunks() -> [HTTPBody.Chunk] {
+        seal()
+        unpublished = 0
+        defer { chunks = [] }
+        return chunks
+    }
+
+    /// What is wrong with a body that libcurl calls whole.
+    var incompleteness: HTTPClientError? {
+        guard let expected, received != expected else { return nil }
+        return CurlFailure.truncated(received: received, expected: expected)
+    }
+}
+
+/// The transfers that something has happened to in this turn.
+final class ActiveTransfers {
+    private var ids: [UInt64] = []
+
+    func note(_ id: UInt64) { if ids.last != id { ids.append(id) } }
+
+    func takeAll() -> Set<UInt64> {
+        defer { ids.removeAll(keepingCapacity: true) }
+        return Set(ids)
+    }
+}

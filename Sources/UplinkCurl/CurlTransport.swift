@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import HTTPTypes
+import UplinkCore
+public import UplinkEventLoop
+public import UplinkHTTP
+
+/// Carries requests over libcurl: HTTP/1.1 and TLS, on an event loop, with connections that are used again.
+///
+/// Each transport has connections and TLS sessions of its own, shared with nobody. End it with ``shutdown(_:)``; one
+/// that is merely dropped ends when the last body made by it is gone.
+public final class CurlTransport: HTTPTransport {
+    /// What becomes of the transfers at the end.
+    public enum ShutdownMode: Sendable {
+        /// They may finish; new ones are refused.
+        case draining
+        /// They end with `CancellationError`.
+        case cancelling
+    }
+
+    private let engine: CurlEngine
+    private let lastID = Locked<UInt64>(0)
+
+    /// Makes a transport; libcurl is first asked for something when the first request is sent.
+    ///
+    /// - Throws: ``UplinkHTTP/HTTPClientError`` when a setting makes no sense, or libcurl is older than 7.87.
+    public init(on loop: EventLoop, configuration: Configuration = .init()) throws(HTTPClientError) {
+        try configuration.validate()
+        guard LibCurl.isReady, LibCurl.isRecentEnough else {
+            throw HTTPClientError(
+                .engine, phase: .request, message: "libcurl 7.87 or newer is needed; install a newer libcurl4")
+        }
+        engine = CurlEngine(on: loop, configuration: configuration)
+    }
+
+    deinit { engine.post { $0.beginShutdown(.cancelling) } }
+
+    public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        let id = lastID.withLock { last in
+            last += 1
+            return last
+        }
+        let exchange = Exchange(id: id, request: request, engine: engine, owner: self)
+        let head = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                engine.post { $0.submit(exchange, continuation) }
+            }
+        } onCancel: {
+            exchange.cancel()
+        }
+        return HTTPTransportResponse(
+            head: head.response,
+            body: HTTPBody(framing: head.framing.kind, contentLength: head.framing.contentLength, source: exchange))
+    }
+
+    /// Ends the transport: when this returns, no transfer, connection, descriptor or timer of it is left.
+    ///
+    /// Later requests throw ``UplinkHTTP/HTTPClientError/Code/closed``. Calling it again waits for the same end.
+    /// - Parameter mode: `draining` waits for the transfers, whose bodies somebody must be reading.
+    public func shutdown(_ mode: ShutdownMode = .cancelling) async {
+        await withCheckedContinuation { continuation in
+            engine.post { $0.shutdown(mode, continuation) }
+        }
+    }
+
+    /// How many transfers and sockets there are; for tests.
+    package func census() async -> (transfers: Int, sockets: Int) { await engine.census }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import Glibc
+import HTTPTypes
+import UplinkCore
+import UplinkHTTP
+
+/// An easy handle, with everything that must live as long as it: lists and the error buffer. Made for one transfer.
+final class EasyHandle {
+    let curl: UnsafeMutableRawPointer
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var lists: [UnsafeMutablePointer<curl_slist>] = []
+    private(set) var firstError = CURLE_OK
+
+    init?() {
+        guard let curl = curl_easy_init() else { return nil }
+        self.curl = curl
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        set(CURLOPT_ERRORBUFFER, pointer: errorText)
+    }
+
+    /// Not before the handle has left the multi; the lists and the buffer go last.
+    deinit {
+        curl_easy_cleanup(curl)
+        for list in lists { curl_slist_free_all(list) }
+        errorText.deallocate()
+    }
+
+    /// What libcurl has said about the failure.
+    var text: String { String(cString: errorText) }
+
+    func set(_ option: CURLoption, _ value: Int) { note(uplink_easy_set_long(curl, option, value)) }
+
+    func set(_ option: CURLoption, _ value: String) { note(uplink_easy_set_string(curl, option, value)) }
+
+    func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
+        note(uplink_easy_set_pointer(curl, option, pointer))
+    }
+
+    func set(_ option: CURLoption, list strings: [String]) {
+        var list: UnsafeMutablePointer<curl_slist>?
+        for string in strings {
+            guard let longer = curl_slist_append(list, string) else { return note(CURLE_OUT_OF_MEMORY) }
+            list = longer
+        }
+        guard let list else { return }
+        lists.append(list)
+        note(uplink_easy_set_list(curl, option, list))
+    }
+
+    func note(_ code: CURLcode) { if firstError == CURLE_OK { firstError = code } }
+
+    func long(_ info: CURLINFO) -> Int {
+        var value = 0
+        return uplink_easy_get_long(curl, info, &value) == CURLE_OK ? value : 0
+    }
+
+    func offset(_ info: CURLINFO) -> Int64 {
+        var value = curl_off_t(0)
+        return uplink_easy_get_offset(curl, info, &value) == CURLE_OK ? Int64(value) : 0
+    }
+
+    /// The id of the transfer that a handle was made for.
+    static func transferID(of curl: UnsafeMutableRawPointer) -> UInt64 {
+        var value: UnsafeMutableRawPointer?
+        guard uplink_easy_get_pointer(curl, CURLINFO_PRIVATE, &value) == CURLE_OK else { return 0 }
+        return UInt64(UInt(bitPattern: value))
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import UplinkCore
+import UplinkEventLoop
+import UplinkHTTP
+
+/// A transfer as its owner sees it: an id, a mailbox, and messages to the engine. Any thread.
+final class Exchange: HTTPBodySource {
+    /// The head, as the engine hands it over.
+    struct Head: Sendable {
+        let response: HTTPResponse
+        let framing: Framing
+    }
+
+    let id: UInt64
+    let request: HTTPTransportRequest
+    let mailbox: Mailbox
+    private let engine: CurlEngine
+    private let owner: CurlTransport  // a transport lives as long as its transfers
+    private let state = Locked(State())
+
+    private struct State {
+        var isCancelled = false
+        var trailerFields: HTTPFields?
+    }
+
+    init(id: UInt64, request: HTTPTransportRequest, engine: CurlEngine, owner: CurlTransport) {
+        self.id = id
+        self.request = request
+        self.engine = engine
+        self.owner = owner
+        mailbox = Mailbox(lowMark: request.limits.bufferedBytes / 4)
+    }
+
+    /// Whether the owner has cancelled; looked at when the transfer is submitted.
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    var trailerFields: HTTPFields? { state.withLock { $0.trailerFields } }
+
+    func didReceive(trailerFields: HTTPFields) { state.withLock { $0.trailerFields = trailerFields } }
+
+    nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
+        try await mailbox.next { [engine, id] in
+            engine.post { $0.demand(id) }
+        } stop: { [weak self] in
+            self?.stop()
+        }
+    }
+
+    func cancel() {
+        if mailbox.cancel() { stop() }
+    }
+
+    func limit(toRemaining total: Duration) {
+        engine.post { [id] in $0.limit(id, toRemaining: total) }
+    }
+
+    func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await engine.eventLoop.offLoop(work)
+    }
+
+    /// Neither blocks nor resumes: the engine alone ends transfers.
+    private func stop() {
+        state.withLock { $0.isCancelled = true }
+        engine.post { [id] in $0.cancel(id) }
+    }
+}

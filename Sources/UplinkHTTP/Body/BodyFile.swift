@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import UplinkCore
+
+/// A file in the making, beside its target. Its calls block; they are made off the loop.
+final class BodyFile: Sendable {
+    private let descriptor: FileDescriptor
+    private let temporary: FilePath
+    private let target: FilePath
+    private let replacesExisting: Bool
+    private let isOpen = Locked(true)
+
+    /// Makes the temporary file.
+    init(for target: FilePath, replacingExisting: Bool) throws(HTTPClientError) {
+        self.target = target
+        replacesExisting = replacingExisting
+        guard let name = target.lastComponent?.string else {
+            throw Self.failure("writing `\(target)`", 0, "give the name of a file, not a directory")
+        }
+        if !replacingExisting, faccessat(AT_FDCWD, target.string, F_OK, AT_SYMLINK_NOFOLLOW) == 0 {
+            throw Self.exists(target)
+        }
+        // Random, and O_EXCL: two downloads to one target do not meet, and nobody prepares the file for us.
+        let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
+        temporary = target.removingLastComponent().appending(".\(name.prefix(100)).\(suffix).part")
+        do {
+            descriptor = try FileDescriptor.open(
+                temporary, .writeOnly, options: [.create, .exclusiveCreate, .noFollow, .closeOnExec],
+                permissions: [.ownerReadWrite])
+        } catch {
+            throw Self.failure(
+                "creating a file in `\(target.removingLastComponent())`", Self.number(error),
+                "the directory must exist and be writable")
+        }
+    }
+
+    deinit { abandon() }
+
+    func write(_ chunk: HTTPBody.Chunk, at offset: Int64) throws(HTTPClientError) {
+        do {
+            _ = try chunk.withUnsafeBytes { try descriptor.writeAll(toAbsoluteOffset: offset, $0) }
+        } catch {
+            throw Self.failure("writing `\(temporary)`", Self.number(error), "the disk may be full")
+        }
+    }
+
+    /// Makes sure that the bytes are on the disk, then gives the file its name.
+    func finish() throws(HTTPClientError) {
+        guard fsync(descriptor.rawValue) == 0 else {
+            throw Self.failure("writing `\(temporary)`", errno, "the disk may be full or broken")
+        }
+        try giveName()
+        close()
+    }
+
+    /// Removes the file, unless it has its name by now.
+    func abandon() {
+        guard close() else { return }
+        unlink(temporary.string)
+    }
+
+    @discardableResult
+    private func close() -> Bool {
+        let wasOpen = isOpen.withLock { isOpen in
+            defer { isOpen = false }
+            return isOpen
+        }
+        if wasOpen { try? descriptor.close() }
+        return wasOpen
+    }
+
+    private func giveName() throws(HTTPClientError) {
+        if !replacesExisting {
+            // link(2) fails where the target exists; rename(2) would replace it.
+            if link(temporary.string, target.string) == 0 {
+                unlink(temporary.string)
+                return
+            }
+            guard errno != EEXIST else { throw Self.exists(target) }
+            guard errno == EPERM || errno == EOPNOTSUPP else {
+                throw Self.failure("naming `\(target)`", errno, "the directory must be writable")
+            }
+            // A file system without hard links.
+            guard access(target.string, F_OK) != 0 else { throw Self.exists(target) }
+        }
+        guard rename(temporary.string, target.string) == 0 else {
+            throw Self.failure("naming `\(target)`", errno, "the directory must be writable, the target no directory")
+        }
+    }
+
+    private static func number(_ error: any Error) -> CInt { (error as? Errno)?.rawValue ?? 0 }
+
+    private static func exists(_ target: FilePath) -> HTTPClientError {
+        HTTPClientError(
+            .fileExists, phase: .sink, requestDisposition: .responseStarted,
+            message: "`\(target)` exists; choose another name, or ask for it to be replaced")
+    }
+
+    private static func failure(_ activity: String, _ number: CInt, _ remedy: String) -> HTTPClientError {
+        let cause = number == 0 ? "" : "\(String(cString: strerror(number))); "
+        var error = HTTPClientError(
+            .fileFailed, phase: .sink, requestDisposition: .responseStarted,
+            message: "\(activity): \(cause)\(remedy)")
+        error.errno = number
+        return error
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension HTTPBody {
+    /// Reads the whole body into memory.
+    ///
+    /// - Parameters:
+    ///   - maximum: The most bytes to accept. A larger body is not read any further, and one that announces itself as
+    ///     larger is not read at all.
+    ///   - timeout: How long reading may take from now; nil for no limit.
+    /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/bodyTooLarge`` when the body exceeds `maximum`, or as
+    ///   the iterator does.
+    public func collect(upTo maximum: Int, within timeout: Duration? = .seconds(60)) async throws -> [UInt8] {
+        guard maximum >= 0, timeout ?? .zero >= .zero else {
+            handle.source.cancel()
+            throw HTTPClientError(
+                .invalidConfiguration, phase: .body, requestDisposition: .responseStarted,
+                message: "the maximum (\(maximum)) or the timeout is negative; give zero or more")
+        }
+        var iterator = makeAsyncIterator()
+        if case .length(let length) = framing, length > maximum { throw tooLarge(maximum, received: 0) }
+        if let timeout { handle.source.limit(toRemaining: timeout) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(clamping: Swift.min(contentLength ?? 0, Int64(maximum))))
+        while let chunk = try await iterator.next() {
+            guard bytes.count + chunk.count <= maximum else {
+                throw tooLarge(maximum, received: Int64(bytes.count + chunk.count))
+            }
+            chunk.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        }
+        return bytes
+    }
+
+    private func tooLarge(_ maximum: Int, received: Int64) -> HTTPClientError {
+        var error = HTTPClientError(
+            .bodyTooLarge, phase: .body, requestDisposition: .responseStarted,
+            message: "the body is larger than the \(maximum) bytes allowed; raise the maximum, or write it to a file")
+        error.receivedBytes = received
+        error.expectedBytes = contentLength
+        return error
+    }
+
+    /// Reads a short body to its end, so that its connection can be used again; lets go of any other.
+    func discardIfShort() async {
+        switch framing {
+        case .none: break
+        case .length(let length) where length <= 16 * 1024:
+            var iterator = makeAsyncIterator()
+            while let chunk = try? await iterator.next(), chunk.count > 0 {}
+        case .length, .chunked, .untilClose: break
+        }
+    }
+}

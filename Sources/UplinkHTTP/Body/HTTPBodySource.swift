@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTPTypes
+import UplinkCore
+
+/// What a body's chunks come from: one reader, at most one ``next()`` at a time.
+package protocol HTTPBodySource: AnyObject, Sendable {
+    /// The next chunk, or nil at the end. When the reader's task is cancelled this throws `CancellationError` once
+    /// nothing of the transfer is left.
+    nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk?
+
+    /// Ends the transfer. From any thread, at any time, as often as you like; returns at once.
+    func cancel()
+
+    /// Ends the transfer with ``HTTPClientError/Code/totalTimeout`` unless the body is whole by then.
+    func limit(toRemaining total: Duration)
+
+    /// Runs what may block (files) where that holds nobody up.
+    func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result
+
+    /// The trailer fields, once the end was reached.
+    var trailerFields: HTTPFields? { get }
+}
+
+/// A source that asks a closure.
+final class PulledSource: HTTPBodySource {
+    private let pull: @Sendable () async throws -> [UInt8]?
+
+    init(next: @escaping @Sendable () async throws -> [UInt8]?) { pull = next }
+
+    convenience init(bytes: [UInt8]) {
+        let rest = Locked<[UInt8]?>(bytes.isEmpty ? nil : bytes)
+        self.init {
+            rest.withLock { rest in
+                defer { rest = nil }
+                return rest
+            }
+        }
+    }
+
+    nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
+        try Task.checkCancellation()
+        return try await pull().map { HTTPBody.Chunk($0) }
+    }
+
+    func cancel() {}
+
+    func limit(toRemaining total: Duration) {}
+
+    func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try work()
+    }
+
+    var trailerFields: HTTPFields? { nil }
+}

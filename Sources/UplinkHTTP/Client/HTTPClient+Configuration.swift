@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+public import HTTPTypes
+
+extension HTTPClient {
+    /// How a client behaves. The defaults are careful ones.
+    public struct Configuration: Sendable {
+        /// How long each part may take, where a call says nothing else.
+        public var timeouts = HTTPTimeouts()
+        /// What a server may make us hold.
+        public var limits = HTTPLimits()
+        /// Redirects to follow; zero returns the redirect itself as the answer.
+        public var maximumRedirects = 10
+        /// Whether a redirect may lead from `https` to `http`.
+        public var allowsInsecureRedirects = false
+        /// Fields that, like `Authorization` and `Cookie`, never follow a redirect to another origin.
+        public var sensitiveFields: [HTTPField.Name] = []
+        /// Refuses `http` altogether.
+        public var requiresHTTPS = false
+        /// The `User-Agent` where a request has none; nil sends none.
+        public var userAgent: String? = "uplink"
+
+        /// The default configuration.
+        public init() {}
+
+        /// - Throws: ``HTTPClientError`` when a setting makes no sense.
+        func validate() throws(HTTPClientError) {
+            try limits.validate()
+            guard maximumRedirects < 0 else { return }
+            throw HTTPClientError(
+                .invalidConfiguration, phase: .request,
+                message: "`maximumRedirects` is \(maximumRedirects); give zero or more")
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a server may make a client hold or do. Exceeding a limit is an error, never a silent cut.
+public struct HTTPLimits: Sendable, Hashable {
+    /// Bytes of an answer's head, and of its trailers.
+    public var headerBytes = 64 * 1024
+    /// Fields in an answer's head, and in its trailers.
+    public var headerFields = 256
+    /// Interim (1xx) answers to one request.
+    public var interimResponses = 16
+    /// Bytes of a body that are held for a reader who is slower than the network; the body pauses there.
+    public var bufferedBytes = 256 * 1024
+    /// Refuses a body whose only end is that of the connection, because nobody can tell whether it is whole.
+    public var requiresFramedBodies = false
+
+    /// The default limits.
+    public init() {}
+
+    /// - Throws: ``HTTPClientError`` when a limit is zero or negative.
+    func validate() throws(HTTPClientError) {
+        let all = [
+            ("headerBytes", headerBytes), ("headerFields", headerFields), ("interimResponses", interimResponses),
+            ("bufferedBytes", bufferedBytes),
+        ]
+        for (name, limit) in all where limit < 1 {
+            throw HTTPClientError(
+                .invalidConfiguration, phase: .request, message: "the limit `\(name)` is \(limit); give 1 or more")
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long each part of an exchange may take. Nil means no limit; fractions of a second count.
+public struct HTTPTimeouts: Sendable, Hashable {
+    /// For the transfer's turn, where the transport bounds how many run at once.
+    public var queue: Duration?
+    /// From the transfer's turn until the connection stands, TLS included. Without a limit of ours libcurl's of 300
+    /// seconds holds.
+    public var connect: Duration?
+    /// From the connection until the head of the answer.
+    public var firstByte: Duration?
+    /// Without a byte of the body. Does not run while the reader is what holds the body up.
+    public var stall: Duration?
+    /// For everything, redirects included, until the body's last byte has arrived.
+    public var total: Duration?
+
+    /// Sets the timeouts; those left out have their defaults.
+    public init(
+        queue: Duration? = nil, connect: Duration? = .seconds(10), firstByte: Duration? = .seconds(60),
+        stall: Duration? = .seconds(30), total: Duration? = nil
+    ) {
+        self.queue = queue
+        self.connect = connect
+        self.firstByte = firstByte
+        self.stall = stall
+        self.total = total
+    }
+
+    /// - Throws: ``HTTPClientError`` when a timeout is negative.
+    func validate() throws(HTTPClientError) {
+        let all = [
+            ("queue", queue), ("connect", connect), ("firstByte", firstByte), ("stall", stall), ("total", total),
+        ]
+        for (name, timeout) in all {
+            guard let timeout, timeout < .zero else { continue }
+            throw HTTPClientError(
+                .invalidConfiguration, phase: .request,
+                message: "the timeout `\(name)` is negative (\(timeout)); give zero or more, or nil for no limit")
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension HTTPClientError {
+    /// The kind of an error; more may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Kind: String {
+            case invalidURL, invalidRequest, invalidConfiguration
+            case queueFull, queueTimeout, connectTimeout, firstByteTimeout, stallTimeout, totalTimeout
+            case dnsFailed, connectionFailed, connectionReset, emptyReply
+            case tlsFailed, certificateExpired, certificateNotYetValid, certificateHostMismatch
+            case certificateSelfSigned, certificateUntrusted, certificateWrongPurpose
+            case invalidResponse, invalidFraming, headerTooLarge, tooManyInterimResponses, unexpectedUpgrade
+            case truncated, unsupportedEncoding, unframedBody, bodyTooLarge, bodyAlreadyUsed
+            case tooManyRedirects, redirectForbidden
+            case fileExists, fileFailed
+            case closed, engine
+        }
+        private let kind: Kind
+
+        public var description: String { kind.rawValue }
+
+        // MARK: Before anything is sent
+
+        /// The URL is not one that this client can ask for.
+        public static let invalidURL = Code(kind: .invalidURL)
+        /// The method or a header field must not be sent.
+        public static let invalidRequest = Code(kind: .invalidRequest)
+        /// A timeout, limit or other setting makes no sense.
+        public static let invalidConfiguration = Code(kind: .invalidConfiguration)
+        /// More transfers wait than the configuration allows.
+        public static let queueFull = Code(kind: .queueFull)
+        /// The transport has been shut down.
+        public static let closed = Code(kind: .closed)
+
+        // MARK: Timeouts
+
+        /// The transfer's turn did not come in time.
+        public static let queueTimeout = Code(kind: .queueTimeout)
+        /// No connection, TLS included, in time.
+        public static let connectTimeout = Code(kind: .connectTimeout)
+        /// No head of an answer in time.
+        public static let firstByteTimeout = Code(kind: .firstByteTimeout)
+        /// The body stood still for too long.
+        public static let stallTimeout = Code(kind: .stallTimeout)
+        /// The whole exchange took too long.
+        public static let totalTimeout = Code(kind: .totalTimeout)
+
+        // MARK: Connections
+
+        /// The host's name has no address, or no server that would tell.
+        public static let dnsFailed = Code(kind: .dnsFailed)
+        /// The connection was refused or there is no way to the host.
+        public static let connectionFailed = Code(kind: .connectionFailed)
+        /// The connection broke.
+        public static let connectionReset = Code(kind: .connectionReset)
+        /// The server closed the connection without a word.
+        public static let emptyReply = Code(kind: .emptyReply)
+
+        // MARK: TLS
+
+        /// No common ground in the TLS handshake.
+        public static let tlsFailed = Code(kind: .tlsFailed)
+        /// The server's certificate has expired.
+        public static let certificateExpired = Code(kind: .certificateExpired)
+        /// The server's certificate is not valid yet.
+        public static let certificateNotYetValid = Code(kind: .certificateNotYetValid)
+        /// The server's certificate is for another host.
+        public static let certificateHostMismatch = Code(kind: .certificateHostMismatch)
+        /// The server's certificate is signed by itself alone.
+        public static let certificateSelfSigned = Code(kind: .certificateSelfSigned)
+        /// The server's certificate comes from no authority that is trusted here.
+        public static let certificateUntrusted = Code(kind: .certificateUntrusted)
+        /// The server's certificate is not made for servers.
+        public static let certificateWrongPurpose = Code(kind: .certificateWrongPurpose)
+
+        // MARK: Answers
+
+        /// What came is not HTTP/1.
+        public static let invalidResponse = Code(kind: .invalidResponse)
+        /// The answer's length is contradictory or unreadable (RFC 9112, section 6.3).
+        public static let invalidFraming = Code(kind: .invalidFraming)
+        /// The answer's head exceeds the limits.
+        public static let headerTooLarge = Code(kind: .headerTooLarge)
+        /// Interim (1xx) answers without end.
+        public static let tooManyInterimResponses = Code(kind: .tooManyInterimResponses)
+        /// The server switched protocols unasked (101).
+        public static let unexpectedUpgrade = Code(kind: .unexpectedUpgrade)
+        /// The body ended before its announced end.
+        public static let truncated = Code(kind: .truncated)
+        /// The body has a content coding, and none was asked for.
+        public static let unsupportedEncoding = Code(kind: .unsupportedEncoding)
+        /// The body ends with the connection, so that nobody can tell whether it is whole; refused by configuration.
+        public static let unframedBody = Code(kind: .unframedBody)
+        /// The body is larger than the caller allows.
+        public static let bodyTooLarge = Code(kind: .bodyTooLarge)
+        /// The body is read by another iterator, or has been.
+        public static let bodyAlreadyUsed = Code(kind: .bodyAlreadyUsed)
+
+        // MARK: Redirects
+
+        /// The redirects go round in a circle or are more than allowed.
+        public static let tooManyRedirects = Code(kind: .tooManyRedirects)
+        /// The redirect leads where this client does not go.
+        public static let redirectForbidden = Code(kind: .redirectForbidden)
+
+        // MARK: Files and the rest
+
+        /// The file to be written exists.
+        public static let fileExists = Code(kind: .fileExists)
+        /// The file could not be written.
+        public static let fileFailed = Code(kind: .fileFailed)
+        /// The engine failed in a way that has no name of its own; see `curlCode`.
+        public static let engine = Code(kind: .engine)
+
+        /// Whether another path through the network may help.
+        var isNetworkFailure: Bool {
+            switch kind {
+            case .connectTimeout, .firstByteTimeout, .stallTimeout, .dnsFailed, .connectionFailed, .connectionReset,
+                .emptyReply, .truncated:
+                true
+            case .invalidURL, .invalidRequest, .invalidConfiguration, .queueFull, .queueTimeout, .totalTimeout,
+                .tlsFailed, .certificateExpired, .certificateNotYetValid, .certificateHostMismatch,
+                .certificateSelfSigned, .certificateUntrusted, .certificateWrongPurpose, .invalidResponse,
+                .invalidFraming, .headerTooLarge, .tooManyInterimResponses, .unexpectedUpgrade, .unsupportedEncoding,
+                .unframedBody, .bodyTooLarge, .bodyAlreadyUsed, .tooManyRedirects, .redirectForbidden, .fileExists,
+                .fileFailed, .closed, .engine:
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+
+/// Where a request goes next: the pure half of following redirects (RFC 9110, section 15.4).
+struct RedirectMachine {
+    /// What to do with a response.
+    enum Action: Equatable {
+        /// It is the answer.
+        case deliver
+        /// Ask again: ``RedirectMachine/request`` is the next request.
+        case follow
+    }
+
+    /// The request to send now.
+    private(set) var request: HTTPRequest
+    /// Where it goes.
+    private(set) var url: HTTPURL
+    /// Where the earlier ones went.
+    private(set) var history: [HTTPURL] = []
+    private let configuration: HTTPClient.Configuration
+
+    var redactedHistory: [String] { history.map(\.redacted) }
+
+    init(_ request: HTTPRequest, configuration: HTTPClient.Configuration) throws(HTTPClientError) {
+        self.configuration = configuration
+        url = try request.checkedURL()
+        try RequestCheck.check(request)
+        try RequestCheck.checkUserAgent(configuration.userAgent)
+        var fields = request.headerFields
+        if fields[.userAgent] == nil, let userAgent = configuration.userAgent { fields[.userAgent] = userAgent }
+        self.request = HTTPRequest(method: request.method, url: url, headerFields: fields)
+        if configuration.requiresHTTPS, url.scheme == .http {
+            throw HTTPClientError(
+                .invalidURL, phase: .request, message: "the URL is `http` and the client requires `https`")
+        }
+    }
+
+    mutating func received(_ response: HTTPResponse) throws(HTTPClientError) -> Action {
+        switch response.status.code {
+        case 301, 302, 303, 307, 308: break  // GET and HEAD stay what they are with all five
+        default: return .deliver
+        }
+        guard configuration.maximumRedirects > 0, let location = try location(in: response) else { return .deliver }
+        let next = try resolve(location)
+        history.append(url)
+        guard history.count <= configuration.maximumRedirects else {
+            throw failure(.tooManyRedirects, "more than \(configuration.maximumRedirects) redirects")
+        }
+        guard !history.contains(where: { $0.textWithoutFragment == next.textWithoutFragment }) else {
+            throw failure(.tooManyRedirects, "the redirects go round in a circle, back to \(next.redacted)")
+        }
+        var fields = request.headerFields
+        if !next.hasSameOrigin(as: url) {
+            for name in [.authorization, .cookie, .proxyAuthorization] + configuration.sensitiveFields {
+                fields[name] = nil
+            }
+        }
+        url = next
+        request = HTTPRequest(method: request.method, url: next, headerFields: fields)
+        return .follow
+    }
+
+    private func location(in response: HTTPResponse) throws(HTTPClientError) -> String? {
+        let locations = Set(response.headerFields[values: .location])
+        guard locations.count <= 1 else {
+            throw failure(.redirectForbidden, "the server names \(locations.count) different targets")
+        }
+        return locations.first
+    }
+
+    private func resolve(_ location: String) throws(HTTPClientError) -> HTTPURL {
+        let next: HTTPURL
+        do throws(HTTPClientError) {
+            next = try HTTPURLParser.resolve(encodingWhatServersLeave(location), against: url)
+        } catch {
+            throw failure(.redirectForbidden, "the redirect cannot be followed: \(error.message)")
+        }
+        let isDowngrade = url.scheme == .https && next.scheme == .http
+        if isDowngrade, configuration.requiresHTTPS || !configuration.allowsInsecureRedirects {
+            throw failure(.redirectForbidden, "the redirect leads from https to http; ask for the target yourself")
+        }
+        return next
+    }
+
+    /// Servers put raw spaces and UTF-8 into `Location`; every browser encodes them.
+    private func encodingWhatServersLeave(_ location: String) -> String {
+        let digits = Array("0123456789ABCDEF")
+        return location.utf8.reduce(into: "") { text, byte in
+            if byte == 0x20 || byte >= 0x80 {
+                text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+            } else {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            }
+        }
+    }
+
+    private func failure(_ code: HTTPClientError.Code, _ message: String) -> HTTPClientError {
+        HTTPClientError(code, phase: .redirect, requestDisposition: .responseStarted, message: message)
+            .concerning(self)
+    }
+}
+
+extension HTTPClientError {
+    /// The error with the URLs it is about.
+    func concerning(_ hops: RedirectMachine) -> Self {
+        var error = self
+        error.url = hops.url.redacted
+        error.redirects = hops.redactedHistory
+        return error
+    }
+}

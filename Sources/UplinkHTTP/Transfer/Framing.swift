@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTPTypes
+
+/// Where a body ends (RFC 9112, section 6.3), or a refusal where two readers might disagree about it.
+package struct Framing: Sendable, Equatable {
+    package let kind: HTTPBody.Framing
+    /// What `Content-Length` says, whether a body follows or not.
+    package let contentLength: Int64?
+
+    package init(
+        of fields: HTTPFields, status: Int, method: HTTPRequest.Method, isHTTP10: Bool
+    ) throws(HTTPClientError) {
+        contentLength = try Self.length(in: fields)
+        let codings = fields[values: .transferEncoding]
+            .flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces().lowercased() }
+        if method == .head || status == 204 || status == 304 {
+            kind = .none
+        } else if !codings.isEmpty {
+            guard contentLength == nil, !isHTTP10 else {
+                throw HeadParser.failure(
+                    .invalidFraming, "Transfer-Encoding stands beside Content-Length, or in HTTP/1.0: contradictory")
+            }
+            guard codings == ["chunked"] else {
+                throw HeadParser.failure(
+                    .invalidFraming, "Transfer-Encoding is `\(codings.joined(separator: ", "))`, not `chunked` alone")
+            }
+            kind = .chunked
+        } else {
+            kind = contentLength.map { .length($0) } ?? .untilClose
+        }
+    }
+
+    private static func length(in fields: HTTPFields) throws(HTTPClientError) -> Int64? {
+        let values = Set(
+            fields[values: .contentLength].flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+                .map { $0.trimmingSpaces() })
+        guard let value = values.first else { return nil }
+        guard values.count == 1, !value.isEmpty, value.utf8.allSatisfy(\.isDigit), let length = Int64(value) else {
+            throw HeadParser.failure(
+                .invalidFraming,
+                "Content-Length is `\(values.sorted().joined(separator: "`, `").prefix(100))`, not one number")
+        }
+        return length
+    }
+}

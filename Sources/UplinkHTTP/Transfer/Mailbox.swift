@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// The meeting place of an engine's thread and a body's reader. No lock is held where anybody is resumed, and only the
+/// engine's side resumes.
+package final class Mailbox: Sendable {
+    private typealias Waiter = CheckedContinuation<HTTPBody.Chunk?, any Error>
+
+    /// A reader to be resumed, in no lock and in no C frame.
+    package struct Resumption: Sendable {
+        fileprivate let continuation: CheckedContinuation<HTTPBody.Chunk?, any Error>
+        fileprivate let result: Result<HTTPBody.Chunk?, any Error>
+
+        package func resume() { continuation.resume(with: result) }
+    }
+
+    private let machine: Locked<MailboxMachine<Waiter>>
+
+    /// - Parameter lowMark: Bytes that may be left when a paused transfer goes on.
+    package init(lowMark: Int) { machine = Locked(MailboxMachine(lowMark: lowMark)) }
+
+    /// Bytes that wait for the reader.
+    package var bytes: Int { machine.withLock { $0.bytes } }
+
+    // MARK: The reader's side
+
+    /// The next chunk.
+    ///
+    /// - Parameters:
+    ///   - demand: Tells the engine that a paused transfer may go on.
+    ///   - stop: Tells the engine that the transfer is to end; called at most once, on any thread.
+    package nonisolated(nonsending) func next(
+        demand: @Sendable () -> Void, stop: @escaping @Sendable () -> Void
+    ) async throws -> HTTPBody.Chunk? {
+        if Task.isCancelled, cancel() { stop() }
+        let taking = machine.withLock { $0.take() }
+        if case .wait = taking { return try await wait(demand: demand, stop: stop) }
+        return try Self.result(of: taking, demand: demand).get()
+    }
+
+    /// The reader wants no more. True when the engine has to be told.
+    package func cancel() -> Bool { machine.withLock { $0.cancel() } }
+
+    private nonisolated(nonsending) func wait(
+        demand: @Sendable () -> Void, stop: @escaping @Sendable () -> Void
+    ) async throws -> HTTPBody.Chunk? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let taking = machine.withLock { $0.park(continuation) }
+                if case .wait = taking { return }
+                continuation.resume(with: Self.result(of: taking, demand: demand))
+            }
+        } onCancel: {
+            if cancel() { stop() }
+        }
+    }
+
+    private static func result(
+        of taking: MailboxMachine<Waiter>.Taking, demand: () -> Void
+    ) -> Result<HTTPBody.Chunk?, any Error> {
+        switch taking {
+        case .chunk(let chunk, let isDemanded):
+            if isDemanded { demand() }
+            return .success(chunk)
+        case .end: return .success(nil)
+        case .failure(let error): return .failure(error)
+        case .wait: preconditionFailure("who waits has no result yet")
+        case .busy:
+            return .failure(
+                HTTPClientError(
+                    .bodyAlreadyUsed, phase: .body, requestDisposition: .responseStarted,
+                    message: "the body's iterator is asked twice at once; ask it from one task"))
+        }
+    }
+
+    // MARK: The engine's side
+
+    /// Brings chunks.
+    ///
+    /// - Returns: The reader to resume, and whether a transfer that is paused may go on at once.
+    package func publish(_ chunks: [HTTPBody.Chunk], isPaused: Bool) -> (resumption: Resumption?, demand: Bool) {
+        let delivery = machine.withLock { $0.publish(chunks, isPaused: isPaused) }
+        return (Self.resumption(delivery), delivery.demand)
+    }
+
+    /// Ends the body, once: whole when `error` is nil.
+    package func finish(throwing error: (any Error)?) -> Resumption? {
+        Self.resumption(machine.withLock { $0.finish(error.map { .failed($0) } ?? .complete) })
+    }
+
+    private static func resumption(_ delivery: MailboxMachine<Waiter>.Delivery) -> Resumption? {
+        delivery.waiter.map { Resumption(continuation: $0, result: result(of: delivery.taking, demand: {})) }
+    }
+}

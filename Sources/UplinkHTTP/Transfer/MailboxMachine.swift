@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What stands between the engine that brings chunks and the one reader who takes them: pure; waiters are values.
+struct MailboxMachine<Waiter: Sendable>: Sendable {
+    /// How the engine's side ended.
+    enum End: Sendable {
+        case complete
+        case failed(any Error)
+    }
+
+    /// What a reader gets.
+    enum Taking: Sendable {
+        /// A chunk. With `demand`, tell the engine to go on.
+        case chunk(HTTPBody.Chunk, demand: Bool)
+        /// The body is over.
+        case end
+        /// It failed.
+        case failure(any Error)
+        /// Nothing is here yet: park.
+        case wait
+        /// Somebody else waits already.
+        case busy
+    }
+
+    /// What the engine's side has to do after bringing something: wake a waiter, go on, or both.
+    struct Delivery: Sendable {
+        var waiter: Waiter?
+        /// What the waiter gets.
+        var taking = Taking.wait
+        /// The reader has room: the transfer that was just reported as paused may go on.
+        var demand = false
+    }
+
+    private let lowMark: Int
+    private var chunks: [HTTPBody.Chunk] = []
+    private var first = 0
+    private var waiter: Waiter?
+    private var end: End?
+    /// The engine holds the transfer up until there is demand.
+    private var isPaused = false
+    private var isCancelled = false
+    /// Bytes that wait for the reader.
+    private(set) var bytes = 0
+
+    init(lowMark: Int) { self.lowMark = lowMark }
+
+    /// The reader asks.
+    mutating func take() -> Taking {
+        guard waiter == nil else { return .busy }
+        guard !isCancelled else { return end == nil ? .wait : .failure(CancellationError()) }
+        if first < chunks.count {
+            let chunk = chunks[first]
+            first += 1
+            if first == chunks.count {
+                chunks.removeAll(keepingCapacity: true)
+                first = 0
+            }
+            bytes -= chunk.count
+            return .chunk(chunk, demand: takeDemand())
+        }
+        switch end {
+        case .complete: return .end
+        case .failed(let error): return .failure(error)
+        case nil: return .wait
+        }
+    }
+
+    /// The reader has suspended. Anything but `.wait` is for it at once.
+    mutating func park(_ waiter: Waiter) -> Taking {
+        let taking = take()
+        if case .wait = taking { self.waiter = waiter }
+        return taking
+    }
+
+    /// The engine brings chunks, and says whether it has paused the transfer after them.
+    mutating func publish(_ new: [HTTPBody.Chunk], isPaused: Bool) -> Delivery {
+        guard !isCancelled else { return Delivery() }
+        chunks.append(contentsOf: new)
+        bytes += new.reduce(0) { $0 + $1.count }
+        self.isPaused = isPaused
+        var delivery = deliver()
+        if case .chunk(let chunk, let demand) = delivery.taking {
+            delivery.taking = .chunk(chunk, demand: false)
+            delivery.demand = demand
+        }
+        if takeDemand() { delivery.demand = true }
+        return delivery
+    }
+
+    /// The engine's side is over. Called once.
+    mutating func finish(_ end: End) -> Delivery {
+        self.end = end
+        isPaused = false
+        return deliver()
+    }
+
+    /// The reader wants no more. True when the engine has to be told.
+    mutating func cancel() -> Bool {
+        guard !isCancelled else { return false }
+        isCancelled = true
+        chunks = []
+        (first, bytes) = (0, 0)
+        return end == nil
+    }
+
+    private mutating func deliver() -> Delivery {
+        guard let waiter else { return Delivery() }
+        self.waiter = nil
+        let taking = take()
+        if case .wait = taking {
+            self.waiter = waiter
+            return Delivery()
+        }
+        return Delivery(waiter: waiter, taking: taking)
+    }
+
+    private mutating func takeDemand() -> Bool {
+        guard isPaused, bytes <= lowMark else { return false }
+        isPaused = false
+        return true
+    }
+}

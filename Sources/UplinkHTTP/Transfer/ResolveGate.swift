@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Lets one transfer at a time resolve a host, because libcurl starts a thread for each that does: the others find the
+/// answer in libcurl's cache.
+package struct ResolveGate: Sendable {
+    private let maximumResolving: Int
+    private var resolving: [String: UInt64] = [:]
+    private var waiting: [(id: UInt64, host: String)] = []
+
+    package init(maximumResolving: Int) { self.maximumResolving = maximumResolving }
+
+    /// The transfers that resolve now.
+    package var leaders: [UInt64] { Array(resolving.values) }
+
+    /// Whether the transfer may go on now. If not, a later call returns its id.
+    package mutating func enter(_ id: UInt64, host: String) -> Bool {
+        waiting.append((id, host))
+        return admit(knowing: nil).contains(id)
+    }
+
+    /// The transfer has its answer: those who wait for the same one may go on, and are returned.
+    package mutating func resolved(_ id: UInt64) -> [UInt64] {
+        guard let host = resolving.first(where: { $0.value == id })?.key else { return [] }
+        resolving[host] = nil
+        return admit(knowing: host)
+    }
+
+    /// The transfer is over, with or without an answer: the next one may try, and is returned.
+    package mutating func left(_ id: UInt64) -> [UInt64] {
+        if let host = resolving.first(where: { $0.value == id })?.key {
+            resolving[host] = nil
+        } else {
+            waiting.removeAll { $0.id == id }
+        }
+        return admit(knowing: nil)
+    }
+
+    private mutating func admit(knowing known: String?) -> [UInt64] {
+        var admitted: [UInt64] = []
+        waiting.removeAll { entry in
+            if entry.host != known {
+                guard resolving[entry.host] == nil, resolving.count < maximumResolving else { return false }
+                resolving[entry.host] = entry.id
+            }
+            admitted.append(entry.id)
+            return true
+        }
+        return admitted
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// One transfer's way from the queue to its end: pure; time is given, and what is to be done is returned.
+///
+/// Times are nanoseconds on the owner's monotonic clock.
+package struct TransferMachine: Sendable {
+    /// Where the transfer stands.
+    package enum Phase: Sendable, Equatable {
+        /// It waits for its turn.
+        case queued
+        /// It has its turn, and waits for another transfer that resolves the same host.
+        case gated
+        /// It resolves, connects, negotiates TLS. Nothing of the request has been sent.
+        case connecting
+        /// The request goes out, the final head is awaited.
+        case awaitingHead
+        /// The head is there, the body arrives.
+        case bodyFlowing
+        /// The body is held up because its reader is slower than the network.
+        case bodyPaused
+        /// It is over. Whatever still happens is ignored.
+        case ended
+    }
+
+    /// Whose limit was reached.
+    package enum Timeout: Sendable, Equatable { case queue, connect, firstByte, stall, total }
+
+    /// How a transfer ends.
+    package enum Ending: Sendable, Equatable {
+        /// The body is whole, as far as the engine can tell.
+        case complete
+        /// The engine reports an error.
+        case failed
+        /// Its owner wants it no more.
+        case cancelled
+        /// It took too long.
+        case timedOut(Timeout)
+    }
+
+    /// What is to be done.
+    package enum Action: Sendable, Equatable {
+        /// Nothing.
+        case none
+        /// Ask the gate; then ``gateOpened()``.
+        case enterGate
+        /// Hand the transfer to the engine.
+        case start
+        /// Give the head to whoever waits for it.
+        case deliverHead
+        /// Keep the bytes.
+        case keep
+        /// Do not keep the bytes; hold the transfer up.
+        case pause
+        /// Let the transfer go on.
+        case resume
+        /// Take the transfer from the engine and tell its owner. Returned once.
+        case end(Ending)
+    }
+
+    package private(set) var phase = Phase.queued
+    /// Where the transfer stood when it ended; for the error.
+    package private(set) var lastPhase = Phase.queued
+    private let timeouts: HTTPTimeouts
+    private let highMark: Int
+    private var phaseDeadline: Int64?
+    private var totalDeadline: Int64?
+
+    package init(timeouts: HTTPTimeouts, highMark: Int, now: Int64) {
+        self.timeouts = timeouts
+        self.highMark = highMark
+        phaseDeadline = Self.deadline(timeouts.queue, from: now)
+        totalDeadline = Self.deadline(timeouts.total, from: now)
+    }
+
+    /// When to call ``timePassed(now:)``, if ever.
+    package var deadline: Int64? {
+        guard let phaseDeadline else { return totalDeadline }
+        return min(phaseDeadline, totalDeadline ?? .max)
+    }
+
+    /// The limits let another transfer run, and it is this one.
+    package mutating func turnCame(now: Int64) -> Action {
+        switch phase {
+        case .queued:
+            enter(.gated, limit: timeouts.connect, now: now)
+            return .enterGate
+        case .gated, .connecting, .awaitingHead, .bodyFlowing, .bodyPaused, .ended: return .none
+        }
+    }
+
+    /// Nobody else resolves the host, or somebody has.
+    package mutating func gateOpened() -> Action {
+        switch phase {
+        case .gated:
+            phase = .connecting  // the connect timeout goes on
+            return .start
+        case .queued, .connecting, .awaitingHead, .bodyFlowing, .bodyPaused, .ended: return .none
+        }
+    }
+
+    /// The connection stands, and the request is about to be sent. Twice when a connection used again proves dead.
+    package mutating func requestGoesOut(now: Int64) {
+        switch phase {
+        case .connecting: enter(.awaitingHead, limit: timeouts.firstByte, now: now)
+        case .queued, .gated, .awaitingHead, .bodyFlowing, .bodyPaused, .ended: break
+        }
+    }
+
+    /// The final head is complete.
+    package mutating func headArrived(now: Int64) -> Action {
+        switch phase {
+        case .connecting, .awaitingHead:
+            enter(.bodyFlowing, limit: timeouts.stall, now: now)
+            return .deliverHead
+        case .queued, .gated, .bodyFlowing, .bodyPaused, .ended: return .none
+        }
+    }
+
+    /// Bytes of the body are offered while `buffered` are held already.
+    package mutating func bytesArrived(_ count: Int, buffered: Int, now: Int64) -> Action {
+        switch phase {
+        case .bodyFlowing:
+            guard buffered == 0 || buffered + count <= highMark else {
+                enter(.bodyPaused, limit: nil, now: now)
+                return .pause
+            }
+            enter(.bodyFlowing, limit: timeouts.stall, now: now)
+            return .keep
+        case .bodyPaused: return .pause
+        case .queued, .gated, .connecting, .awaitingHead, .ended: return .none
+        }
+    }
+
+    /// The reader has read enough to go on.
+    package mutating func demanded(now: Int64) -> Action {
+        switch phase {
+        case .bodyPaused:
+            enter(.bodyFlowing, limit: timeouts.stall, now: now)
+            return .resume
+        case .queued, .gated, .connecting, .awaitingHead, .bodyFlowing, .ended: return .none
+        }
+    }
+
+    /// The reader sets a limit to all that is still to come; an earlier one stays.
+    package mutating func limit(toRemaining total: Duration, now: Int64) {
+        totalDeadline = min(totalDeadline ?? .max, Self.deadline(total, from: now) ?? .max)
+    }
+
+    /// The engine is done with the transfer.
+    package mutating func engineFinished(succeeded: Bool) -> Action { end(succeeded ? .complete : .failed) }
+
+    /// The owner cancels.
+    package mutating func cancelled() -> Action { end(.cancelled) }
+
+    /// Time has passed; perhaps not enough, because deadlines move.
+    package mutating func timePassed(now: Int64) -> Action {
+        if let totalDeadline, totalDeadline <= now { return end(.timedOut(.total)) }
+        guard let phaseDeadline, phaseDeadline <= now else { return .none }
+        switch phase {
+        case .queued: return end(.timedOut(.queue))
+        case .gated, .connecting: return end(.timedOut(.connect))
+        case .awaitingHead: return end(.timedOut(.firstByte))
+        case .bodyFlowing: return end(.timedOut(.stall))
+        case .bodyPaused, .ended: return .none
+        }
+    }
+
+    private mutating func end(_ ending: Ending) -> Action {
+        switch phase {
+        case .queued, .gated, .connecting, .awaitingHead, .bodyFlowing, .bodyPaused:
+            (lastPhase, phase) = (phase, .ended)
+            (phaseDeadline, totalDeadline) = (nil, nil)
+            return .end(ending)
+        case .ended: return .none
+        }
+    }
+
+    private mutating func enter(_ phase: Phase, limit: Duration?, now: Int64) {
+        self.phase = phase
+        phaseDeadline = Self.deadline(limit, from: now)
+    }
+
+    private static func deadline(_ timeout: Duration?, from now: Int64) -> Int64? {
+        guard let timeout else { return nil }
+        let (deadline, overflow) = now.addingReportingOverflow(timeout.nanosecondsRoundedUp)
+        return overflow ? nil : deadline
+    }
+}

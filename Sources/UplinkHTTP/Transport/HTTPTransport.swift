@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+public import HTTPTypes
+
+/// Carries one request to a server and its answer back: the seam between ``HTTPClient`` and what does the work.
+///
+/// A transport follows no redirect and judges no status. `CurlTransport` is the real one; a test's may be as short as
+///
+/// ```swift
+/// struct Always: HTTPTransport {
+///     func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+///         HTTPTransportResponse(head: HTTPResponse(status: .ok), body: HTTPBody(Array("hello".utf8)))
+///     }
+/// }
+/// ```
+public protocol HTTPTransport: Sendable {
+    /// Sends a request and returns when the final head has arrived; the body follows on its own.
+    ///
+    /// When the task is cancelled this throws `CancellationError`, and nothing of the transfer is left.
+    ///
+    /// - Throws: ``HTTPClientError``.
+    func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse
+}
+
+/// A request that has been checked: `http` or `https`, a method and fields that may be sent.
+public struct HTTPTransportRequest: Sendable {
+    /// Method, scheme, authority, path and fields.
+    public var head: HTTPRequest
+    /// How long the parts may take. `total` is what is left of it.
+    public var timeouts: HTTPTimeouts
+    /// What the server may make us hold.
+    public var limits: HTTPLimits
+
+    /// Puts a request together; for tests of transports. It is not checked.
+    public init(head: HTTPRequest, timeouts: HTTPTimeouts = .init(), limits: HTTPLimits = .init()) {
+        self.head = head
+        self.timeouts = timeouts
+        self.limits = limits
+    }
+}
+
+/// What a transport brings back: the final head, and the body to come.
+public struct HTTPTransportResponse: Sendable {
+    /// Status and fields.
+    public var head: HTTPResponse
+    /// The body; empty for HEAD and for the statuses that have none.
+    public var body: HTTPBody
+
+    /// Puts an answer together.
+    public init(head: HTTPResponse, body: HTTPBody) {
+        self.head = head
+        self.body = body
+    }
+}

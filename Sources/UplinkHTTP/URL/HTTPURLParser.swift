@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The one place where URLs are read. Strict: what RFC 3986 does not allow is refused, not repaired.
+enum HTTPURLParser {
+    /// The longest URL that is read.
+    static let maximumLength = 16 * 1024
+
+    /// The five parts of a URI reference (RFC 3986, appendix B), unchecked but for their characters.
+    struct Parts {
+        var scheme: Substring?
+        var authority: Substring?
+        var path: Substring
+        var query: Substring?
+        var fragment: Substring?
+    }
+
+    /// Reads an absolute URL.
+    static func parse(_ text: String) throws(HTTPClientError) -> HTTPURL {
+        let parts = try split(text)
+        guard let scheme = parts.scheme else {
+            throw invalid(text, "has no scheme; begin with `https://`")
+        }
+        return try assemble(parts, scheme: scheme, text: text, ignoringUserInfo: false)
+    }
+
+    /// Reads a reference as `Location` has it, relative to the URL that gave it (RFC 3986, section 5.2).
+    ///
+    /// User information in it is left out: a server does not choose our credentials.
+    static func resolve(_ text: String, against base: HTTPURL) throws(HTTPClientError) -> HTTPURL {
+        var parts = try split(text)
+        // RFC 9110, section 10.2.2: the fragment stays unless the reference has one.
+        let fragment = parts.fragment ?? base.fragment.map { $0[...] }
+        if parts.scheme == nil, parts.authority == nil {
+            if parts.path.isEmpty {
+                parts.path = base.path[...]
+                parts.query = parts.query ?? base.query.map { $0[...] }
+            } else if !parts.path.hasPrefix("/") {
+                let directory = base.path.prefix(through: base.path.lastIndex(of: "/") ?? base.path.startIndex)
+                parts.path = (directory + parts.path)[...]
+            }
+            parts.authority = base.authority[...]
+        }
+        parts.fragment = fragment
+        return try assemble(
+            parts, scheme: parts.scheme ?? base.scheme.rawValue[...], text: text, ignoringUserInfo: true)
+    }
+
+    private static func split(_ text: String) throws(HTTPClientError) -> Parts {
+        guard text.utf8.count <= maximumLength else {
+            throw HTTPClientError(
+                .invalidURL, phase: .request,
+                message: "the URL is \(text.utf8.count) bytes long; at most \(maximumLength) are allowed")
+        }
+        try checkCharacters(text)
+        var rest = text[...]
+        let fragment = cut(&rest, from: "#")
+        let query = cut(&rest, from: "?")
+        var scheme: Substring?
+        if let colon = rest.firstIndex(of: ":"), !rest[..<colon].contains("/") {
+            scheme = rest[..<colon]
+            rest = rest[rest.index(after: colon)...]
+        }
+        var authority: Substring?
+        if rest.hasPrefix("//") {
+            let start = rest.dropFirst(2)
+            let end = start.firstIndex(of: "/") ?? start.endIndex
+            authority = start[..<end]
+            rest = start[end...]
+        }
+        return Parts(scheme: scheme, authority: authority, path: rest, query: query, fragment: fragment)
+    }
+
+    private static func assemble(
+        _ parts: Parts, scheme: Substring, text: String, ignoringUserInfo: Bool
+    ) throws(HTTPClientError) -> HTTPURL {
+        guard let scheme = HTTPURL.Scheme(rawValue: scheme.lowercased()) else {
+            throw invalid(text, "has the scheme `\(scheme)`; only `http` and `https` are spoken")
+        }
+        guard var authority = parts.authority else {
+            throw invalid(text, "names no host; write `\(scheme.rawValue)://host/path`")
+        }
+        if let at = authority.lastIndex(of: "@") {
+            guard ignoringUserInfo else {
+                throw invalid("", "contains a user or password; send an `Authorization` field instead")
+            }
+            authority = authority[authority.index(after: at)...]
+        }
+        let (host, port) = try HTTPHostParser.parse(authority, text: text)
+        for part in [parts.path, parts.query, parts.fragment] {
+            guard let part, let character = part.first(where: { "[]".contains($0) }) else { continue }
+            throw invalid(text, "contains `\(character)` outside of the host; write it percent-encoded")
+        }
+        return HTTPURL(
+            scheme: scheme, host: host, port: port ?? scheme.defaultPort,
+            path: removingDotSegments(parts.path), query: parts.query.map(String.init),
+            fragment: parts.fragment.map(String.init))
+    }
+
+    /// Every character must be one of RFC 3986's, and each `%` begin a percent-encoded byte.
+    private static func checkCharacters(_ text: String) throws(HTTPClientError) {
+        let bytes = Array(text.utf8)
+        for (place, byte) in bytes.enumerated() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard place + 2 < bytes.count, bytes[place + 1].isHexDigit, bytes[place + 2].isHexDigit else {
+                    throw invalid(text, "has a `%` at byte \(place) that two hexadecimal digits do not follow")
+                }
+            case _ where byte.isAlphanumeric: break
+            case _ where "-._~:/?#[]@!$&'()*+,;=".utf8.contains(byte): break
+            case 0...0x20, 0x7F:
+                throw invalid("", "contains a space or control character at byte \(place); percent-encode it")
+            default:
+                throw invalid(text, "contains a character at byte \(place) that must be percent-encoded")
+            }
+        }
+    }
+
+    /// RFC 3986, section 5.2.4.
+    private static func removingDotSegments(_ path: Substring) -> String {
+        var kept: [Substring] = []
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        for (place, segment) in segments.enumerated() {
+            let isLast = place == segments.count - 1
+            switch segment.lowercased().replacing("%2e") {
+            case ".": if isLast { kept.append("") }
+            case "..":
+                _ = kept.popLast()
+                if isLast { kept.append("") }
+            default: kept.append(segment)
+            }
+        }
+        return "/" + kept.joined(separator: "/")
+    }
+
+    private static func cut(_ text: inout Substring, from mark: Character) -> Substring? {
+        guard let place = text.firstIndex(of: mark) else { return nil }
+        defer { text = text[..<place] }
+        return text[text.index(after: place)...]
+    }
+
+    /// `text` is shown in the message; give an empty one where it may hold what should not be seen.
+    static func invalid(_ text: String, _ reason: String) -> HTTPClientError {
+        var shown = text.prefix { $0 != "?" }.prefix(200)
+        if shown.contains("@") { shown = "" }
+        return HTTPClientError(
+            .invalidURL, phase: .request, message: shown.isEmpty ? "the URL \(reason)" : "the URL `\(shown)` \(reason)")
+    }
+}
+
+extension String {
+    /// The text with each `%2e` as the dot it stands for.
+    fileprivate func replacing(_ encoded: String) -> String {
+        guard count <= 6 else { return self }
+        return split(separator: encoded, omittingEmptySubsequences: false).joined(separator: ".")
+    }
+}
+
+extension UInt8 {
+    var isAlphanumeric: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: false
+        }
+    }
+
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    var isHexDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+}
