@@ -6,7 +6,7 @@ import UplinkCore
 import UplinkMonitor
 
 /// What the monitor says as routes, rules and virtual links come and go, in a real kernel.
-@Suite(.serialized, .timeLimit(.minutes(2)), .needsNetworkNamespaces)
+@Suite(.serialized, .undisturbed, .timeLimit(.minutes(10)), .needsNetworkNamespaces)
 struct RouteScenarios {
     @Test func theDefaultRouteGoesAndComesBack() async throws {
         try await withScenario(setUp: NetworkNamespace.online) { scenario in
