@@ -3,6 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 import UplinkCore
+import UplinkEventLoop
 import UplinkMonitor
 
 /// What the monitor says as routes, rules and virtual links come and go, in a real kernel.
@@ -164,6 +165,31 @@ struct RouteScenarios {
             try await scenario.path { $0.isSatisfied }
             let lost = try await scenario.path(within: .seconds(3)) { !$0.isSatisfied }  // the kernel's event: 30 s
             #expect(lost.unsatisfiedReason == .noRoute)
+        }
+    }
+
+    @Test func aRouterThatAdvertisesItselfIsToldOnceAndMissedAtOnce() async throws {
+        try await withScenario(setUp: { host, router in
+            for namespace in [host, router] { try namespace.set("ipv6/conf/default/accept_dad", to: 0) }
+            try host.connect(to: router)
+        }) { scenario in
+            try await withEventLoop(networkNamespace: scenario.router.name) { loop in
+                func advertise(lifetime: UInt16) async {
+                    let isSent = await onLoop(loop) {
+                        RouterAdvertisement(lifetime: lifetime).send(from: 50)
+                    }
+                    #expect(isSent)
+                }
+                await advertise(lifetime: 1800)
+                let online = try await scenario.path { $0.isSatisfied }
+                #expect(online.ipv6.gateway?.isLinkLocal == true)
+                let count = await scenario.observer.count
+                for _ in 0..<30 { await advertise(lifetime: 1800) }
+                await advertise(lifetime: 0)
+                let lost = try await scenario.path { !$0.isSatisfied }
+                #expect(lost.generation == online.generation + 1)
+                #expect(await scenario.observer.count == count + 1)
+            }
         }
     }
 
