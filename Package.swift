@@ -33,6 +33,9 @@ let package = Package(
             name: "CLibCurl", path: "CModules/CLibCurl", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CNetlink", path: "CModules/CNetlink"),
+        .systemLibrary(
+            name: "CChafa", path: "CModules/CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
+        .systemLibrary(name: "CPNG", path: "CModules/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
         // Pure: no C but libc.
         .target(name: "UplinkCore"),
@@ -57,9 +60,11 @@ let package = Package(
         .executableTarget(
             name: "UplinkCommand",
             dependencies: [
-                "Uplink", .httpTypes, .system,
+                "Uplink", "UplinkCore", "UplinkEventLoop", "UplinkHTTP", .httpTypes, .system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
+                .target(name: "CChafa", condition: .when(traits: ["Pictures"])),
+                .target(name: "CPNG", condition: .when(traits: ["Pictures"])),
             ]),
 
         // The positive control of the ThreadSanitizer run: a deliberate race beside its correct twin.
@@ -69,7 +74,8 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["UplinkCore", .system], path: "Tests/TestSupport"),
 
         .testTarget(name: "UplinkCoreTests", dependencies: ["UplinkCore", "UplinkTesting", "TestSupport"]),
-        .testTarget(name: "UplinkTestingTests", dependencies: ["UplinkTesting", "UplinkCore", "UplinkHTTP"]),
+        .testTarget(
+            name: "UplinkTestingTests", dependencies: [.httpTypes, "UplinkTesting", "UplinkCore", "UplinkHTTP"]),
         .testTarget(name: "UplinkEventLoopTests", dependencies: ["UplinkEventLoop", "UplinkCore", "TestSupport"]),
         .testTarget(
             name: "UplinkMonitorTests",
@@ -83,7 +89,12 @@ let package = Package(
                 .product(name: "FlyingFox", package: "FlyingFox"),
             ]),
         .testTarget(name: "UplinkTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport"]),
-        .testTarget(name: "CommandTests", dependencies: ["UplinkCommand", "Uplink", "UplinkTesting", "TestSupport"]),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: [
+                "UplinkCommand", "Uplink", "UplinkTesting", "TestSupport", .httpTypes,
+                .product(name: "FlyingFox", package: "FlyingFox"),
+            ]),
         .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
     ],
     swiftLanguageModes: [.v6]

@@ -4,13 +4,15 @@
 public struct NetworkMonitorError: Error, Sendable {
     /// The kind of an error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Kind: String { case unavailable, failed }
+        private enum Kind: String { case unavailable, failed, invalidConfiguration }
         private let kind: Kind
 
         /// The system refuses the monitor's means (no netlink in this sandbox).
         public static let unavailable = Code(kind: .unavailable)
         /// The monitor worked and then failed.
         public static let failed = Code(kind: .failed)
+        /// A monitor was asked for what makes no sense.
+        public static let invalidConfiguration = Code(kind: .invalidConfiguration)
 
         public var description: String { kind.rawValue }
     }

@@ -4,11 +4,17 @@ extension Duration {
     /// The duration in whole nanoseconds, rounded up and held within what `Int64` can say (292 years).
     ///
     /// Rounded up, so that a deadline made of it is never early.
-    package var nanosecondsRoundedUp: Int64 {
-        let (seconds, attoseconds) = components
-        let fraction = attoseconds >= 0 ? (attoseconds + 999_999_999) / 1_000_000_000 : attoseconds / 1_000_000_000
-        let (whole, tooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, overflow) = whole.addingReportingOverflow(fraction)
-        return tooLarge || overflow ? (seconds < 0 ? .min : .max) : sum
+    package var nanosecondsRoundedUp: Int64 { nanoseconds { ($0 + 999_999_999) / 1_000_000_000 } }
+
+    /// The duration in whole nanoseconds, rounded down and held within what `Int64` can say.
+    package var nanosecondsRoundedDown: Int64 { nanoseconds { $0 / 1_000_000_000 } }
+
+    /// `round` makes nanoseconds of the attoseconds that are left over the floor of seconds.
+    private func nanoseconds(_ round: (Int64) -> Int64) -> Int64 {
+        var (seconds, attoseconds) = components
+        if attoseconds < 0 { (seconds, attoseconds) = (seconds - 1, attoseconds + 1_000_000_000_000_000_000) }
+        let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, overflows) = whole.addingReportingOverflow(round(attoseconds))
+        return isTooLarge || overflows ? (seconds < 0 ? .min : .max) : sum
     }
 }

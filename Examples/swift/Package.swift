@@ -1,0 +1,16 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "uplink-examples",
+    dependencies: [.package(name: "uplink", path: "../..")],
+    targets: [
+        .executableTarget(name: "first-program", dependencies: [.product(name: "Uplink", package: "uplink")]),
+        .executableTarget(name: "call-forms", dependencies: [.product(name: "Uplink", package: "uplink")]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings = [.treatAllWarnings(as: .error)]
+}

@@ -1,0 +1,64 @@
+import Uplink
+
+// Every form in which an operation can be performed, in an async function and on the main actor.
+
+struct SomeType: Sendable {}
+
+@main
+struct CallForms {
+    static func main() async {
+        await fromAnAsyncFunction()
+        try? await ViewModel().fromTheMainActor()
+    }
+}
+
+func load() async throws -> SomeType { SomeType() }
+func refresh() async {}
+
+func fromAnAsyncFunction() async {
+    let networkOperationClosure: () async -> SomeType = {  // Long-lasting network operation.
+        let result = SomeType()
+        return result
+    }
+    let result = await NetworkOperationPerformer().perform(withinSeconds: 3) {
+        return await networkOperationClosure()
+    }
+    print("as a value:", result)
+
+    let performer = NetworkOperationPerformer()
+    do {
+        let page = try await performer.perform(within: .seconds(3)) { try await load() }
+        print("thrown or returned:", page)
+        try await performer.performNetworkOperation(using: { await refresh() }, withinSeconds: 3)
+        let whole = try await performer.perform(completingWithin: .seconds(3)) { try await load() }
+        print("under one deadline:", whole)
+    } catch {
+        print(error)
+    }
+}
+
+@MainActor
+final class ViewModel {
+    private var pages: [SomeType] = []
+
+    func fromTheMainActor() async throws {
+        let networkOperationClosure: () async -> SomeType = {  // Long-lasting network operation.
+            let result = SomeType()
+            return result
+        }
+        let result = await NetworkOperationPerformer().perform(withinSeconds: 3) {
+            return await networkOperationClosure()
+        }
+        print("as a value:", result)
+
+        let performer = NetworkOperationPerformer()
+        // The operation runs on the main actor, so that it may touch the model's own state.
+        let page = try await performer.perform(within: .seconds(3)) {
+            pages.append(try await load())
+            return pages.count
+        }
+        print("thrown or returned:", page)
+
+        try await performer.performNetworkOperation(using: { await refresh() }, withinSeconds: 3)
+    }
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// `import Uplink` brings all that a program needs, the currency types of swift-http-types with it.
+
+@_exported public import HTTPTypes
+@_exported public import UplinkCore
+@_exported public import UplinkCurl
+@_exported public import UplinkEventLoop
+@_exported public import UplinkHTTP
+@_exported public import UplinkMonitor

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import HTTPTypes
+import UplinkCore
+import UplinkHTTP
+
+/// A URL on the command line, checked before anything is done.
+struct URLArgument: Sendable {
+    let text: String
+    private let host: String
+
+    static func parse(_ text: String) throws -> Self {
+        do throws(HTTPClientError) {
+            return Self(text: text, host: try HTTPRequest(parsing: text).checkedURL().hostWithoutBrackets)
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
+    /// What reaching the host asks of the network; nil for this host itself, which is always there.
+    var requirement: NetworkRequirement? {
+        guard let address = IPAddress(host) else { return host == "localhost" ? nil : .internet }
+        if address.isLoopback { return nil }
+        return address.isLinkLocal || address.isPrivate ? .localNetwork : .internet
+    }
+}
+
+extension IPAddress {
+    /// Whether the address belongs to a site's own network (RFC 1918, RFC 4193).
+    fileprivate var isPrivate: Bool {
+        switch family {
+        case .ipv4: bytes[0] == 10 || bytes[0] == 172 && bytes[1] >> 4 == 1 || bytes[0] == 192 && bytes[1] == 168
+        case .ipv6: bytes[0] & 0xFE == 0xFC
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Uplink
+
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Show a picture that arrives with the network.",
+        discussion: """
+            Two screens: a spinner while the picture is loaded, then the picture, or what went wrong. After half a \
+            second without a network the first screen says so; after two seconds in all there is a result.
+
+              uplink demo
+              uplink demo --scenario offline
+              uplink demo https://example.org/picture.png
+
+            Without a URL the demo brings its own server and its own network, in network namespaces of the kernel \
+            that are gone when it ends. Your network is not touched.
+
+            Scenarios:
+
+            \(Scenario.allCases.map { "  \($0.rawValue.padded(to: 9))\($0.meaning)" }
+                .joined(separator: "\n"))
+
+            Exit status: 0 when the picture was shown, 1 when not.
+            """)
+
+    @Argument(help: "A picture's URL, loaded over this host's network.", transform: URLArgument.parse)
+    var url: URLArgument?
+
+    @Option(help: "What happens on the demo's own network (default: late).")
+    var scenario: Scenario?
+
+    func validate() throws {
+        if url != nil, scenario != nil {
+            throw ValidationError("--scenario is about the demo's own network; leave out either it or the URL")
+        }
+    }
+
+    func run() async throws {
+        if let url { return try await Demo(url: url).run() }
+        switch Stage.permission() {
+        case .permitted(let enter): try Stage.become(in: enter, scenario: scenario ?? .late)
+        case .refused(let reason): try await onHostNetwork(because: reason)
+        }
+    }
+
+    /// The second best: the network of this host, where nothing can be taken away.
+    private func onHostNetwork(because reason: String) async throws {
+        let scenario = scenario == .slow ? Scenario.slow : .online
+        try Output.error.write(
+            "A network of the demo's own is not possible here (\(reason)).\n"
+                + "It runs on this host's network, where the network is always there: scenario `\(scenario.rawValue)`.\n"
+        )
+        try await PictureServer.withServer(address: "127.0.0.1", scenario: scenario) { port in
+            try await Demo(url: URLArgument.parse("http://127.0.0.1:\(port)/picture.png")).run()
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import Uplink
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Start a program once the network is there.",
+        discussion: """
+            The program takes this one's place: the same process, terminal, environment and signals.
+
+              uplink run --within 60 -- rsync -a photos/ backup:photos/
+              uplink run --within 0 -- git fetch     Only if it is there now.
+              uplink run --within inf --for notmetered -- apt-get -y dist-upgrade
+
+            \(RequirementArgument.help)
+
+            Exit status: that of the program; 124 when the network did not come in time and nothing was started, 125 \
+            when the network cannot be watched, 126 when the program cannot be executed, 127 when there is none of \
+            that name.
+            """)
+
+    @Option(
+        help: .init("How many seconds to wait for the network at most.", valueName: "seconds"),
+        transform: SecondsArgument.parse)
+    var within: Double
+
+    @Option(
+        name: .customLong("for"), help: .init("What is needed of the network.", valueName: "requirement"),
+        transform: RequirementArgument.parse)
+    var requirement = NetworkRequirement.internet
+
+    @Argument(parsing: .postTerminator, help: "The program and its arguments, after `--`.")
+    var command: [String] = []
+
+    func validate() throws {
+        if command.isEmpty { throw ValidationError("give the program to start after `--`") }
+    }
+
+    func run() async throws {
+        switch try await NetworkWait.wait(for: requirement, seconds: within) {
+        case .success: throw execute()
+        case .failure(let error):
+            complain("\(error)")
+            throw ExitCode(error.code == .timedOut ? 124 : 125)
+        }
+    }
+
+    /// Becomes the program, or says why that cannot be.
+    private func execute() -> ExitCode {
+        InheritedSignals.restore()
+        let error = Program.become(command)
+        complain("`\(command[0])` cannot be started: \(String(cString: strerror(error)))")
+        return ExitCode(error == ENOENT ? 127 : 126)
+    }
+
+    private func complain(_ message: String) {
+        try? Output.error.write("Error: \(message)\n")  // where there is no standard error, nobody wants to know
+    }
+}

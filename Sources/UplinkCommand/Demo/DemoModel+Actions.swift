@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import Uplink
+
+extension DemoModel.Actions {
+    /// How long waiting for the network and loading may take together.
+    static let limit = Duration.seconds(2)
+
+    /// The real actions: the picture comes through the performer, the network's state from the monitor.
+    init(url: URLArgument, monitor: any NetworkMonitor, performer: NetworkOperationPerformer, client: HTTPClient) {
+        let requirement = url.requirement ?? .predicate("this host") { _ in true }
+        loadPicture = {
+            do {
+                return try await performer.perform(completingWithin: Self.limit, requiring: requirement) {
+                    try await Self.fetch(url.text, with: client)
+                }
+            } catch {
+                throw DemoFailure(error)
+            }
+        }
+        networkChanges = {
+            AsyncStream { continuation in
+                let task = Task {
+                    // Should the monitor fail, the performer tells.
+                    do {
+                        for try await path in monitor.paths { continuation.yield(requirement.isSatisfied(by: path)) }
+                    } catch {}
+                    continuation.finish()
+                }
+                continuation.onTermination = { _ in task.cancel() }
+            }
+        }
+    }
+
+    private static func fetch(_ url: String, with client: HTTPClient) async throws -> Picture {
+        let response = try await client.get(url)
+        guard (200..<300).contains(response.status.code) else { throw DemoFailure.status(response.status.code) }
+        return try Picture(file: try await response.body.collect(upTo: PictureInfo.maximumBytes))
+    }
+}
+
+extension DemoFailure {
+    /// Says an error in the demo's terms, and keeps its cause.
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case let failure as DemoFailure: failure
+            case let error as PictureError: .picture(error)
+            case let error as HTTPClientError where error.code == .bodyTooLarge: .picture(.tooManyBytes)
+            case let error as NetworkOperationError where error.code == .timedOut: .noNetwork("\(error)")
+            case let error as NetworkOperationError where error.code == .deadlineExceeded: .tooSlow
+            default: .other("\(error)")
+            }
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+
+/// Where a download goes. Checked before anything is fetched.
+enum DownloadTarget: Sendable {
+    /// The standard output, a device or a pipe: written as the bytes arrive.
+    case stream(Output)
+    /// A file, which gets its name when it is whole.
+    case file(FilePath, replacingExisting: Bool)
+
+    /// Decides by what stands at the path.
+    ///
+    /// - Throws: ``CommandFailure`` when nothing can be written there.
+    init(_ path: String?, replacingExisting: Bool) throws(CommandFailure) {
+        guard let path, path != "-" else {
+            self = .stream(.standard)
+            return
+        }
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            guard errno == ENOENT else { throw Self.failure(path, errno) }
+            try Self.checkDirectory(of: FilePath(path))
+            self = .file(FilePath(path), replacingExisting: replacingExisting)
+            return
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: throw CommandFailure("`\(path)` is a directory; give the name of a file in it")
+        case S_IFREG:
+            guard replacingExisting else {
+                throw CommandFailure("`\(path)` exists; choose another name, or --force to replace it")
+            }
+            try Self.checkDirectory(of: FilePath(path))
+            self = .file(FilePath(path), replacingExisting: true)
+        default:
+            let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw Self.failure(path, errno) }
+            self = .stream(Output(descriptor: descriptor))
+        }
+    }
+
+    /// Tries to make a file, because permission bits do not tell all (read-only and virtual file systems, quotas).
+    private static func checkDirectory(of path: FilePath) throws(CommandFailure) {
+        guard path.lastComponent != nil else { throw CommandFailure("`\(path)` is not the name of a file") }
+        let directory = path.removingLastComponent()
+        var template = (directory.isEmpty ? FilePath(".") : directory).appending(".uplink-XXXXXX").string.utf8CString
+            .map { $0 }
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw failure(path.string, errno) }
+        close(descriptor)
+        unlink(template)
+    }
+
+    private static func failure(_ path: String, _ number: CInt) -> CommandFailure {
+        let remedy = number == ENOENT || number == ENOTDIR ? "make its directory first" : "choose another place"
+        return CommandFailure("`\(path)` cannot be written: \(String(cString: strerror(number))); \(remedy)")
+    }
+
+    /// The permissions that a new file gets.
+    static func giveUsualPermissions(to path: FilePath) {
+        let mask = umask(0)
+        umask(mask)
+        chmod(path.string, 0o666 & ~mask)
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// How far a download has come: a line on the standard error that changes, on a terminal; elsewhere nothing.
+final class ProgressLine: Sendable {
+    private static let pace = Duration.milliseconds(100)
+    private let isShown = Output.error.isTerminal
+    private let start = ContinuousClock.now
+    private let lastDrawn = Locked<ContinuousClock.Instant?>(nil)
+
+    /// Draws the line, ten times a second at most.
+    func show(_ written: Int64, of expected: Int64?) {
+        guard isShown else { return }
+        let now = ContinuousClock.now
+        let isDue = lastDrawn.withLock { last in
+            guard written == expected || last.map({ now - $0 >= Self.pace }) ?? true else { return false }
+            last = now
+            return true
+        }
+        guard isDue else { return }
+        let line = Self.line(written, of: expected, after: now - start, columns: TerminalSize(of: 2).columns)
+        try? Output.error.write("\r\(line)\u{1B}[K")  // progress is a courtesy
+    }
+
+    /// Leaves the last state of the line where it is.
+    func end() {
+        guard isShown, lastDrawn.withLock({ $0 != nil }) else { return }
+        try? Output.error.write("\n")
+    }
+
+    /// The line: a bar where the size is known, the amount, and the pace.
+    static func line(_ written: Int64, of expected: Int64?, after time: Duration, columns: Int) -> String {
+        let seconds = max(0.001, Double(time.nanosecondsRoundedUp) / 1e9)
+        let pace = "\(ByteCount(Int(Double(written) / seconds)))/s"
+        guard let expected, expected > 0 else { return "\(ByteCount(Int(written)))  \(pace)" }
+        let share = min(1, max(0, Double(written) / Double(expected)))
+        let text = "\(Int(share * 100)) %  \(ByteCount(Int(written))) of \(ByteCount(Int(expected)))  \(pace)"
+        let room = min(40, columns - text.count - 4)
+        guard room >= 10 else { return text }
+        let done = Int(share * Double(room))
+        return "\(String(repeating: "━", count: done))\(String(repeating: "─", count: room - done))  \(text)"
+    }
+}

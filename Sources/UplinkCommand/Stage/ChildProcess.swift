@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// A child process that is talked to over pipes, and is told to end by the end of its input.
+final class ChildProcess: Sendable {
+    /// The process's number.
+    let id: pid_t
+    private let input: CInt
+    private let output: CInt
+
+    /// Starts a program by its path, in a process group of its own: the terminal's Ctrl-C is not for it.
+    init(_ command: [String]) throws(CommandFailure) {
+        var (toChild, fromChild): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
+        guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else {
+            throw CommandFailure("no pipe: \(String(cString: strerror(errno)))")
+        }
+        for descriptor in toChild + fromChild { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        posix_spawn_file_actions_adddup2(&actions, toChild[0], STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, fromChild[1], STDOUT_FILENO)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
+        var id: pid_t = 0
+        let status = posix_spawn(&id, command[0], &actions, &attributes, &arguments, environ)
+        for argument in arguments { free(argument) }
+        posix_spawn_file_actions_destroy(&actions)
+        posix_spawnattr_destroy(&attributes)
+        close(toChild[0])
+        close(fromChild[1])
+        (self.id, input, output) = (id, toChild[1], fromChild[0])
+        guard status == 0 else {
+            throw CommandFailure("`\(command[0])` cannot be started: \(String(cString: strerror(status)))")
+        }
+    }
+
+    deinit {
+        close(input)
+        close(output)
+    }
+
+    /// Sends text to the process.
+    func write(_ text: String) throws { try Output(descriptor: input).write(text) }
+
+    /// Waits until the process has written a line of its own, and says whether it is this one.
+    func says(_ expected: String) -> Bool {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while read(output, &byte, 1) == 1 {
+            if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) == expected }
+            line.append(byte)
+        }
+        return false
+    }
+
+    /// Runs a program to its end.
+    ///
+    /// - Returns: Its exit status, or 128 and the signal's number.
+    static func run(_ command: [String], input text: String = "") throws -> CInt {
+        let child = try ChildProcess(command)
+        try child.write(text)
+        return child.wait()
+    }
+
+    /// Closes the process's input and waits for its end.
+    private func wait() -> CInt {
+        dup2(output, input)  // closes the pipe to the child; the number stays taken until the end
+        var status: CInt = 0
+        while waitpid(id, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import UplinkCore
+
+/// Runs `body`; a signal that asks the program to end cancels it, and it is waited for, so that it can clean up.
+///
+/// A second signal ends the program at once.
+///
+/// - Throws: `ExitCode` 128 and the signal's number (130 for SIGINT), or what `body` throws.
+func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    let signals = Signals()
+    let count = Locked(0)
+    try await signals.watch([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { signal in
+        let isFirst = count.withLock { count in
+            count += 1
+            return count == 1
+        }
+        if !isFirst {
+            TerminalMode.restore()
+            _exit(128 + signal)
+        }
+    }
+    return try await withThrowingTaskGroup(of: Ending<Value>.self) { group in
+        group.addTask { .finished(try await body()) }
+        group.addTask {
+            for await signal in signals.received { return .interrupted(signal) }
+            return .cancelled
+        }
+        defer { group.cancelAll() }
+        switch try await group.next() {
+        case .finished(let value): return value
+        case .interrupted(let signal):
+            group.cancelAll()
+            _ = await group.nextResult()
+            throw ExitCode(128 + signal)
+        case .cancelled, nil: throw CancellationError()
+        }
+    }
+}
+
+private enum Ending<Value: Sendable>: Sendable {
+    case finished(Value)
+    case interrupted(CInt)
+    case cancelled
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import Uplink
+
+/// Waits for the network through the performer, with an operation that does nothing.
+enum NetworkWait {
+    /// Waits until the requirement is met, or the time is over.
+    ///
+    /// - Throws: `ExitCode` when a signal asks the program to end.
+    static func wait(
+        for requirement: NetworkRequirement, seconds: Double
+    ) async throws -> Result<Void, NetworkOperationError> {
+        try await untilInterrupted {
+            let performer = NetworkOperationPerformer()
+            switch await performer.perform(withinSeconds: seconds, requiring: requirement, operation: {}) {
+            case .success: return .success(())
+            case .failure(.notStarted(let error)): return .failure(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Writes whole texts and bytes to a descriptor, without a buffer of its own.
+struct Output: Sendable {
+    let descriptor: CInt
+
+    static let standard = Output(descriptor: STDOUT_FILENO)
+    static let error = Output(descriptor: STDERR_FILENO)
+
+    /// Whether a person reads it on a terminal that can move its cursor.
+    var isTerminal: Bool { isatty(descriptor) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb" }
+
+    /// Whether colours are wanted: on a terminal, unless `NO_COLOR` is set (no-color.org).
+    var hasStyles: Bool { isTerminal && !Self.isNoColorSet }
+
+    static var isNoColorSet: Bool { getenv("NO_COLOR").map { $0.pointee != 0 } ?? false }
+
+    /// Writes all of the text.
+    func write(_ text: String) throws {
+        var text = text
+        try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Writes all of the bytes, and gives up when the task is cancelled while a slow reader holds it up.
+    ///
+    /// - Throws: `CancellationError`, or ``OutputError`` when the descriptor takes no more.
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // A pipe that is ready takes PIPE_BUF bytes without blocking.
+            var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            if poll(&entry, 1, 100) == 0 {
+                try Task.checkCancellation()
+                continue
+            }
+            let written = Glibc.write(
+                descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, min(rest.count, 4096))
+            if written >= 0 {
+                rest = rest.dropFirst(written)
+            } else if errno != EINTR, errno != EAGAIN {
+                throw OutputError(errno: errno)
+            }
+        }
+    }
+}
+
+/// Why an output takes no more.
+struct OutputError: Error, CustomStringConvertible {
+    let errno: CInt
+
+    /// The reader has gone, as `head` does when it has seen enough.
+    var isClosed: Bool { errno == EPIPE }
+
+    var description: String { "the output cannot be written: \(String(cString: strerror(errno)))" }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import UplinkCore
+
+/// The terminal's settings while a screen is shown: keys at once and unseen, a screen of its own, no cursor.
+enum TerminalMode {
+    private static let saved = Locked<termios?>(nil)
+    private static let enterScreen = "\u{1B}[?1049h\u{1B}[?25l"
+    private static let leaveScreen = "\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
+
+    /// Enters the mode; ``restore()`` leaves it, and runs by itself when the program exits.
+    static func enter() throws {
+        var settings = termios()
+        guard tcgetattr(STDIN_FILENO, &settings) == 0 else { throw TerminalError(errno: errno) }
+        let isFirst = saved.withLock { saved in
+            defer { saved = settings }
+            return saved == nil
+        }
+        guard isFirst else { return }
+        atexit { TerminalMode.restore() }
+        settings.c_lflag &= ~tcflag_t(ICANON | ECHO)  // ISIG stays: Ctrl-C is a signal
+        withUnsafeMutableBytes(of: &settings.c_cc) { characters in
+            characters[Int(VMIN)] = 1
+            characters[Int(VTIME)] = 0
+            characters[Int(VSUSP)] = 0  // no stopping: another program would find the screen as it is
+        }
+        guard tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0 else { throw TerminalError(errno: errno) }
+        try Output.standard.write(enterScreen)
+    }
+
+    /// Puts the terminal back as it was, if it was changed. From any thread, any number of times.
+    static func restore() {
+        let settings = saved.withLock { saved in
+            defer { saved = nil }
+            return saved
+        }
+        guard var settings else { return }
+        try? Output.standard.write(leaveScreen)  // the terminal may be gone
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+    }
+}
+
+/// Why the terminal cannot be used for a screen.
+struct TerminalError: Error, CustomStringConvertible {
+    let errno: CInt
+    var description: String { "the terminal's settings cannot be changed: \(String(cString: strerror(errno)))" }
+}

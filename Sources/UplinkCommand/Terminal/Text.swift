@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Text with colours and weights, for a terminal: a value that is built with a result builder.
+///
+/// ```swift
+/// Text {
+///     "Hello "
+///     Text(name).color(.red).bold()
+///     Text.lineBreak
+/// }
+/// ```
+struct Text: Sendable, Hashable {
+    /// The eight colours that every terminal has, in the shades of its theme.
+    enum Color: Int, Sendable, Hashable { case black, red, green, yellow, blue, magenta, cyan, white }
+
+    /// How a run of characters looks.
+    struct Style: Sendable, Hashable {
+        var color: Color?
+        var background: Color?
+        var isBold = false
+        var isDim = false
+        var isUnderlined = false
+    }
+
+    /// Characters that look the same.
+    struct Run: Sendable, Hashable {
+        var characters: String
+        var style: Style
+    }
+
+    private(set) var runs: [Run]
+
+    /// Plain text. Control characters other than a line break are replaced: text may come from a server.
+    init(_ characters: String = "") {
+        let isHarmful = { (scalar: Unicode.Scalar) in
+            scalar.properties.generalCategory == .control && scalar != "\n" || scalar.isDirectional
+        }
+        let safe = String(String.UnicodeScalarView(characters.unicodeScalars.map { isHarmful($0) ? "\u{FFFD}" : $0 }))
+        runs = safe.isEmpty ? [] : [Run(characters: safe, style: Style())]
+    }
+
+    /// Text made of parts.
+    init(@TextBuilder _ content: () -> Text) { self = content() }
+
+    static let comma = Text(",")
+    static let lineBreak = Text("\n")
+    static let space = Text(" ")
+
+    static func + (left: Self, right: Self) -> Self {
+        var sum = left
+        sum += right
+        return sum
+    }
+
+    static func += (left: inout Self, right: Self) {
+        for run in right.runs {
+            if let last = left.runs.last, last.style == run.style {
+                left.runs[left.runs.count - 1].characters += run.characters
+            } else {
+                left.runs.append(run)
+            }
+        }
+    }
+
+    func color(_ color: Color) -> Self { styled { $0.color = color } }
+    func background(_ color: Color) -> Self { styled { $0.background = color } }
+    func bold() -> Self { styled { $0.isBold = true } }
+    func dim() -> Self { styled { $0.isDim = true } }
+    func underline() -> Self { styled { $0.isUnderlined = true } }
+
+    private func styled(_ change: (inout Style) -> Void) -> Self {
+        var copy = Text()
+        for var run in runs {
+            change(&run.style)
+            copy += Text(runs: [run])
+        }
+        return copy
+    }
+
+    private init(runs: [Run]) { self.runs = runs }
+}
+
+extension Unicode.Scalar {
+    /// Whether the scalar turns the direction of what follows, so that a text can look like another.
+    fileprivate var isDirectional: Bool { (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value) }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why the performer did not run an operation, or ended one that it supervised.
+///
+/// ``Code/timedOut``, ``Code/cancelled``, ``Code/stopped``, ``Code/invalidArgument`` and ``Code/monitorFailed`` mean
+/// that the operation never ran. ``Code/deadlineExceeded`` means that it ran, was cancelled, and threw.
+public struct NetworkOperationError: Error, Sendable {
+    /// The kind of an error; more may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Kind: String {
+            case timedOut, cancelled, stopped, invalidArgument, monitorFailed, deadlineExceeded
+        }
+        private let kind: Kind
+
+        /// The network did not come in time. The operation never ran.
+        public static let timedOut = Code(kind: .timedOut)
+        /// The task was cancelled before the operation could start. It never ran.
+        public static let cancelled = Code(kind: .cancelled)
+        /// The monitor was stopped, so that the network can no longer be waited for. The operation never ran.
+        public static let stopped = Code(kind: .stopped)
+        /// The time limit is not a number. The operation never ran.
+        public static let invalidArgument = Code(kind: .invalidArgument)
+        /// The monitor cannot tell the network's state. The operation never ran.
+        public static let monitorFailed = Code(kind: .monitorFailed)
+        /// The operation did not end in time, was cancelled, and threw; its error is the underlying one.
+        public static let deadlineExceeded = Code(kind: .deadlineExceeded)
+
+        public var description: String { kind.rawValue }
+    }
+
+    /// What an operation that timed out was waiting for.
+    public enum Missing: String, Sendable, Hashable {
+        /// A path that meets the requirement.
+        case path
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// What was still missing when the time was over; nil unless the code is ``Code/timedOut``.
+    public let missing: Missing?
+    /// What happened, and what to do about it.
+    public let message: String
+    /// The monitor's error, or the operation's own after its deadline.
+    public let underlyingError: (any Error)?
+
+    /// Describes an error; of use to stand-ins for the performer.
+    public init(_ code: Code, missing: Missing? = nil, message: String, underlyingError: (any Error)? = nil) {
+        self.code = code
+        self.missing = missing
+        self.message = message
+        self.underlyingError = underlyingError
+    }
+}
+
+extension NetworkOperationError: CustomStringConvertible {
+    public var description: String { message }
+}
+
+extension NetworkOperationError {
+    static func timedOut(requirement: NetworkRequirement, lastPath: NetworkPath?) -> Self {
+        let state = lastPath.map { "the path is \($0)" } ?? "the monitor did not say what the path is"
+        return Self(
+            .timedOut, missing: .path,
+            message: "the network (\(requirement)) did not come in time: \(state); wait longer or try again later")
+    }
+
+    static let cancelled = Self(.cancelled, message: "cancelled before the network came; the operation did not start")
+
+    static let stopped = Self(
+        .stopped, message: "the network monitor was stopped; make a new monitor and a performer on it")
+
+    static let invalidArgument = Self(
+        .invalidArgument, message: "the time limit is not a number; pass seconds, or .infinity to wait without a limit")
+
+    static func monitorFailed(_ error: NetworkMonitorError) -> Self {
+        Self(.monitorFailed, message: "the network's state cannot be told: \(error)", underlyingError: error)
+    }
+
+    static func deadlineExceeded(_ error: any Error) -> Self {
+        Self(
+            .deadlineExceeded,
+            message: "the operation did not end in time and was cancelled: \(error); allow it more time",
+            underlyingError: error)
+    }
+}

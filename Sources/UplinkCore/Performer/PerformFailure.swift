@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a performed operation gave no value: it never ran, or it ran and threw.
+public enum PerformFailure<OperationFailure: Error>: Error {
+    /// The operation never ran.
+    case notStarted(NetworkOperationError)
+    /// The operation ran, once, and threw this.
+    case operation(OperationFailure)
+}
+
+extension PerformFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .notStarted(let error): error.description
+        case .operation(let error): "\(error)"
+        }
+    }
+}

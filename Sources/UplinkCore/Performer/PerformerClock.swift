@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Any clock, reduced to nanoseconds since the performer was made.
+struct PerformerClock: Sendable {
+    /// The time now. Rounded down, so that nothing is taken for due too early.
+    let now: @Sendable () -> Int64
+    private let sleeper: @Sendable (Int64) async throws -> Void
+
+    init<C: Clock>(_ clock: C) where C.Duration == Duration {
+        let start = clock.now
+        now = { start.duration(to: clock.now).nanosecondsRoundedDown }
+        sleeper = { try await clock.sleep(until: start.advanced(by: .nanoseconds($0)), tolerance: nil) }
+    }
+
+    func sleep(until deadline: Int64) async throws { try await sleeper(deadline) }
+}

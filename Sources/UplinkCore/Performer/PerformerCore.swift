@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The performer's shell: it feeds the state machine from the monitor and the clock, and carries out its actions.
+final class PerformerCore: Sendable {
+    /// How long a call with a shorter limit waits for a monitor's first word, so that "not known" is not taken for "away".
+    private static let grace = Int64(100_000_000)
+
+    private let monitor: any NetworkMonitor
+    private let clock: PerformerClock
+    private let machine = Locked(PerformerMachine())
+
+    init(monitor: any NetworkMonitor, clock: PerformerClock) {
+        self.monitor = monitor
+        self.clock = clock
+    }
+
+    var census: PerformerCensus { machine.withLock { $0.census } }
+
+    /// A call that may run its operation now.
+    struct Admission {
+        let id: PerformerMachine.ID
+        /// When a supervised operation's time is over; `Int64.max` for never.
+        let deadline: Int64
+    }
+
+    /// Waits until the network is there, in the caller's task, and takes the last look before the operation.
+    ///
+    /// Returns without suspending when the network is known to be there.
+    nonisolated(nonsending) func admit(
+        _ requirement: NetworkRequirement, limit: TimeLimit, isSupervised: Bool = false
+    ) async -> Result<Admission, NetworkOperationError> {
+        if Task.isCancelled { return .failure(.cancelled) }
+        let start = clock.now()
+        let deadline = limit.deadline(from: start)
+        let id = machine.withLock {
+            $0.enter(
+                requirement: requirement, deadline: deadline, graceEnd: start &+ Self.grace, isSupervised: isSupervised)
+        }
+        // A place first, then the look: a path that comes after the look finds the call in its place.
+        while true {
+            if let path = monitor.currentPath {
+                if requirement.isSatisfied(by: path) {
+                    switch begin(id, isEnough: true) {
+                    case .started: return .success(Admission(id: id, deadline: deadline))
+                    case .notStarted(let error): return .failure(error)
+                    case .requeued: preconditionFailure("an operation whose network is there is not requeued")
+                    }
+                }
+                answer([(id, false)])
+            }
+            switch await suspend(id) {
+            case .notStarted(let error): return .failure(error)
+            case .granted:
+                let isEnough = monitor.currentPath.map(requirement.isSatisfied(by:)) ?? false
+                switch begin(id, isEnough: isEnough) {
+                case .started: return .success(Admission(id: id, deadline: deadline))
+                case .notStarted(let error): return .failure(error)
+                case .requeued: continue
+                }
+            }
+        }
+    }
+
+    /// Runs an admitted operation in a task of its own, which the deadline or the caller's cancellation cancels.
+    nonisolated(nonsending) func supervise<Value: Sendable>(
+        _ admission: Admission, _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let deadline = OperationDeadline(nanoseconds: admission.deadline, now: clock.now)
+        let task = Task { try await OperationDeadline.$current.withValue(deadline) { try await operation() } }
+        perform(machine.withLock { $0.run(admission.id) { task.cancel() } })
+        let result = await withTaskCancellationHandler {
+            await task.result
+        } onCancel: {
+            perform(machine.withLock { $0.cancel(admission.id) })
+        }
+        let (isOverdue, actions) = machine.withLock { $0.finish(admission.id) }
+        perform(actions)
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw isOverdue ? NetworkOperationError.deadlineExceeded(error) : error
+        }
+    }
+}
+
+extension PerformerCore {
+    private func begin(_ id: PerformerMachine.ID, isEnough: Bool) -> PerformerMachine.Start {
+        let now = clock.now()
+        let (start, actions) = machine.withLock {
+            $0.begin(id, isEnough: isEnough, isCancelled: Task.isCancelled, now: now)
+        }
+        perform(actions)
+        return start
+    }
+
+    private nonisolated(nonsending) func suspend(_ id: PerformerMachine.ID) async -> PerformerMachine.Verdict {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                perform(machine.withLock { $0.suspend(id, continuation) })
+            }
+        } onCancel: {
+            perform(machine.withLock { $0.cancel(id) })
+        }
+    }
+
+    private func answer(_ answers: [(PerformerMachine.ID, isEnough: Bool)]) {
+        let now = clock.now()
+        perform(machine.withLock { $0.answered(answers, now: now) })
+    }
+
+    /// Requirements are the user's code at times, so they are asked with no lock held.
+    private func pathArrived(_ path: NetworkPath, subscription number: UInt64) {
+        let questions = machine.withLock { $0.pathArrived(path, subscription: number) }
+        answer(questions.map { id, requirement in (id, requirement.isSatisfied(by: path)) })
+    }
+
+    private func perform(_ actions: PerformerMachine.Actions) {
+        for (continuation, verdict) in actions.resumptions { continuation.resume(returning: verdict) }
+        for cancel in actions.cancellations { cancel() }
+        for task in actions.retired { task.cancel() }
+        if let number = actions.subscribe {
+            let task = Task.detached { await self.watchPaths(as: number) }
+            machine.withLock { $0.subscribed(number, task) }?.cancel()
+        }
+        if let (deadline, number) = actions.arm {
+            let task = Task.detached { await self.sleep(until: deadline, as: number) }
+            machine.withLock { $0.armed(number, task) }?.cancel()
+        }
+    }
+
+    private func watchPaths(as number: UInt64) async {
+        var failure: NetworkMonitorError?
+        do throws(NetworkMonitorError) {
+            for try await path in monitor.paths { pathArrived(path, subscription: number) }
+        } catch {
+            failure = error
+        }
+        perform(machine.withLock { $0.pathsEnded(failure, subscription: number) })
+    }
+
+    private func sleep(until deadline: Int64, as number: UInt64) async {
+        do {
+            try await clock.sleep(until: deadline)
+        } catch  where !Task.isCancelled {
+            // The clock has failed (its event loop ended): the system's keeps the limit, lest a call wait for ever.
+            try? await Task.sleep(for: Duration.nanoseconds(max(0, deadline - clock.now())), clock: SuspendingClock())
+        } catch {
+            return
+        }
+        let now = clock.now()
+        perform(machine.withLock { $0.alarmWentOff(number, now: now) })
+    }
+}

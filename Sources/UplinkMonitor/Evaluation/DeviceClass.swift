@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// What kind of link an interface is, and whether its use usually costs money or quota.
+///
+/// The evidence, strongest first: the driver's kind of a virtual link, the kind of hardware, and what sysfs says of a
+/// device. A name is none: `tun0` may be anything, and a tunnel may be called anything.
+struct DeviceClass: Equatable {
+    var kind: NetworkInterface.Kind
+    var isMetered = false
+
+    /// - Parameter deviceType: The `DEVTYPE` of the device's uevent, when it is known.
+    init(_ link: LinkRecord, deviceType: String? = nil) {
+        kind = Self.kind(of: link, deviceType: deviceType)
+        isMetered = kind == .cellular || deviceType == "bluetooth"  // a phone's personal area network
+    }
+
+    private static func kind(of link: LinkRecord, deviceType: String?) -> NetworkInterface.Kind {
+        if link.flags.contains(.loopback) { return .loopback }
+        if let kind = link.kind.flatMap(virtualKind) { return kind }
+        switch deviceType {
+        case "wlan": return .wifi
+        case "wwan": return .cellular
+        case "bluetooth": return .other
+        default: break
+        }
+        switch Hardware(rawValue: link.hardwareType) {
+        case .wireless, .wirelessPrism, .wirelessRadiotap: return .wifi
+        case .rawIP: return .cellular
+        case .ppp, .slip, .tunnel, .tunnel6, .sit, .gre, .gre6, .absent: return .tunnel
+        case .ethernet: return link.flags.contains(.pointToPoint) ? .tunnel : .ethernet
+        case nil: return link.flags.contains(.pointToPoint) ? .tunnel : .other
+        }
+    }
+
+    /// The kinds that say more than the hardware does. (A TAP is of kind `tun` and looks like Ethernet, so that one asks
+    /// its hardware.)
+    private static func virtualKind(_ kind: String) -> NetworkInterface.Kind? {
+        switch kind {
+        case "wireguard", "amneziawg", "ovpn", "ovpn-dco", "ppp", "gre", "ip6gre", "gretap", "ip6gretap", "erspan",
+            "ip6erspan", "ipip", "ip6tnl", "sit", "vti", "vti6", "xfrm", "gtp":
+            .tunnel
+        case "bridge", "openvswitch": .bridge
+        case "wwan", "rmnet": .cellular
+        default: nil
+        }
+    }
+
+    /// The kinds of hardware (`ARPHRD_…`) that tell something.
+    private enum Hardware: UInt16 {
+        case ethernet = 1
+        case slip = 256
+        case ppp = 512
+        case rawIP = 519
+        case tunnel = 768
+        case tunnel6 = 769
+        case sit = 776
+        case gre = 778
+        case wireless = 801
+        case wirelessPrism = 802
+        case wirelessRadiotap = 803
+        case gre6 = 823
+        case absent = 0xFFFE
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// The links and addresses of the host, as the kernel's messages tell them.
+///
+/// Keyed by index, never by name, because links are renamed while they are up. Each message is the full state of what it
+/// is about, so that hearing it twice, or again after a dump, does no harm.
+struct InterfaceTable: Equatable {
+    private(set) var links: [UInt32: LinkRecord] = [:]
+    private var addressesByLink: [UInt32: [AddressRecord]] = [:]
+
+    /// Takes a link as it is now.
+    mutating func update(_ link: LinkRecord) { links[link.index] = link }
+
+    /// Forgets a link and its addresses: its index may come back on another one.
+    mutating func removeLink(_ index: UInt32) {
+        links[index] = nil
+        addressesByLink[index] = nil
+    }
+
+    /// Takes an address as it is now.
+    mutating func update(_ address: AddressRecord) {
+        var addresses = addressesByLink[address.index] ?? []
+        if let place = addresses.firstIndex(where: { $0.isSameEntry(as: address) }) {
+            addresses[place] = address
+        } else {
+            addresses.append(address)
+        }
+        addressesByLink[address.index] = addresses
+    }
+
+    /// Forgets an address.
+    mutating func remove(_ address: AddressRecord) {
+        addressesByLink[address.index]?.removeAll { $0.isSameEntry(as: address) }
+    }
+
+    /// The addresses of a link, in the kernel's order.
+    func addresses(of index: UInt32) -> [AddressRecord] { addressesByLink[index] ?? [] }
+
+    /// The addresses on links that are up, of one family.
+    func operationalAddresses(of family: IPAddress.Family) -> [AddressRecord] {
+        operationalLinks.flatMap { addresses(of: $0.index) }.filter { $0.address.family == family }
+    }
+
+    /// The links that packets can leave through now, in order of their indices.
+    var operationalLinks: [LinkRecord] {
+        links.values.filter(\.isOperational).sorted { $0.index < $1.index }
+    }
+}
+
+extension AddressRecord {
+    fileprivate func isSameEntry(as other: Self) -> Bool {
+        address == other.address && prefixLength == other.prefixLength
+    }
+}

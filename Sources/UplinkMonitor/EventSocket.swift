@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNetlink
+import Glibc
+import UplinkCore
+
+/// The socket on which the kernel tells of changes.
+///
+/// It never blocks. Where the kernel has to drop messages it goes on delivering others and counts what it dropped
+/// (`NETLINK_NO_ENOBUFS`); without that option it would deliver nothing until the queue was empty, and libuv would stop
+/// watching.
+final class EventSocket {
+    /// A message that may matter.
+    enum Event {
+        case link(LinkRecord)
+        case linkRemoved(UInt32)
+        case address(AddressRecord)
+        case addressRemoved(AddressRecord)
+        case route(RouteRecord)
+        /// Rules, next hops and settings of interfaces: what changed is for the kernel to know.
+        case configuration
+    }
+
+    /// How a reading ended.
+    struct Drained {
+        /// All there was has been read.
+        var isEmpty = false
+        /// Something was lost on the way.
+        var hasGaps = false
+    }
+
+    private static let groups = [
+        RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
+        RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF, RTNLGRP_NEXTHOP,
+    ]
+
+    let socket: NetlinkSocket
+    private var drops: UInt32 = 0
+
+    /// Opens the socket and joins the groups. Whatever changes from now on is told.
+    init(receiveBufferSize: Int) throws(NetlinkError) {
+        socket = try NetlinkSocket(isBlocking: false)
+        try socket.set(NETLINK_NO_ENOBUFS, at: SOL_NETLINK, to: 1)
+        let size = CInt(clamping: receiveBufferSize)
+        do { try socket.set(SO_RCVBUFFORCE, at: SOL_SOCKET, to: size) } catch {  // needs CAP_NET_ADMIN
+            try socket.set(SO_RCVBUF, at: SOL_SOCKET, to: size)  // up to net.core.rmem_max
+        }
+        try socket.bindToAnyPort()
+        for group in Self.groups {
+            do { try socket.set(NETLINK_ADD_MEMBERSHIP, at: SOL_NETLINK, to: CInt(group.rawValue)) } catch {
+                if group == RTNLGRP_LINK { throw error }  // the others: a kernel without IPv6 or policy rules
+            }
+        }
+    }
+
+    /// Reads what is there, up to `limit` datagrams.
+    func drain(limit: Int, _ body: (Event) -> Void) throws(NetlinkError) -> Drained {
+        var drained = Drained()
+        reading: for _ in 0..<limit {
+            switch try socket.receive() {
+            case .datagram:
+                let isWellFormed = socket.withDatagram { datagram in
+                    NetlinkParser.forEachMessage(in: datagram) { header, payload in
+                        if let event = Self.event(header, payload) { body(event) }
+                    }
+                }
+                if !isWellFormed { drained.hasGaps = true }
+            case .truncated, .overrun: drained.hasGaps = true
+            case .foreign: continue
+            case .empty:
+                drained.isEmpty = true
+                break reading
+            }
+        }
+        let drops = try socket.dropCount()
+        if drops != self.drops { drained.hasGaps = true }
+        self.drops = drops
+        return drained
+    }
+
+    /// What a message tells, or nil where it tells nothing.
+    static func event(_ header: NetlinkHeader, _ payload: RawSpan) -> Event? {
+        switch Int(header.type) {
+        case Int(RTM_NEWLINK): LinkRecord(payload).map(Event.link)
+        case Int(RTM_DELLINK): LinkRecord(payload).map { .linkRemoved($0.index) }
+        case Int(RTM_NEWADDR): AddressRecord(payload).map(Event.address)
+        case Int(RTM_DELADDR): AddressRecord(payload).map(Event.addressRemoved)
+        case Int(RTM_NEWROUTE), Int(RTM_DELROUTE): RouteRecord(payload).map(Event.route)
+        case Int(RTM_NEWRULE), Int(RTM_DELRULE), Int(RTM_NEWNEXTHOP), Int(RTM_DELNEXTHOP), Int(RTM_NEWNETCONF),
+            Int(RTM_DELNETCONF):
+            .configuration
+        default: nil
+        }
+    }
+}

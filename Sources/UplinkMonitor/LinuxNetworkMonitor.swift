@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UplinkCore
+public import UplinkEventLoop
+
+/// Tells the network's path as the Linux kernel knows it, and every change of it, without sending a packet.
+///
+/// ```swift
+/// for try await path in LinuxNetworkMonitor.shared.paths {
+///     print(path)  // satisfied: eth0 (ethernet), IPv4 192.0.2.10 via 192.0.2.1
+/// }
+/// ```
+///
+/// The monitor asks the kernel which way a packet to the internet would take (rtnetlink(7)), so policy rules, VPNs and
+/// several uplinks are judged as the kernel itself does. It needs no privileges and no daemon. It works while somebody
+/// iterates over ``paths``: it starts with the first subscriber, pauses after the last, and costs nothing while the
+/// network stays as it is.
+///
+/// The network is that of the namespace which the loop's thread is in.
+public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
+    /// The process's monitor, on ``EventLoop/shared``.
+    public static let shared = LinuxNetworkMonitor(on: .shared)
+
+    let watcher: PathWatcher
+    private let broadcaster: NetworkPathBroadcaster
+
+    /// Makes a monitor. It opens nothing until somebody subscribes.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop to work on; its thread's network namespace is the one that is watched.
+    ///   - configuration: How to look at the network.
+    public init(on loop: EventLoop, configuration: Configuration = .init()) {
+        let watcher = PathWatcher(on: loop, configuration)
+        let broadcaster = NetworkPathBroadcaster {
+            loop.execute { watcher.assumeIsolated { $0.reconcile() } }
+        }
+        loop.execute { [weak broadcaster] in watcher.assumeIsolated { $0.attach(broadcaster) } }
+        self.watcher = watcher
+        self.broadcaster = broadcaster
+    }
+
+    /// The path as it is now, or nil while nobody subscribes and until the first answer, which takes milliseconds.
+    public var currentPath: NetworkPath? { broadcaster.currentPath }
+
+    /// The current path, then every change: a new path comes when the status, the reason, the scope, or a usable
+    /// family's interface, gateway or source address differs.
+    ///
+    /// Iterating throws ``NetworkMonitorError`` when the system refuses netlink. Having no network is not an error.
+    public var paths: NetworkPaths { broadcaster.paths }
+
+    /// Ends all sequences and the monitor itself, for good. Harmless when repeated.
+    public func stop() {
+        broadcaster.finish()
+        watcher.eventLoop.execute { [watcher] in watcher.assumeIsolated { $0.stop() } }
+    }
+
+    /// What the monitor has done since it last started.
+    package func statistics() async -> MonitorStatistics { await watcher.statistics }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UplinkCore
+
+extension LinuxNetworkMonitor {
+    /// How a monitor looks at the network. The defaults suit almost everybody.
+    public struct Configuration: Sendable, Hashable {
+        /// The IPv4 addresses that must be reachable for IPv4 to count as available; no packet is sent to them.
+        public let ipv4Probes: [IPAddress]
+        /// The IPv6 addresses that must be reachable for IPv6 to count as available; no packet is sent to them.
+        public let ipv6Probes: [IPAddress]
+        /// The time that passes at least between two paths. The first change after a quiet time is given at once.
+        public let minimumInterval: Duration
+        /// The size in bytes of the buffer in which the kernel keeps its messages until they are read. Without
+        /// CAP_NET_ADMIN it is cut to `net.core.rmem_max`.
+        public let receiveBufferSize: Int
+
+        /// The default configuration.
+        public init() {
+            ipv4Probes = Self.defaultIPv4Probes
+            ipv6Probes = Self.defaultIPv6Probes
+            minimumInterval = .milliseconds(50)
+            receiveBufferSize = 1 << 20
+        }
+
+        /// Makes a configuration.
+        ///
+        /// - Parameters:
+        ///   - ipv4Probes: One to eight public IPv4 addresses. The default has one in each half of the address space,
+        ///     so that a half-installed pair of VPN routes is seen.
+        ///   - ipv6Probes: One to eight public IPv6 addresses.
+        ///   - minimumInterval: Zero to one minute.
+        ///   - receiveBufferSize: 1 byte to 1 GiB; the kernel raises it to its own minimum.
+        /// - Throws: ``NetworkMonitorError`` with the code `invalidConfiguration` and a message that says what to change.
+        public init(
+            ipv4Probes: [IPAddress] = Self.defaultIPv4Probes, ipv6Probes: [IPAddress] = Self.defaultIPv6Probes,
+            minimumInterval: Duration = .milliseconds(50), receiveBufferSize: Int = 1 << 20
+        ) throws(NetworkMonitorError) {
+            try Self.check(ipv4Probes, named: "ipv4Probes", family: .ipv4)
+            try Self.check(ipv6Probes, named: "ipv6Probes", family: .ipv6)
+            guard (.zero ... .seconds(60)).contains(minimumInterval) else {
+                throw .invalid("minimumInterval is \(minimumInterval); give zero to 60 seconds")
+            }
+            guard (1...1 << 30).contains(receiveBufferSize) else {
+                throw .invalid("receiveBufferSize is \(receiveBufferSize); give 1 to \(1 << 30) bytes")
+            }
+            self.ipv4Probes = ipv4Probes
+            self.ipv6Probes = ipv6Probes
+            self.minimumInterval = minimumInterval
+            self.receiveBufferSize = receiveBufferSize
+        }
+
+        /// One address in each half of the IPv4 address space. Not those of well-known services, to which people set
+        /// routes of their own.
+        public static let defaultIPv4Probes = [[45, 0, 0, 1], [131, 0, 0, 1]].compactMap { IPAddress(bytes: $0) }
+
+        /// One address in 2000::/3, the global unicast addresses.
+        public static let defaultIPv6Probes = [[0x26, 0] + [UInt8](repeating: 0, count: 13) + [1]]
+            .compactMap { IPAddress(bytes: $0) }
+
+        private static func check(
+            _ probes: [IPAddress], named name: String, family: IPAddress.Family
+        ) throws(NetworkMonitorError) {
+            guard (1...8).contains(probes.count) else {
+                throw .invalid("\(name) has \(probes.count) addresses; give one to eight")
+            }
+            for probe in probes {
+                guard probe.family == family else {
+                    throw .invalid("\(probe) in \(name) is an address of the other family")
+                }
+                guard !probe.isUnspecified, !probe.isLoopback, !probe.isLinkLocal, !probe.isMulticast else {
+                    throw .invalid("\(probe) in \(name) is not an address on the internet; give a public unicast address")
+                }
+            }
+        }
+    }
+}
+
+extension NetworkMonitorError {
+    fileprivate static func invalid(_ message: String) -> Self { Self(.invalidConfiguration, message: message) }
+}
+
+extension IPAddress {
+    fileprivate var isMulticast: Bool {
+        switch family {
+        case .ipv4: bytes[0] >= 224  // with class E and broadcast, which are no destinations either
+        case .ipv6: bytes[0] == 0xFF
+        }
+    }
+}

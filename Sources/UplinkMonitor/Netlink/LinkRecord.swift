@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNetlink
+
+/// A link as the kernel describes it (`RTM_NEWLINK`).
+struct LinkRecord: Equatable {
+    /// The flags of an interface (netdevice(7)) that matter here.
+    struct Flags: OptionSet {
+        let rawValue: UInt32
+
+        /// Switched on by the administrator.
+        static let up = Self(rawValue: 1 << 0)
+        static let loopback = Self(rawValue: 1 << 3)
+        static let pointToPoint = Self(rawValue: 1 << 4)
+        /// The operational state is up or unknown (RFC 2863).
+        static let running = Self(rawValue: 1 << 6)
+        /// The driver sees a carrier.
+        static let lowerUp = Self(rawValue: 1 << 16)
+        static let dormant = Self(rawValue: 1 << 17)
+    }
+
+    /// The operational states (RFC 2863) that need a name here.
+    enum OperationalState {
+        static let testing: UInt8 = 4
+        static let dormant: UInt8 = 5
+    }
+
+    var index: UInt32
+    var name: String
+    var flags: Flags
+    var operationalState: UInt8 = 0
+    /// The kind of hardware (`ARPHRD_…`).
+    var hardwareType: UInt16
+    /// The driver's word for a virtual link, such as `veth` or `wireguard` (`IFLA_INFO_KIND`); nil for hardware.
+    var kind: String?
+    var mtu: UInt32 = 0
+
+    /// Whether packets can leave through the link now. The carrier alone is not enough: it is there for a moment before
+    /// every link comes up, and while 802.1X or Wi-Fi waits for authentication.
+    var isOperational: Bool { flags.isSuperset(of: [.up, .running, .lowerUp]) && !flags.contains(.loopback) }
+
+    /// Whether there is a carrier and the link waits for something else.
+    var isDormant: Bool {
+        let waits =
+            flags.contains(.dormant) || operationalState == OperationalState.dormant
+            || operationalState == OperationalState.testing
+        return flags.isSuperset(of: [.up, .lowerUp]) && waits && !isOperational
+    }
+}
+
+extension LinkRecord {
+    static let headerSize = 16  // struct ifinfomsg
+
+    /// Reads the message behind its header; nil where it is not about a link as such.
+    ///
+    /// A bridge tells of its ports in messages of its own family: `RTM_DELLINK` there means that a port left the bridge.
+    /// Wireless extensions report through messages that change nothing.
+    init?(_ payload: RawSpan) {
+        guard let family = payload.integer(at: 0, as: UInt8.self), family == 0,  // AF_UNSPEC
+            let hardwareType = payload.integer(at: 2, as: UInt16.self),
+            let index = payload.integer(at: 4, as: UInt32.self), index != 0,
+            let flags = payload.integer(at: 8, as: UInt32.self),
+            let change = payload.integer(at: 12, as: UInt32.self)
+        else { return nil }
+        self.init(index: index, name: "", flags: Flags(rawValue: flags), hardwareType: hardwareType)
+        var isWirelessEvent = false
+        NetlinkParser.forEachAttribute(in: payload, after: Self.headerSize) { type, value in
+            switch type {
+            case Int(IFLA_IFNAME): name = value.text
+            case Int(IFLA_MTU): mtu = value.integer(at: 0, as: UInt32.self) ?? 0
+            case Int(IFLA_OPERSTATE): operationalState = value.integer(at: 0, as: UInt8.self) ?? 0
+            case Int(IFLA_WIRELESS): isWirelessEvent = change == 0
+            case Int(IFLA_LINKINFO):
+                NetlinkParser.forEachAttribute(in: value, after: 0) { type, value in
+                    if type == Int(IFLA_INFO_KIND) { kind = value.text }
+                }
+            default: break
+            }
+        }
+        if isWirelessEvent { return nil }
+    }
+}

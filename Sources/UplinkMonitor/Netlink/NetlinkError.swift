@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// A system call on a netlink socket that failed, or an answer that did not come.
+struct NetlinkError: Error, Equatable {
+    /// The call, such as `socket`.
+    let call: String
+    /// Its error number (`errno(3)`).
+    let errno: CInt
+}
+
+extension NetlinkError: CustomStringConvertible {
+    var description: String { "\(call): \(String(cString: strerror(errno)))" }
+
+    /// Whether a sandbox or the kernel's configuration forbids the call, rather than a want of resources.
+    var isRefusal: Bool { [EAFNOSUPPORT, EPERM, EACCES, EPROTONOSUPPORT, ENOSYS, EOPNOTSUPP].contains(errno) }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNetlink
+import UplinkCore
+
+/// A route (`RTM_NEWROUTE`), as an event or as the kernel's answer to `RTM_GETROUTE`.
+struct RouteRecord: Equatable {
+    /// The kind of a route (`rtm_type`).
+    enum Kind: Equatable {
+        /// Packets leave, through a gateway or straight on a link.
+        case unicast
+        /// Packets are dropped or refused: `blackhole`, `unreachable`, `prohibit`.
+        case blocking
+        /// Packets stay on this host, or go to many.
+        case other
+    }
+
+    var family: IPAddress.Family
+    var kind: Kind
+    var destination: IPAddress?
+    var prefixLength: UInt8
+    var table: UInt32
+    var interfaceIndex: UInt32?
+    var gateway: IPAddress?
+    /// The source address that the kernel would choose.
+    var source: IPAddress?
+    /// The metric; the lowest wins.
+    var metric: UInt32 = 0
+
+    /// Whether a change of this route may change what the kernel says about an address.
+    func covers(_ address: IPAddress) -> Bool {
+        guard address.family == family else { return false }
+        guard prefixLength > 0 else { return true }
+        guard let destination else { return false }
+        let (left, right) = (destination.bytes, address.bytes)
+        return left.indices.allSatisfy { index in
+            let bits = min(8, max(0, Int(prefixLength) - index * 8))
+            return (left[index] ^ right[index]) >> (8 - bits) == 0
+        }
+    }
+}
+
+extension RouteRecord {
+    static let headerSize = 12  // struct rtmsg
+
+    /// Reads the message behind its header; nil where it is of another family than IPv4 and IPv6.
+    init?(_ payload: RawSpan) {
+        guard let family = payload.integer(at: 0, as: UInt8.self).flatMap(IPAddress.Family.init(kernel:)),
+            let prefixLength = payload.integer(at: 1, as: UInt8.self),
+            let table = payload.integer(at: 4, as: UInt8.self),
+            let type = payload.integer(at: 7, as: UInt8.self),
+            payload.byteCount >= Self.headerSize
+        else { return nil }
+        self.init(family: family, kind: Kind(kernel: type), prefixLength: prefixLength, table: UInt32(table))
+        NetlinkParser.forEachAttribute(in: payload, after: Self.headerSize) { type, value in
+            switch type {
+            case Int(RTA_DST.rawValue): destination = value.address(of: family)
+            case Int(RTA_OIF.rawValue): interfaceIndex = value.integer(at: 0, as: UInt32.self)
+            case Int(RTA_GATEWAY.rawValue): gateway = value.address(of: family)
+            case Int(RTA_VIA.rawValue): gateway = Self.via(value) ?? gateway
+            case Int(RTA_PREFSRC.rawValue): source = value.address(of: family)
+            case Int(RTA_TABLE.rawValue): self.table = value.integer(at: 0, as: UInt32.self) ?? self.table
+            case Int(RTA_PRIORITY.rawValue): metric = value.integer(at: 0, as: UInt32.self) ?? 0
+            default: break
+            }
+        }
+    }
+
+    /// A gateway of another family than the route's (`struct rtvia`), as in IPv4 over an IPv6 next hop (RFC 5549).
+    private static func via(_ value: RawSpan) -> IPAddress? {
+        guard let family = value.integer(at: 0, as: UInt16.self).flatMap({ IPAddress.Family(kernel: UInt8(clamping: $0)) })
+        else { return nil }
+        return value.extracting(2..<value.byteCount).address(of: family)
+    }
+}
+
+extension RouteRecord.Kind {
+    init(kernel type: UInt8) {
+        switch Int(type) {
+        case Int(RTN_UNICAST): self = .unicast
+        case Int(RTN_BLACKHOLE), Int(RTN_UNREACHABLE), Int(RTN_PROHIBIT): self = .blocking
+        default: self = .other
+        }
+    }
+}

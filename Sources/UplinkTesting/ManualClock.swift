@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// A clock that a test moves by hand, so that a test of an hour's wait takes no time.
+///
+/// Code under test reaches its sleep in its own time, on its own thread. So ``advance(by:sleepers:patience:)`` first
+/// waits until as many sleepers as the test expects are asleep, and only then moves the time. If they do not come, it
+/// throws an error that names those who did: give tasks names (`Task(name: "loader") { … }`) to recognise them.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let performer = NetworkOperationPerformer(monitor: StubNetworkMonitor(.offline()), clock: clock)
+/// async let outcome = performer.perform(withinSeconds: 3) { "loaded" }
+/// try await clock.advance(by: .seconds(3))
+/// // outcome: .failure(.notStarted(timedOut)), three seconds later for the performer, at once for the test
+/// ```
+public final class ManualClock: Clock, Sendable {
+    /// A moment on the clock: the time since it was made.
+    public struct Instant: InstantProtocol, Sendable, Hashable {
+        /// The time since the clock was made.
+        public let offset: Duration
+
+        public func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+        public func duration(to other: Self) -> Duration { other.offset - offset }
+        public static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
+    }
+
+    private let machine = Locked(ManualClockMachine())
+
+    /// Makes a clock that stands at zero.
+    public init() {}
+
+    public var now: Instant { Instant(offset: machine.withLock { $0.now }) }
+
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    /// Those who sleep now, the one that is due first in front, each with its task's name and how long it has still to
+    /// sleep.
+    public var sleepers: [String] { machine.withLock { $0.names } }
+
+    /// Sleeps until the test has moved the clock to `deadline`.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        let id = machine.withLock { $0.reserve() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let name = Task.name ?? "a task without a name"
+                perform(
+                    machine.withLock {
+                        $0.sleep(
+                            id, until: deadline.offset, name: name, continuation, isCancelled: Task.isCancelled)
+                    })
+            }
+        } onCancel: {
+            perform(machine.withLock { $0.cancel(id) })
+        }
+    }
+
+    /// Waits until `count` sleepers are asleep, then moves the time and wakes those who are due, in order.
+    ///
+    /// Who is woken and sleeps again sleeps from the new time: to see each tick of a ticker, advance tick by tick.
+    ///
+    /// - Parameters:
+    ///   - duration: How far to move. Zero only waits for the sleepers.
+    ///   - count: How many sleepers the test expects, at least. Zero moves at once.
+    ///   - patience: How long to wait for them, in real time.
+    /// - Throws: ``ManualClockError`` when they do not come; `CancellationError` when the test is cancelled.
+    public func advance(
+        by duration: Duration, sleepers count: Int = 1, patience: Duration = .seconds(10)
+    ) async throws {
+        try await waitForSleepers(count, patience: patience)
+        move(by: duration)
+    }
+
+    /// Moves the time at once, and wakes those who are due, in order.
+    public func move(by duration: Duration) { perform(machine.withLock { $0.move(by: duration) }) }
+
+    /// Waits until at least `count` sleepers are asleep.
+    ///
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - patience: How long to wait for them, in real time.
+    /// - Throws: ``ManualClockError`` when they do not come; `CancellationError` when the test is cancelled.
+    public func waitForSleepers(_ count: Int = 1, patience: Duration = .seconds(10)) async throws {
+        let id = machine.withLock { $0.reserve() }
+        let limit = Task {
+            try await Task.sleep(for: patience, clock: .continuous)
+            perform(machine.withLock { $0.giveUp(id, after: patience) })
+        }
+        defer { limit.cancel() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                perform(
+                    machine.withLock { $0.wait(id, for: count, continuation, isCancelled: Task.isCancelled) })
+            }
+        } onCancel: {
+            perform(machine.withLock { $0.cancel(id) })
+        }
+    }
+
+    /// Checks that nobody sleeps: for the end of a test.
+    ///
+    /// - Throws: ``ManualClockError`` that names who does.
+    public func checkNobodySleeps() throws(ManualClockError) {
+        let names = sleepers
+        if !names.isEmpty { throw ManualClockError(message: "still asleep: \(names.joined(separator: ", "))") }
+    }
+
+    private func perform(_ resumptions: [ManualClockMachine.Resumption]) {
+        for (continuation, result) in resumptions { continuation.resume(with: result) }
+    }
+}
+
+/// What a ``ManualClock`` found other than the test expected.
+public struct ManualClockError: Error, Sendable, CustomStringConvertible {
+    /// Who sleeps, who was expected, and what to look for.
+    public let message: String
+    public var description: String { message }
+}

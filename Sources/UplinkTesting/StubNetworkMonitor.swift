@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UplinkCore
+
+/// A monitor that says what the test tells it.
+///
+/// Every method may be called from any thread. What it is told reaches ``currentPath`` at once, and subscribers as soon
+/// as their tasks run.
+public final class StubNetworkMonitor: NetworkMonitor {
+    private struct State {
+        var generation: UInt64 = 0
+        var starts = 0
+        var wasObserved = false
+    }
+
+    private let state: Locked<State>
+    private let broadcaster: NetworkPathBroadcaster
+
+    /// Makes a monitor that knows this path, or none yet.
+    public init(_ path: NetworkPath? = nil) {
+        let state = Locked(State())
+        self.state = state
+        let link = Link()
+        broadcaster = NetworkPathBroadcaster {
+            let isObserved = link.broadcaster.withLock { $0.value }?.hasSubscribers ?? false
+            state.withLock { state in
+                if isObserved, !state.wasObserved { state.starts += 1 }
+                state.wasObserved = isObserved
+            }
+        }
+        link.broadcaster.withLock { [broadcaster] in $0.value = broadcaster }
+        if let path { send(path) }
+    }
+
+    /// The broadcaster's way to itself from its own closure, without keeping it alive.
+    private final class Link: Sendable {
+        struct Weak { weak var value: NetworkPathBroadcaster? }
+        let broadcaster = Locked(Weak())
+    }
+
+    public var currentPath: NetworkPath? { broadcaster.currentPath }
+    public var paths: NetworkPaths { broadcaster.paths }
+
+    /// Whether anybody subscribes now.
+    public var isObserved: Bool { broadcaster.hasSubscribers }
+
+    /// How often a first subscriber came, that is, how often a real monitor would have been started.
+    public var starts: Int { state.withLock { $0.starts } }
+
+    /// Makes a path the current one. Its generation is set anew, so that equal paths in a row are told apart.
+    public func send(_ path: NetworkPath) {
+        var path = path
+        path.generation = state.withLock { state in
+            state.generation += 1
+            return state.generation
+        }
+        broadcaster.send(path)
+    }
+
+    /// The network is there.
+    public func goOnline() { send(.online()) }
+
+    /// The network is away.
+    public func goOffline(_ reason: UnsatisfiedReason = .noRoute) { send(.offline(reason)) }
+
+    /// Forgets the path, as if it had never been known.
+    public func forget() { broadcaster.forget() }
+
+    /// Ends all streams, for ever.
+    public func stop() { broadcaster.finish() }
+
+    /// Ends all streams with an error.
+    public func fail(_ error: NetworkMonitorError) { broadcaster.fail(error) }
+}
+
+extension NetworkPath {
+    /// A path with IPv4, and IPv6 if wanted, over one interface.
+    public static func online(
+        interface name: String = "eth0", kind: NetworkInterface.Kind = .ethernet, ipv4: Bool = true, ipv6: Bool = false,
+        isExpensive: Bool = false
+    ) -> NetworkPath {
+        let interface = NetworkInterface(name: name, index: 2, kind: kind)
+        let way = FamilyPath(interface: name, interfaceIndex: 2)
+        return NetworkPath(
+            status: ipv4 || ipv6 ? .satisfied : .unsatisfied, unsatisfiedReason: ipv4 || ipv6 ? nil : .noRoute,
+            scope: ipv4 || ipv6 ? .global : .site, ipv4: ipv4 ? way : .unavailable(.noRoute),
+            ipv6: ipv6 ? way : .unavailable(.noRoute), interfaces: ipv4 || ipv6 ? [interface] : [],
+            isExpensive: isExpensive)
+    }
+
+    /// A path without a network.
+    public static func offline(_ reason: UnsatisfiedReason = .noRoute) -> NetworkPath {
+        NetworkPath(
+            unsatisfiedReason: reason, scope: .host, ipv4: .unavailable(reason), ipv6: .unavailable(reason))
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlyingFox
+import FlyingSocks
+import Foundation
+import TestSupport
+import Testing
+import UplinkCore
+
+/// A server on the loopback interface, and a directory for what is fetched from it.
+private struct Site: Sendable {
+    static let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    let port: UInt16
+    let directory: String
+    let requests: Locked<Int>
+
+    var url: String { "http://127.0.0.1:\(port)" }
+    var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? ["unreadable"] }
+    func file(_ name: String) -> Data? { FileManager.default.contents(atPath: "\(directory)/\(name)") }
+
+    static func with(_ body: (Site) async throws -> Void) async throws {
+        let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: 0), logger: .disabled)
+        let requests = Locked(0)
+        await server.appendRoute("/file") { _ in
+            requests.withLock { $0 += 1 }
+            return HTTPResponse(statusCode: .ok, body: Self.body)
+        }
+        await server.appendRoute("/never") { _ in
+            requests.withLock { $0 += 1 }
+            try await Task.sleep(for: .seconds(60))
+            return HTTPResponse(statusCode: .ok)
+        }
+        let running = Task { try await server.run() }
+        defer { running.cancel() }
+        try await server.waitUntilListening(timeout: 5)
+        guard case .ip4(_, let port) = await server.listeningAddress else {
+            throw TimeIsUp(expectation: "a server that listens")
+        }
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("uplink-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await body(Site(port: port, directory: directory, requests: requests))
+    }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct GetTests {
+    @Test func theBodyGoesToTheStandardOutputAndNothingElseDoes() async throws {
+        try await Site.with { site in
+            let program = try await BuiltProgram.run("get \(site.url)/file")
+            #expect(program.status == 0)
+            #expect(Data(program.outputBytes) == Site.body)
+            #expect(program.errors.isEmpty)
+        }
+    }
+
+    @Test func aFileIsWholeHasItsNameAndUsualPermissions() async throws {
+        try await Site.with { site in
+            let program = try await BuiltProgram.run("get \(site.url)/file -o \(site.directory)/new")
+            #expect(program.status == 0)
+            #expect(site.file("new") == Site.body)
+            #expect(site.files == ["new"])
+            let mode = try FileManager.default.attributesOfItem(atPath: "\(site.directory)/new")[.posixPermissions]
+            let mask = umask(0)
+            umask(mask)
+            #expect(mode as? Int == 0o666 & ~Int(mask))
+        }
+    }
+
+    @Test func anExistingFileIsKeptUnlessForced() async throws {
+        try await Site.with { site in
+            let path = "\(site.directory)/old"
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+            let refused = try await BuiltProgram.run("get \(site.url)/file -o \(path)")
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("--force"))
+            #expect(site.file("old") == Data("mine".utf8))
+            #expect(site.requests.withLock { $0 } == 0)
+            let forced = try await BuiltProgram.run("get \(site.url)/file -o \(path) --force")
+            #expect(forced.status == 0)
+            #expect(site.file("old") == Site.body)
+        }
+    }
+
+    @Test(arguments: ["/none/at/all/file", "/proc/uplink-file", "/tmp", "/tmp/", "/dev/null/file"])
+    func anOutputThatCannotBeWrittenIsToldBeforeAnythingIsFetched(path: String) async throws {
+        try await Site.with { site in
+            let program = try await BuiltProgram.run("get \(site.url)/file -o \(path)")
+            #expect(program.status == 1)
+            #expect(program.errors.hasPrefix("Error: "))
+            #expect(program.errors.split(separator: "\n").count == 1)
+            #expect(site.requests.withLock { $0 } == 0)
+        }
+    }
+
+    @Test func devicesAreWrittenAsTheyAre() async throws {
+        try await Site.with { site in
+            #expect(try await BuiltProgram.run("get \(site.url)/file -o /dev/null").status == 0)
+            let full = try await BuiltProgram.run("get \(site.url)/file -o /dev/full")
+            #expect(full.status == 1)
+            #expect(full.errors.contains("No space left on device"))
+        }
+    }
+
+    @Test func aStatusOf400OrMoreIsNotDoneAndLeavesNoFile() async throws {
+        try await Site.with { site in
+            let program = try await BuiltProgram.run("get \(site.url)/absent -o \(site.directory)/new")
+            #expect(program.status == 1)
+            #expect(program.errors.contains("404"))
+            #expect(program.errors.split(separator: "\n").count == 1)
+            #expect(site.files.isEmpty)
+        }
+    }
+
+    @Test func noServerIsOneLineThatSaysWhatToDo() async throws {
+        let program = try await BuiltProgram.run("get http://127.0.0.1:1/")
+        #expect(program.status == 1)
+        #expect(program.errors.split(separator: "\n").count == 1)
+        #expect(program.errors.contains("no connection"))
+    }
+
+    @Test func aReaderThatHasSeenEnoughEndsItQuietly() async throws {
+        try await Site.with { site in
+            let command = "\(BuiltProgram.path) get \(site.url)/file | head -c 10; echo status ${PIPESTATUS[0]}"
+            let program = try RunningProgram(["/bin/bash", "-c", command])
+            try await program.wait()
+            #expect(program.output.hasSuffix("status 1\n"))
+            #expect(program.errors.isEmpty)
+        }
+    }
+
+    @Test func interruptedItExits130AndLeavesNothing() async throws {
+        try await Site.with { site in
+            let program = try BuiltProgram.start("get \(site.url)/never -o \(site.directory)/new")
+            try await eventually("the request arrives") { site.requests.withLock { $0 } == 1 }
+            program.signal(SIGINT)
+            #expect(try await program.wait() == 130)
+            #expect(site.files.isEmpty)
+            #expect(program.errors.isEmpty)
+        }
+    }
+
+    @Test func progressIsDrawnOnATerminalAlone() async throws {
+        try await Site.with { site in
+            let program = try BuiltProgram.start(
+                "get \(site.url)/file -o \(site.directory)/new", terminal: TerminalDimensions(columns: 80, rows: 24))
+            #expect(try await program.wait() == 0)
+            #expect(program.output.contains("100 %  300 kB of 300 kB"))
+            #expect(program.output.contains("━"))
+        }
+    }
+
+    @Test(.enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+    func withoutANetworkItWaitsAndGivesUpInTime() async throws {
+        try await withNetworkNamespaces { host, _ in
+            let start = ContinuousClock.now
+            let program = try await BuiltProgram.run("get http://192.0.2.1/ --within 0.3", in: host)
+            #expect(program.status == 1)
+            #expect(ContinuousClock.now - start >= .milliseconds(300))
+            #expect(program.errors.contains("did not come in time"))
+            // This host itself needs no network: no waiting.
+            try host.ip("link set lo up")
+            let local = try await BuiltProgram.run("get http://127.0.0.1:1/ --within 1000", in: host)
+            #expect(local.status == 1)
+            #expect(local.errors.contains("no connection"))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+/// `watch`, `wait` and `run` in network namespaces, where the test makes the network come and go.
+@Suite(
+    .timeLimit(.minutes(2)),
+    .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+struct NetworkCommandTests {
+    private static let up = [
+        "link add uplink0 type veth peer name peer0", "link set peer0 up", "link set uplink0 up",
+        "address add 192.0.2.2/24 dev uplink0", "route add default via 192.0.2.1",
+    ]
+
+    @Test func watchWritesAnObjectPerPathWithEveryField() async throws {
+        try await withNetworkNamespaces { host, _ in
+            let program = try BuiltProgram.start("watch --json", in: host)
+            try await program.waitForOutput("\n")
+            try host.batch(Self.up)
+            try await program.waitForOutput("\"satisfied\"")
+            program.signal(SIGINT)
+            #expect(try await program.wait() == 130)
+            let lines = program.output.split(separator: "\n")
+            let objects = try lines.map {
+                try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            }
+            #expect(objects.first?["status"] as? String == "unsatisfied")
+            let last = try #require(objects.last)
+            #expect(last["status"] as? String == "satisfied")
+            #expect((last["ipv4"] as? [String: Any])?["gateway"] as? String == "192.0.2.1")
+            let fields: Set = [
+                "status", "unsatisfiedReason", "scope", "ipv4", "ipv6", "interfaces", "isExpensive", "isConstrained",
+                "generation",
+            ]
+            for object in objects { #expect(fields.isSubset(of: object.keys)) }
+        }
+    }
+
+    @Test func watchEndsAfterSoManyPathsAndIsReadableByPeople() async throws {
+        try await withNetworkNamespaces { host, _ in
+            let program = try await BuiltProgram.run("watch --count 1", in: host)
+            #expect(program.status == 0)
+            #expect(program.output.split(separator: "\n").count == 1)
+            #expect(program.output.contains("unsatisfied: "))
+        }
+    }
+
+    @Test func watchEndsQuietlyWhenItsReaderHasGoneThoughNothingHappens() async throws {
+        try await withNetworkNamespaces { host, _ in
+            let command = "\(BuiltProgram.path) watch | head -n 1 >/dev/null; echo status ${PIPESTATUS[0]}"
+            let program = try RunningProgram(["/sbin/ip", "netns", "exec", host.name, "/bin/bash", "-c", command])
+            try await program.wait()
+            #expect(program.output == "status 0\n")
+            #expect(program.errors.isEmpty)
+        }
+    }
+
+    @Test func waitEndsWhenTheNetworkComes() async throws {
+        try await withNetworkNamespaces { host, _ in
+            let program = try BuiltProgram.start("wait --timeout 30", in: host)
+            let other = try BuiltProgram.start("wait --for interface=uplink0", in: host)
+            // A moment, so that both wait; if they do not yet, the test holds all the same.
+            try await Task.sleep(for: .milliseconds(200))
+            #expect(program.status == nil && other.status == nil)
+            try host.batch(Self.up)
+            #expect(try await program.wait() == 0)
+            #expect(try await other.wait() == 0)
+            #expect(program.output.isEmpty && program.errors.isEmpty)
+        }
+    }
+
+    @Test func waitSaysNotThereInTimeAndNotBefore() async throws {
+        try await withNetworkNamespaces { host, _ in
+            let start = ContinuousClock.now
+            let program = try await BuiltProgram.run("wait --timeout 0.3", in: host)
+            #expect(ContinuousClock.now - start >= .milliseconds(300))
+            #expect(program.status == 1)
+            #expect(program.errors.contains("no link is up"))
+            try host.batch(Self.up)
+            #expect(try await BuiltProgram.run("wait --timeout 0", in: host).status == 0)
+            #expect(try await BuiltProgram.run("wait --timeout 0 --for ipv4", in: host).status == 0)
+            #expect(try await BuiltProgram.run("wait --timeout 0 --for local", in: host).status == 0)
+            #expect(try await BuiltProgram.run("wait --timeout 0 --for ipv6", in: host).status == 1)
+            #expect(try await BuiltProgram.run("wait --timeout 0 --for both", in: host).status == 1)
+            #expect(try await BuiltProgram.run("wait --timeout 0 --for kind=wifi", in: host).status == 1)
+        }
+    }
+
+    @Test func waitCanBeInterrupted() async throws {
+        try await withNetworkNamespaces { host, _ in
+            let program = try BuiltProgram.start("wait", in: host)
+            try await Self.waitForSignalHandlers(of: program)
+            program.signal(SIGINT)
+            #expect(try await program.wait() == 130)
+        }
+    }
+
+    @Test func runBecomesTheProgramOnceTheNetworkIsThere() async throws {
+        try await withNetworkNamespaces { host, _ in
+            let program = try BuiltProgram.start("run --within 30 -- /bin/sh -c echo$IFS$$;exit$IFS\(7)", in: host)
+            try await Task.sleep(for: .milliseconds(200))  // nothing must happen meanwhile
+            #expect(program.status == nil && program.output.isEmpty)
+            try host.batch(Self.up)
+            #expect(try await program.wait() == 7)
+            #expect(program.output == "\(program.id)\n")
+        }
+    }
+
+    @Test func runStartsNothingWhenTheNetworkDoesNotCome() async throws {
+        try await withNetworkNamespaces { host, _ in
+            let program = try await BuiltProgram.run("run --within 0.2 -- echo started", in: host)
+            #expect(program.status == 124)
+            #expect(program.output.isEmpty)
+            #expect(program.errors.contains("did not come in time"))
+        }
+    }
+
+    @Test func runFailsAsEnvDoes() async throws {
+        try await withNetworkNamespaces { host, _ in
+            try host.batch(Self.up)
+            #expect(try await BuiltProgram.run("run --within 5 -- no-such-program", in: host).status == 127)
+            #expect(try await BuiltProgram.run("run --within 5 -- /etc/passwd", in: host).status == 126)
+            #expect(try await BuiltProgram.run("run --within 5 -- false", in: host).status == 1)
+        }
+    }
+
+    @Test func runHandsOnSignalSettingsAsTheyWere() async throws {
+        try await withNetworkNamespaces { host, _ in
+            try host.batch(Self.up)
+            let look = "grep -E ^Sig(Blk|Ign|Cgt) /proc/self/status"
+            let inside = try await BuiltProgram.run("run --within 5 -- \(look)", in: host)
+            let outside = try RunningProgram(["/bin/grep", "-E", "^Sig(Blk|Ign|Cgt)", "/proc/self/status"])
+            try await outside.wait()
+            #expect(inside.output == outside.output)
+            #expect(!inside.output.isEmpty)
+        }
+    }
+
+    /// Until SIGINT is caught, it would end the program as it ends any other.
+    private static func waitForSignalHandlers(of program: RunningProgram) async throws {
+        try await eventually("SIGINT is caught") {
+            let status = FileManager.default.contents(atPath: "/proc/\(program.id)/status") ?? Data()
+            let caught = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("SigCgt") }
+            let mask = caught.flatMap { UInt64($0.dropFirst(7).trimmingCharacters(in: .whitespaces), radix: 16) } ?? 0
+            return mask & 1 << (SIGINT - 1) != 0
+        }
+    }
+}

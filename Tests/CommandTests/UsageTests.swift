@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct UsageTests {
+    @Test(arguments: [
+        "frobnicate", "--frobnicate", "wait --timeout -1", "wait --timeout=-1", "wait --timeout=nan",
+        "wait --timeout=-nan",
+        "wait --timeout", "wait --timeout=soon", "wait --timeout= ", "wait --for=foo", "wait --for=kind=car",
+        "wait --for=interface=", "wait --for=kind=", "wait surplus", "run -- true", "run --within 1",
+        "run --within 1 --",
+        "run --within=-1 -- true", "run --within 1 true", "run --within 1 --for x -- true", "get", "get example.org",
+        "get ftp://example.org/", "get http://", "get http://user:secret@example.org/", "get http://host:99999/",
+        "get http://[::1/", "get http://a b/", "get http://localhost/ --within=never", "get http://localhost/ --force",
+        "get http://localhost/ --output=", "get http://localhost/ --for wrong", "get http://a/ http://b/",
+        "watch --count 0",
+        "watch --count=-1", "watch --count=99999999999999999999", "watch --josn", "demo --scenario never",
+        "demo gopher://x/",
+        "demo http://localhost/ --scenario late",
+    ])
+    func wrongUsageExits64AndSaysWhatIsWrong(words: String) async throws {
+        let program = try await BuiltProgram.run(words)
+        #expect(program.status == 64)
+        #expect(program.errors.hasPrefix("Error: "))
+        #expect(program.errors.contains("uplink"))  // the usage, or where to find it
+        #expect(program.output.isEmpty)
+    }
+
+    @Test func unknownRequirementsGetTheListOfKnownOnes() async throws {
+        let program = try await BuiltProgram.run("wait --for satellite")
+        for known in ["internet", "ipv4", "ipv6", "both", "local", "notmetered", "interface=NAME", "kind=KIND", "wifi"]
+        {
+            #expect(program.errors.contains(known))
+        }
+    }
+
+    @Test(arguments: ["--help", "help", "demo --help", "get --help", "watch --help", "wait --help", "run --help"])
+    func helpTeachesByExamples(words: String) async throws {
+        let program = try await BuiltProgram.run(words)
+        #expect(program.status == 0)
+        #expect(program.output.contains("\n  uplink "))
+        #expect(program.output.contains("Exit status") || words == "watch --help")
+        #expect(!program.output.contains("demo-server"))
+        #expect(program.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
+    }
+
+    @Test func theVersionIsTold() async throws {
+        let program = try await BuiltProgram.run("--version")
+        #expect(program.status == 0)
+        #expect(program.output == "0.1.0\n")
+    }
+}

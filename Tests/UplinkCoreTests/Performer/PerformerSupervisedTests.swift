@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct PerformerSupervisedTests {
+    /// Runs until it is cancelled, and throws then.
+    @Sendable private static func untilCancelled() async throws {
+        while true {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func anOperationThatTakesTooLongIsCancelledAtTheDeadline(comesLater: Bool) async throws {
+        let fixture = PerformerFixture(comesLater ? .offline() : .online())
+        let call = Task {
+            try await fixture.performer.perform(completingWithin: .seconds(2)) { try await Self.untilCancelled() }
+        }
+        try await fixture.clock.advance(by: .seconds(1))
+        fixture.monitor.goOnline()
+        try await eventually { fixture.performer.census.running == 1 }
+        try await fixture.clock.advance(by: .seconds(1))
+        let error = await #expect(throws: NetworkOperationError.self) { try await call.value }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(error?.underlyingError is CancellationError)
+        #expect(fixture.clock.now.offset == .seconds(2))
+        try await fixture.expectNothingIsLeft()
+    }
+
+    @Test func notStartedInTimeItTimesOut() async throws {
+        let fixture = PerformerFixture(.offline())
+        let call = Task {
+            try await fixture.performer.perform(completingWithin: .seconds(2)) { fixture.count() }
+        }
+        try await fixture.clock.advance(by: .seconds(2))
+        let error = await #expect(throws: NetworkOperationError.self) { try await call.value }
+        #expect(error?.code == .timedOut)
+        #expect(fixture.runCount == 0)
+        try await fixture.expectNothingIsLeft()
+    }
+
+    @Test func aValueReturnedAfterTheDeadlineIsDelivered() async throws {
+        let fixture = PerformerFixture(.online())
+        let call = Task {
+            try await fixture.performer.perform(completingWithin: .seconds(2)) {
+                while !Task.isCancelled { await Task.yield() }
+                return "late"
+            }
+        }
+        try await fixture.clock.advance(by: .seconds(2))
+        #expect(try await call.value == "late")
+    }
+
+    @Test func anErrorBeforeTheDeadlineIsUnchanged() async throws {
+        struct Own: Error {}
+        let fixture = PerformerFixture(.online())
+        await #expect(throws: Own.self) {
+            try await fixture.performer.perform(completingWithin: .seconds(2)) { throw Own() }
+        }
+        try await fixture.expectNothingIsLeft()
+    }
+
+    @Test func cancellingTheCallerCancelsTheOperationAndKeepsItsError() async throws {
+        let fixture = PerformerFixture(.online())
+        let call = Task {
+            try await fixture.performer.perform(completingWithin: .seconds(2)) { try await Self.untilCancelled() }
+        }
+        try await eventually { fixture.performer.census.running == 1 }
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        try await fixture.expectNothingIsLeft()
+    }
+
+    @Test func theOperationSeesWhatTimeIsLeft() async throws {
+        let fixture = PerformerFixture(.offline())
+        let call = Task {
+            try await fixture.performer.perform(completingWithin: .seconds(5)) {
+                OperationDeadline.current?.remaining
+            }
+        }
+        try await fixture.clock.advance(by: .seconds(2))
+        fixture.monitor.goOnline()
+        #expect(try await call.value == .seconds(3))
+        #expect(OperationDeadline.current == nil)
+    }
+
+    @Test func withoutALimitNothingIsArmed() async throws {
+        let fixture = PerformerFixture(.online())
+        let remaining = try await fixture.performer.perform(completingWithin: .seconds(Int64.max)) {
+            #expect(!fixture.performer.census.isArmed)
+            return OperationDeadline.current?.remaining
+        }
+        #expect(remaining == nil)
+    }
+
+    @Test func performNetworkOperationRunsOnceAndCancelsAtTheDeadline() async throws {
+        let fixture = PerformerFixture(.online())
+        let call = Task {
+            try await fixture.performer.performNetworkOperation(
+                using: {
+                    _ = fixture.count()
+                    while !Task.isCancelled { await Task.yield() }
+                }, withinSeconds: 2)
+        }
+        try await fixture.clock.advance(by: .seconds(2))
+        try await call.value
+        #expect(fixture.runCount == 1)
+    }
+
+    @Test func performNetworkOperationOfflineTimesOut() async throws {
+        let fixture = PerformerFixture(.offline())
+        let call = Task {
+            try await fixture.performer.performNetworkOperation(using: { _ = fixture.count() }, withinSeconds: 0.5)
+        }
+        try await fixture.clock.advance(by: .milliseconds(500))
+        let error = await #expect(throws: NetworkOperationError.self) { try await call.value }
+        #expect(error?.code == .timedOut)
+        #expect(fixture.runCount == 0)
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import UplinkCore
+
+@testable import UplinkMonitor
+
+@Suite(.timeLimit(.minutes(1)))
+struct DeviceClassTests {
+    @Test(arguments: [
+        (nil, 1, .ethernet), ("veth", 1, .ethernet), ("vlan", 1, .ethernet), ("bond", 1, .ethernet),
+        ("bridge", 1, .bridge), ("tun", 0xFFFE, .tunnel), ("tun", 1, .ethernet), ("wireguard", 0xFFFE, .tunnel),
+        ("ppp", 512, .tunnel), (nil, 512, .tunnel), (nil, 768, .tunnel), ("wwan", 519, .cellular), (nil, 519, .cellular),
+        (nil, 801, .wifi), (nil, 32, .other),
+    ] as [(String?, UInt16, NetworkInterface.Kind)])
+    func theKindComesFromTheDriverAndTheHardware(driver: String?, hardware: UInt16, expected: NetworkInterface.Kind) {
+        #expect(DeviceClass(link(driver, hardware)).kind == expected)
+    }
+
+    @Test func namesAreNoEvidence() {
+        var link = link(nil, 1)
+        for name in ["tunafish", "wg0", "wlan0", "ppp0"] {
+            link.name = name
+            #expect(DeviceClass(link).kind == .ethernet)
+        }
+    }
+
+    @Test func theDeviceTypeTellsRadiosFromCables() {
+        #expect(DeviceClass(link(nil, 1), deviceType: "wlan").kind == .wifi)
+        #expect(DeviceClass(link(nil, 0xFFFE), deviceType: "wwan").kind == .cellular)
+        #expect(DeviceClass(link(nil, 0xFFFE), deviceType: "wwan").isMetered)
+        #expect(DeviceClass(link(nil, 1), deviceType: "bluetooth").isMetered)
+        #expect(!DeviceClass(link(nil, 1)).isMetered)
+    }
+
+    @Test func aPointToPointLinkIsATunnel() {
+        var link = link(nil, 1)
+        link.flags.insert(.pointToPoint)
+        #expect(DeviceClass(link).kind == .tunnel)
+    }
+
+    @Test func theLoopbackIsTheLoopback() {
+        var link = link(nil, 772)
+        link.flags.insert(.loopback)
+        #expect(DeviceClass(link).kind == .loopback)
+    }
+
+    @Test func anotherNamespacesDeviceIsNoEvidence() {
+        let text = "DEVTYPE=wlan\nINTERFACE=wlan0\nIFINDEX=3\n"
+        #expect(DeviceTypes.parse(text, index: 3) == "wlan")
+        #expect(DeviceTypes.parse(text, index: 4) == nil)
+        #expect(DeviceTypes.parse("INTERFACE=eth0\nIFINDEX=3\n", index: 3) == nil)
+        #expect(DeviceTypes.parse("", index: 3) == nil)
+    }
+
+    private func link(_ driver: String?, _ hardware: UInt16) -> LinkRecord {
+        LinkRecord(index: 3, name: "x", flags: [.up, .running, .lowerUp], hardwareType: hardware, kind: driver)
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import UplinkCore
+
+@testable import UplinkMonitor
+
+@Suite(.timeLimit(.minutes(1)))
+struct PathEmissionTests {
+    private let start = SuspendingClock.now
+    private let online = NetworkPath(status: .satisfied, scope: .global)
+    private let offline = NetworkPath(unsatisfiedReason: .noRoute, scope: .site)
+
+    @Test func theFirstPathIsToldAtOnce() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50))
+        #expect(emission.evaluated(offline, at: start) == .emit(numbered(offline, 1)))
+    }
+
+    @Test func theSamePathIsToldOnce() {
+        var emission = PathEmission(minimumInterval: .zero)
+        _ = emission.evaluated(offline, at: start)
+        #expect(emission.evaluated(offline, at: at(100)) == .none)
+        var other = offline
+        other.interfaces = [NetworkInterface(name: "eth0", index: 1, kind: .ethernet, mtu: 9000)]
+        other.ipv4.unsatisfiedReason = .noAddress
+        #expect(emission.evaluated(other, at: at(200)) == .none)
+    }
+
+    @Test func aChangeAfterAQuietTimeIsToldAtOnce() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50))
+        _ = emission.evaluated(offline, at: start)
+        #expect(emission.evaluated(online, at: at(50)) == .emit(numbered(online, 2)))
+    }
+
+    @Test func aChangeWithinTheIntervalWaitsForItsEnd() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50))
+        _ = emission.evaluated(offline, at: start)
+        #expect(emission.evaluated(online, at: at(20)) == .wait(.milliseconds(30)))
+        #expect(emission.timerFired(at: at(49)) == .wait(.milliseconds(1)))
+        #expect(emission.timerFired(at: at(50)) == .emit(numbered(online, 2)))
+        #expect(emission.timerFired(at: at(51)) == .none)
+    }
+
+    @Test func furtherChangesDoNotProlongTheWait() throws {
+        var emission = PathEmission(minimumInterval: .milliseconds(50))
+        _ = emission.evaluated(offline, at: start)
+        var lastWait = Duration.zero
+        for step in 1..<50 {
+            var path = online
+            path.ipv4.gateway = IPAddress("192.0.2.\(step)")
+            path.ipv4.isAvailable = true
+            guard case .wait(let wait) = emission.evaluated(path, at: at(step)) else { throw Unexpected() }
+            lastWait = wait
+        }
+        #expect(lastWait == .milliseconds(1))
+        guard case .emit(let path) = emission.timerFired(at: at(50)) else { throw Unexpected() }
+        #expect(path.ipv4.gateway == IPAddress("192.0.2.49"))  // the newest
+        #expect(emission.suppressed == 48)
+    }
+
+    @Test func aFlapWithinTheIntervalIsNotToldButCounted() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50))
+        _ = emission.evaluated(online, at: start)
+        _ = emission.evaluated(offline, at: at(10))
+        #expect(emission.evaluated(online, at: at(20)) == .none)
+        #expect(emission.timerFired(at: at(50)) == .none)
+        #expect(emission.generation == 3)
+        #expect(emission.evaluated(offline, at: at(60)) == .emit(numbered(offline, 4)))
+    }
+
+    @Test func afterAPauseThePathIsToldAnew() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50))
+        _ = emission.evaluated(online, at: start)
+        emission.restart()
+        #expect(emission.evaluated(online, at: at(1)) == .emit(numbered(online, 2)))
+    }
+
+    @Test func aFamilyThatIsNotInUseChangesNoKey() {
+        var other = online
+        other.ipv6.unsatisfiedReason = .addressPending
+        other.ipv6.interface = "eth0"
+        #expect(PathKey(other) == PathKey(online))
+    }
+
+    @Test func whatAProgramMaySeeOfItsConnectionsChangesTheKey() {
+        var path = NetworkPath(status: .satisfied, scope: .global)
+        path.ipv4 = FamilyPath(
+            interface: "eth0", interfaceIndex: 40, gateway: IPAddress("192.0.2.1"), source: IPAddress("192.0.2.10"))
+        let changes: [(inout NetworkPath) -> Void] = [
+            { $0.ipv4.interface = "wan0" }, { $0.ipv4.interfaceIndex = 41 }, { $0.ipv4.gateway = nil },
+            { $0.ipv4.source = IPAddress("192.0.2.11") }, { $0.isExpensive = true }, { $0.isConstrained = true },
+            { $0.status = .unsatisfied }, { $0.scope = .site }, { $0.unsatisfiedReason = .noRoute },
+        ]
+        for change in changes {
+            var other = path
+            change(&other)
+            #expect(PathKey(other) != PathKey(path))
+        }
+    }
+
+    private func at(_ milliseconds: Int) -> SuspendingClock.Instant { start + .milliseconds(milliseconds) }
+
+    private func numbered(_ path: NetworkPath, _ generation: UInt64) -> NetworkPath {
+        var path = path
+        path.generation = generation
+        return path
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import UplinkCore
+import UplinkTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct StubTests {
+    @Test func theStandInRunsOrFailsAsToldAndRecords() async throws {
+        let performer = StubNetworkOperationPerformer()
+        #expect(try await performer.perform(within: .seconds(2), requiring: .ipv6) { 1 } == 1)
+        performer.behaviour = .timesOut
+        let result = await performer.perform(withinSeconds: 0.5) { 1 }
+        guard case .failure(.notStarted(let error)) = result else {
+            Issue.record("it ran")
+            return
+        }
+        #expect(error.code == .timedOut)
+        await #expect(throws: NetworkOperationError.self) {
+            try await performer.performNetworkOperation(using: {}, withinSeconds: 1)
+        }
+        #expect(performer.calls.map(\.seconds) == [2, 0.5, 1])
+        #expect(performer.calls.map(\.isSupervised) == [false, false, true])
+        #expect(performer.calls[0].requirement.description == "IPv6")
+    }
+
+    @Test func theStubMonitorCountsStartsAndDoesNotLeak() async throws {
+        weak var weakMonitor: StubNetworkMonitor?
+        do {
+            let monitor = StubNetworkMonitor(.online())
+            weakMonitor = monitor
+            for _ in 0..<3 { for try await _ in monitor.paths { break } }
+            #expect(monitor.starts == 3)
+        }
+        #expect(weakMonitor == nil)
+    }
+
+    @Test func pathsSentInARowAreTold() async throws {
+        let monitor = StubNetworkMonitor(.online())
+        let first = try #require(monitor.currentPath)
+        monitor.goOnline()
+        #expect(monitor.currentPath != first)
+        monitor.forget()
+        #expect(monitor.currentPath == nil)
+    }
+}
