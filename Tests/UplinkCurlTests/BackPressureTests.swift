@@ -6,7 +6,7 @@ import UplinkCurl
 import UplinkHTTP
 
 /// What a slow or absent reader costs. Real time, because the kernel's buffers take part.
-@Suite(.timeLimit(.minutes(2)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .undisturbed, .serialized)
 struct BackPressureTests {
     private static let isFull = getenv("UPLINK_FULL") != nil
     /// 1 GiB, or enough to exceed the limit several times.

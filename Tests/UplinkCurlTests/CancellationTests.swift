@@ -9,7 +9,7 @@ import UplinkHTTP
 
 /// Cancelling at every stage ends within 50 ms and leaves nothing. Real time, because the way through the loop's thread
 /// is what is tested.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
 struct CancellationTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n"
 

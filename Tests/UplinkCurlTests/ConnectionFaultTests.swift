@@ -7,7 +7,7 @@ import UplinkCore
 import UplinkCurl
 import UplinkHTTP
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
 struct ConnectionFaultTests {
     @Test func refusedConnectionsSaySo() async throws {
         let (descriptor, port) = try RawServer.listen(backlog: 1)
