@@ -71,7 +71,7 @@ let package = Package(
         .executableTarget(name: "RacyCounter", path: "Tests/RacyCounter"),
 
         // What several test targets share: namespaces, a census of descriptors and threads, programs to run.
-        .target(name: "TestSupport", dependencies: ["UplinkCore"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["UplinkCore", .system], path: "Tests/TestSupport"),
 
         .testTarget(name: "UplinkCoreTests", dependencies: ["UplinkCore", "UplinkTesting", "TestSupport"]),
         .testTarget(

@@ -39,14 +39,22 @@ final class LoopSleepers: Sendable {
             let state = try loop.confined()
             let timer = try timer.withLock { timer throws(EventLoopError) in
                 if let timer { return timer }
-                let new = try TimerHandle(on: state) { [weak self] in self?.fired() }
+                let new = try TimerHandle(on: state, ended: { [weak self] in self?.ended() }) { [weak self] in
+                    self?.fired()
+                }
                 timer = new
                 return new
             }
             if let deadline = table.withLock({ $0.deadlineToArm() }) { timer.start(at: UInt64(deadline)) }
         } catch {
-            for continuation in table.withLock({ $0.removeAll() }) { continuation.resume(throwing: error) }
+            wakeAll(throwing: error)
         }
+    }
+
+    private func ended() { wakeAll(throwing: EventLoopError(.ended, during: "sleeping on a loop's clock")) }
+
+    private func wakeAll(throwing error: EventLoopError) {
+        for continuation in table.withLock({ $0.removeAll() }) { continuation.resume(throwing: error) }
     }
 
     private func fired() {

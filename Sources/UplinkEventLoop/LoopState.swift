@@ -83,6 +83,9 @@ final class LoopState {
 
     private func closeHandles() {
         isClosing = true
-        for handle in openHandles.values { handle.close() }
+        for handle in openHandles.values {
+            handle.loopEnds()
+            handle.close()
+        }
     }
 }

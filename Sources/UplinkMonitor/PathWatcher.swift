@@ -51,6 +51,9 @@ actor PathWatcher: LoopActor {
     /// The port of the event socket, for tests that forge messages.
     var eventPort: UInt32 { network?.eventPort ?? 0 }
 
+    /// Looks for events without being told that there are any, for tests.
+    func readNow() { ready(.readable) }
+
     private func start() {
         do throws(NetworkMonitorError) {
             let network = try open()

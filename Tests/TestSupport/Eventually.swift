@@ -10,17 +10,21 @@ package struct TimeIsUp: Error, CustomStringConvertible {
     package var description: String { "waited in vain for: \(expectation)" }
 }
 
-/// Waits until something outside of the test is so: a program has written, a file is there. Looks every 5 ms.
+/// Waits until something outside of the test is so: another task has come so far, a program has written.
+///
+/// Yields at first, since another task may be all that is waited for, then looks every 5 ms.
 ///
 /// - Throws: ``TimeIsUp`` after `limit`.
 package nonisolated(nonsending) func eventually(
-    within limit: Duration = .seconds(20), _ expectation: @autoclosure () -> String,
+    within limit: Duration = .seconds(20), _ expectation: @autoclosure () -> String = "what the test expects",
     _ isSo: () async throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + limit
+    var looks = 0
     while try await !isSo() {
         guard ContinuousClock.now < deadline else { throw TimeIsUp(expectation: expectation()) }
-        try await Task.sleep(for: .milliseconds(5))
+        looks += 1
+        if looks < 500 { await Task.yield() } else { try await Task.sleep(for: .milliseconds(5)) }
     }
 }
 

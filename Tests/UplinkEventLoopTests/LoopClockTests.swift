@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import UplinkCore
 import UplinkEventLoop
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
 struct LoopClockTests {
     @Test(arguments: [Duration.nanoseconds(1), .microseconds(1500), .milliseconds(1), .milliseconds(15)])
     func sleepsAreNeverEarly(_ duration: Duration) async throws {
@@ -62,5 +63,16 @@ struct LoopClockTests {
         let (woken, cancelled) = outcomes.withLock { $0 }
         #expect(woken >= 5_000)
         #expect(woken + cancelled == 10_000)
+    }
+
+    @Test func sleepersOfALoopThatEndsAreWokenWithAnError() async throws {
+        let sleeper = try await withEventLoop { loop in
+            let clock = LoopClock(on: loop)
+            let sleeper = Task { try await clock.sleep(for: .seconds(3600)) }
+            try await clock.sleep(for: .milliseconds(5))  // real time: until the sleeper is asleep, most likely
+            return sleeper
+        }
+        let error = await #expect(throws: EventLoopError.self) { try await sleeper.value }
+        #expect(error?.code == .ended)
     }
 }

@@ -32,19 +32,29 @@ struct PathSubscribers {
     private(set) var isFinished = false
     private var subscribers: [UInt64: Subscriber] = [:]
     private var lastID: UInt64 = 0
+    /// Those whose stream has not ended. The others make no demand, though they may still hold their place.
+    private var listeners = 0
 
-    var hasSubscribers: Bool { !subscribers.isEmpty }
+    var hasSubscribers: Bool { listeners > 0 }
 
     mutating func subscribe() -> (id: UInt64, action: Action) {
         lastID += 1
-        subscribers[lastID] =
-            if isFinished { .ended(.success(nil)) } else { currentPath.map(Subscriber.behind) ?? .upToDate }
-        return (lastID, subscribers.count == 1 && !isFinished ? .demandChanged : .none)
+        guard !isFinished else {
+            subscribers[lastID] = .ended(.success(nil))
+            return (lastID, .none)
+        }
+        subscribers[lastID] = currentPath.map(Subscriber.behind) ?? .upToDate
+        listeners += 1
+        return (lastID, listeners == 1 ? .demandChanged : .none)
     }
 
     mutating func unsubscribe(_ id: UInt64) -> Action {
-        guard subscribers.removeValue(forKey: id) != nil else { return .none }
-        return subscribers.isEmpty && !isFinished ? .demandChanged : .none
+        switch subscribers.removeValue(forKey: id) {
+        case nil, .ended: return .none
+        case .upToDate, .behind, .waiting:
+            listeners -= 1
+            return listeners == 0 ? .demandChanged : .none
+        }
     }
 
     mutating func wait(_ id: UInt64, _ waiter: Waiter, isCancelled: Bool) -> Action {
@@ -102,6 +112,7 @@ struct PathSubscribers {
 
     private mutating func end(_ delivery: Delivery) -> Action {
         currentPath = nil
+        listeners = 0
         var waiters: [Waiter] = []
         for (id, subscriber) in subscribers {
             switch subscriber {

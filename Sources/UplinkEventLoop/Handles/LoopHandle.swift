@@ -18,6 +18,9 @@ class LoopHandle: @unchecked Sendable {  // used on its loop's thread only, but 
         state.didOpen(self)
     }
 
+    /// The loop is about to close the handle because it ends itself: the last chance to tell those who count on it.
+    func loopEnds() {}
+
     /// Closes the handle, once. Its closure is not called any more.
     final func close() {
         guard isOpen else { return }

@@ -5,7 +5,7 @@ public import HTTPTypes
 public struct HTTPClientResponse: Sendable {
     /// Status and fields.
     public let head: HTTPResponse
-    /// The URL that answered, after all redirects.
+    /// The URL that answered, after all redirects. A fragment is there only if a redirect gave it.
     public let url: String
     /// The URLs that redirected, in order; empty when the first one answered.
     public let redirects: [String]

@@ -37,7 +37,8 @@ package struct Framing: Sendable, Equatable {
         guard let value = values.first else { return nil }
         guard values.count == 1, !value.isEmpty, value.utf8.allSatisfy(\.isDigit), let length = Int64(value) else {
             throw HeadParser.failure(
-                .invalidFraming, "Content-Length is `\(values.sorted().joined(separator: "`, `").prefix(100))`, not one number")
+                .invalidFraming,
+                "Content-Length is `\(values.sorted().joined(separator: "`, `").prefix(100))`, not one number")
         }
         return length
     }

@@ -103,7 +103,7 @@ package struct HeadParser: Sendable {
         else {
             throw Self.failure(.invalidFraming, "a field of the answer has no valid name; a space before the colon?")
         }
-        let value = line[(colon + 1)...]
+        let value = line[(colon + 1)...].trimmingSpaces()
         guard value.allSatisfy({ $0 != 0 && $0 != 0x0D && $0 != 0x0A }) else {
             throw Self.failure(.invalidResponse, "a field of the answer contains a control character")
         }
@@ -132,5 +132,16 @@ package struct HeadParser: Sendable {
 
     static func failure(_ code: HTTPClientError.Code, _ message: String) -> HTTPClientError {
         HTTPClientError(code, phase: .firstByte, requestDisposition: .responseStarted, message: message)
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Without the spaces and tabs of RFC 9110's OWS at both ends.
+    fileprivate func trimmingSpaces() -> Self {
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+            return []
+        }
+        return self[first...last]
     }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import UplinkCore
 import UplinkTesting
 
 /// The network comes at the very moment at which the limit ends. Whatever the outcome, there is one, and "not started"
 /// means that the operation never ran.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .undisturbed, .serialized)
 struct PerformerDeadlineRaceTests {
     @Test func tenThousandRoundsOnTheManualClock() async throws {
         var (started, timedOut) = (0, 0)

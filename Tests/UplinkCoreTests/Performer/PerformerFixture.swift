@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import UplinkCore
 import UplinkTesting
@@ -43,15 +44,6 @@ struct PerformerFixture: Sendable {
         #expect(performer.census == PerformerCensus())
         #expect(clock.sleepers.isEmpty)
         try await eventually { !monitor.isObserved }
-    }
-}
-
-/// Waits for something that happens on another thread, by yielding, at most ten seconds.
-func eventually(_ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-    let start = ContinuousClock.now
-    while !condition() {
-        try #require(ContinuousClock.now - start < .seconds(10), "never came true", sourceLocation: sourceLocation)
-        await Task.yield()
     }
 }
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+import Testing
+
+/// Shows that a race would be reported, without which a clean run under ThreadSanitizer proves nothing.
+@Suite(.timeLimit(.minutes(1)))
+struct PositiveControl {
+    /// Whether this very build is instrumented.
+    static let isThreadSanitized = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__tsan_init") != nil
+
+    @Test(.enabled(if: isThreadSanitized, "needs swift test --sanitize=thread"))
+    func aDeliberateRaceIsReported() async throws {
+        let program = try await Self.run("racy")
+        #expect(program.errors.contains("WARNING: ThreadSanitizer: data race"))
+        #expect(program.status != 0)
+    }
+
+    @Test func itsCorrectTwinIsClean() async throws {
+        let program = try await Self.run("actor")
+        #expect(program.output == "10000\n")
+        #expect(program.errors == "")
+        #expect(program.status == 0)
+    }
+
+    private static func run(_ mode: String) async throws -> RunningProgram {
+        let path = BuiltProgram.path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/RacyCounter"
+        let program = try RunningProgram([path, mode])
+        try await program.wait()
+        return program
+    }
+}

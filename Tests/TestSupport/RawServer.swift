@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import UplinkCore
+
+/// A TCP server that follows a script, byte for byte, and records what it saw. A thread for each connection.
+package final class RawServer: Sendable {
+    /// What to do on a connection, in order. At the end of the script the connection is closed.
+    package enum Step: Sendable {
+        /// Read a request's head.
+        case readHead
+        /// Send these bytes.
+        case send([UInt8])
+        /// Send this many bytes of the letter `x`, as fast as they are taken.
+        case fill(Int)
+        /// Do nothing for a while.
+        case pause(Duration)
+        /// Do nothing until the client closes the connection.
+        case waitForClose
+        /// Close with RST.
+        case reset
+        /// Begin again with the script's first step, on the same connection.
+        case loop
+
+        package static func send(_ text: String) -> Self { .send(Array(text.utf8)) }
+    }
+
+    /// What one connection brought.
+    package struct Connection: Sendable {
+        /// The heads that were read.
+        package var heads: [String] = []
+        /// When the client closed the connection, as far as the script came to notice.
+        package var closedAt: ContinuousClock.Instant?
+        /// Bytes sent by ``Step/fill(_:)``.
+        package var filled = 0
+    }
+
+    /// The port on 127.0.0.1.
+    package let port: UInt16
+    private let listener: CInt
+    private let state = Locked(State())
+
+    private struct State {
+        var connections: [Connection] = []
+        var descriptors: Set<CInt> = []
+        var threads: [pthread_t] = []
+    }
+
+    /// Starts a server. The script is chosen by the number of the connection, from zero; the last one goes on.
+    package init(_ scripts: [Step]...) throws {
+        let (listener, port) = try Self.listen(backlog: 128)
+        (self.listener, self.port) = (listener, port)
+        spawn { [unowned self] in self.accept(scripts) }
+    }
+
+    /// A server that answers everything alike, with a head and a body.
+    package convenience init(answering head: String, body: String = "") throws {
+        try self.init([.readHead, .send("\(head)\r\n\r\n\(body)"), .loop])
+    }
+
+    /// The URL of a path.
+    package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    /// What the connections brought so far.
+    package var connections: [Connection] { state.withLock { $0.connections } }
+
+    /// All heads of all connections.
+    package var heads: [String] { connections.flatMap(\.heads) }
+
+    /// Ends the server and its threads. Call it once, at the end of the test.
+    package func stop() {
+        shutdown(listener, CInt(SHUT_RDWR))
+        let first = state.withLock { $0.threads.first }
+        if let first { pthread_join(first, nil) }
+        close(listener)
+        let (descriptors, threads) = state.withLock { ($0.descriptors, $0.threads.dropFirst()) }
+        for descriptor in descriptors { shutdown(descriptor, CInt(SHUT_RDWR)) }
+        for thread in threads { pthread_join(thread, nil) }
+    }
+
+    // MARK: Threads
+
+    private func accept(_ scripts: [[Step]]) {
+        while true {
+            let descriptor = Glibc.accept(listener, nil, nil)
+            if descriptor < 0, errno == EINTR { continue }
+            guard descriptor >= 0 else { return }
+            let number = state.withLock { state in
+                state.descriptors.insert(descriptor)
+                state.connections.append(Connection())
+                return state.connections.count - 1
+            }
+            let script = scripts[min(number, scripts.count - 1)]
+            spawn { [unowned self] in
+                self.play(script, on: descriptor, number)
+                self.state.withLock { _ = $0.descriptors.remove(descriptor) }
+                close(descriptor)
+            }
+        }
+    }
+
+    private func play(_ script: [Step], on descriptor: CInt, _ number: Int) {
+        var place = 0
+        while place < script.count {
+            switch script[place] {
+            case .readHead:
+                guard let head = readHead(descriptor) else { return note(number) { $0.closedAt = .now } }
+                note(number) { $0.heads.append(head) }
+            case .send(let bytes): guard send(bytes, to: descriptor) else { return note(number) { $0.closedAt = .now } }
+            case .fill(let count): guard fill(count, descriptor, number) else { return }
+            case .pause(let duration): usleep(UInt32(duration / .microseconds(1)))
+            case .waitForClose:
+                var byte: UInt8 = 0
+                while recv(descriptor, &byte, 1, 0) > 0 {}
+                note(number) { $0.closedAt = .now }
+            case .reset:
+                var linger = linger(l_onoff: 1, l_linger: 0)
+                setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+                return
+            case .loop:
+                place = 0
+                continue
+            }
+            place += 1
+        }
+    }
+
+    private func fill(_ count: Int, _ descriptor: CInt, _ number: Int) -> Bool {
+        let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 64 * 1024)
+        var left = count
+        while left > 0 {
+            let taken = min(left, piece.count)
+            guard send(Array(piece[..<taken]), to: descriptor) else {
+                note(number) { $0.closedAt = .now }
+                return false
+            }
+            left -= taken
+            note(number) { $0.filled += taken }
+        }
+        return true
+    }
+
+    private func note(_ number: Int, _ change: (inout Connection) -> Void) {
+        state.withLock { change(&$0.connections[number]) }
+    }
+
+    private func readHead(_ descriptor: CInt) -> String? {
+        var head: [UInt8] = []
+        var byte: UInt8 = 0
+        while recv(descriptor, &byte, 1, 0) == 1 {
+            head.append(byte)
+            if head.suffix(4) == [13, 10, 13, 10] { return String(decoding: head, as: UTF8.self) }
+        }
+        return nil
+    }
+
+    private func send(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes { bytes in
+                bytes.baseAddress.map {
+                    Glibc.send(descriptor, $0.advanced(by: sent), bytes.count - sent, CInt(MSG_NOSIGNAL))
+                } ?? 0
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    private func spawn(_ body: @escaping @Sendable () -> Void) {
+        let box = Unmanaged.passRetained(ThreadBody(body))
+        state.withLock { state in
+            var thread = pthread_t()
+            let status = pthread_create(
+                &thread, nil,
+                { argument in
+                    if let argument { Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run() }
+                    return nil
+                }, box.toOpaque())
+            precondition(status == 0, "a test server got no thread")
+            state.threads.append(thread)
+        }
+    }
+}
+
+private final class ThreadBody: Sendable {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
+
+extension RawServer {
+    /// What a test's server could not get.
+    package struct Failure: Error {
+        package let activity: String
+        package let errno: CInt
+    }
+
+    /// A listening socket on a free port of 127.0.0.1, or of another address of the loopback network.
+    package static func listen(backlog: CInt, address: String = "127.0.0.1", port: UInt16 = 0) throws -> (CInt, UInt16)
+    {
+        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure(activity: "socket", errno: errno) }
+        var yes: CInt = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = port.bigEndian
+        name.sin_addr.s_addr = inet_addr(address)
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &name) { name in
+            name.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+                guard bind(descriptor, name, size) == 0, Glibc.listen(descriptor, backlog) == 0 else { return errno }
+                return getsockname(descriptor, name, &size) == 0 ? 0 : errno
+            }
+        }
+        guard status == 0 else {
+            close(descriptor)
+            throw Failure(activity: "listen on \(address):\(port)", errno: status)
+        }
+        return (descriptor, UInt16(bigEndian: name.sin_port))
+    }
+}

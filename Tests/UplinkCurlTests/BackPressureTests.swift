@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+import Testing
+import UplinkCurl
+import UplinkHTTP
+
+/// What a slow or absent reader costs. Real time, because the kernel's buffers take part.
+@Suite(.timeLimit(.minutes(2)), .serialized)
+struct BackPressureTests {
+    private static let isFull = getenv("UPLINK_FULL") != nil
+    /// 1 GiB, or enough to exceed the limit several times.
+    private static let size = isFull ? 1 << 30 : 192 << 20
+
+    private static func head(_ size: Int) -> String { "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n" }
+
+    @Test func aGreatBodyStreamsInBoundedMemory() async throws {
+        try await withServer([.readHead, .send(Self.head(Self.size)), .fill(Self.size)]) { server in
+            try await withClient { client, _ in
+                let before = Memory.resident
+                let peak = Memory.resetPeak()
+                let count = try await client.get(server.url()).body.discard()
+                #expect(count == Int64(Self.size))
+                let growth = (peak ? Memory.peak : Memory.resident) - before
+                #expect(growth < 24 << 20, "grew by \(growth >> 10) KiB")
+            }
+        }
+    }
+
+    @Test func aSlowReaderHoldsTheServerUp() async throws {
+        let size = 32 << 20
+        try await withServer([.readHead, .send(Self.head(size)), .fill(size)]) { server in
+            try await withClient { client, _ in
+                let response = try await client.get(server.url(), timeouts: HTTPTimeouts(stall: .milliseconds(300)))
+                let before = Memory.resident
+                try await Task.sleep(for: .milliseconds(700))  // longer than the stall timeout, which must not run
+                let sent = server.connections[0].filled
+                #expect(sent < 16 << 20, "the server got rid of \(sent >> 10) KiB though nobody read")
+                #expect(Memory.resident - before < 4 << 20)
+                #expect(try await response.body.discard() == Int64(size))
+            }
+        }
+    }
+
+    @Test func aReaderWhoPausesAtEveryChunkGetsEverything() async throws {
+        let size = 3_000_001
+        try await withServer([.readHead, .send(Self.head(size)), .fill(size)]) { server in
+            var configuration = HTTPClient.Configuration()
+            configuration.limits.bufferedBytes = 1  // every chunk pauses, the last one too
+            try await withClient(configuration) { client, _ in
+                var count = 0
+                for try await chunk in try await client.get(server.url()).body {
+                    count += chunk.count
+                    chunk.withUnsafeBytes { bytes in #expect(bytes.allSatisfy { $0 == UInt8(ascii: "x") }) }
+                    await Task.yield()
+                }
+                #expect(count == size)
+            }
+        }
+    }
+
+    @Test func collectingStopsAtTheMaximum() async throws {
+        let size = 100 << 20
+        let head = "HTTP/1.1 200 OK\r\n\r\n"
+        try await withServer([.readHead, .send(head), .fill(size)]) { server in
+            try await withClient { client, transport in
+                let (error, _) = await failure {
+                    _ = try await client.get(server.url()).body.collect(upTo: 1_000_000)
+                }
+                #expect(error?.code == .bodyTooLarge)
+                #expect(await transport.census().transfers == 0)
+                #expect(server.connections[0].filled < 16 << 20)
+            }
+        }
+    }
+
+    @Test func aSecondIteratorIsAnError() async throws {
+        try await withServer([.readHead, .send(Self.head(2) + "ok")]) { server in
+            try await withClient { client, _ in
+                let body = try await client.get(server.url()).body
+                #expect(try await body.collect(upTo: 2).count == 2)
+                let (error, _) = await failure { _ = try await body.collect(upTo: 2) }
+                #expect(error?.code == .bodyAlreadyUsed)
+            }
+        }
+    }
+}
+
+/// What the kernel says about the process's memory, in bytes.
+enum Memory {
+    static var resident: Int { field("VmRSS:") }
+    static var peak: Int { field("VmHWM:") }
+
+    /// Makes the peak count from now; false where the kernel does not let us.
+    static func resetPeak() -> Bool {
+        let descriptor = open("/proc/self/clear_refs", O_WRONLY)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return write(descriptor, "5", 1) == 1
+    }
+
+    private static func field(_ name: String) -> Int {
+        let descriptor = open("/proc/self/status", O_RDONLY)
+        guard descriptor >= 0 else { return 0 }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 8192)
+        let count = read(descriptor, &bytes, bytes.count)
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+        return (line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+    }
+}

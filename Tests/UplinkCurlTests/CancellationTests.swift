@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkCurl
+import UplinkHTTP
+
+/// Cancelling at every stage ends within 50 ms and leaves nothing. Real time, because the way through the loop's thread
+/// is what is tested.
+@Suite(.timeLimit(.minutes(1)), .serialized)
+struct CancellationTests {
+    private static let head = "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n"
+
+    /// Starts `work`, cancels it when `isReady` says so, and expects `CancellationError` soon.
+    private func expectCancellation(
+        of transport: CurlTransport, when isReady: () async -> Bool, _ work: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let task = Task { try await work() }
+        while await !isReady() { try await Task.sleep(for: .milliseconds(1)) }
+        try await Task.sleep(for: .milliseconds(20))
+        let start = ContinuousClock.now
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let time = ContinuousClock.now - start
+        #expect(time < .milliseconds(50), "took \(time)")
+        #expect(await transport.census().transfers == 0)
+    }
+
+    @Test func beforeTheStart() async throws {
+        try await withServer([.readHead, .waitForClose]) { server in
+            try await withClient { client, transport in
+                let task = Task {
+                    while !Task.isCancelled { await Task.yield() }
+                    _ = try await client.get(server.url())
+                }
+                task.cancel()
+                await #expect(throws: CancellationError.self) { try await task.value }
+                #expect(await transport.census() == (0, 0))
+                #expect(server.connections.isEmpty)
+            }
+        }
+    }
+
+    @Test func queued() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumConcurrentTransfers = 1
+        try await withServer([.readHead, .waitForClose]) { server in
+            try await withClient(transport: configuration) { client, transport in
+                let first = Task { _ = try await client.get(server.url()) }
+                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                let second = Task { _ = try await client.get(server.url()) }
+                while await transport.census().transfers < 2 { try await Task.sleep(for: .milliseconds(1)) }
+                let start = ContinuousClock.now
+                second.cancel()
+                await #expect(throws: CancellationError.self) { try await second.value }
+                #expect(ContinuousClock.now - start < .milliseconds(50))
+                #expect(await transport.census().transfers == 1)
+                first.cancel()
+                await #expect(throws: CancellationError.self) { try await first.value }
+            }
+        }
+    }
+
+    @Test func connecting() async throws {
+        let blackhole = try Blackhole()
+        defer { blackhole.stop() }
+        try await withClient { client, transport in
+            try await expectCancellation(of: transport) {
+                await transport.census().sockets > 0
+            } _: {
+                _ = try await client.get(blackhole.url())
+            }
+            #expect(await transport.census().sockets == 0)
+        }
+    }
+
+    @Test func negotiatingTLS() async throws {
+        try await withServer([.waitForClose]) { server in
+            try await withClient { client, transport in
+                try await expectCancellation(of: transport) {
+                    !server.connections.isEmpty
+                } _: {
+                    _ = try await client.get("https://127.0.0.1:\(server.port)/")
+                }
+            }
+        }
+    }
+
+    @Test func waitingForTheHead() async throws {
+        try await withServer([.readHead, .waitForClose]) { server in
+            try await withClient { client, transport in
+                try await expectCancellation(of: transport) {
+                    !server.heads.isEmpty
+                } _: {
+                    _ = try await client.get(server.url())
+                }
+                try await expectClose(of: server)
+            }
+        }
+    }
+
+    @Test func inTheBody() async throws {
+        try await withServer([.readHead, .send(Self.head + "abc"), .waitForClose]) { server in
+            try await withClient { client, transport in
+                let hasBegun = Locked(false)
+                try await expectCancellation(of: transport) {
+                    hasBegun.withLock { $0 }
+                } _: {
+                    for try await _ in try await client.get(server.url()).body { hasBegun.withLock { $0 = true } }
+                }
+                try await expectClose(of: server)
+            }
+        }
+    }
+
+    @Test func pausedWhileNobodyReads() async throws {
+        try await withServer([.readHead, .send(Self.head), .fill(100_000_000)]) { server in
+            try await withClient { client, transport in
+                let response = Locked<HTTPClientResponse?>(nil)
+                try await expectCancellation(of: transport) {
+                    server.connections.first?.filled ?? 0 > 500_000
+                } _: {
+                    let answer = try await client.get(server.url())
+                    response.withLock { $0 = answer }
+                    while !Task.isCancelled { await Task.yield() }
+                    for try await _ in answer.body {}
+                }
+                try await expectClose(of: server)
+            }
+        }
+    }
+
+    @Test func writingAFile() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try await withServer([.readHead, .send(Self.head), .fill(1_000_000), .waitForClose]) { server in
+            try await withClient { client, transport in
+                let target = directory.path.appending("file")
+                try await expectCancellation(of: transport) {
+                    server.connections.first?.filled == 1_000_000
+                } _: {
+                    try await client.get(server.url()).body.write(to: target)
+                }
+                #expect(directory.names.isEmpty)
+            }
+        }
+    }
+
+    @Test func aDroppedBodyOrIteratorClosesTheConnection() async throws {
+        try await withServer([.readHead, .send(Self.head + "abc"), .waitForClose]) { server in
+            try await withClient { client, transport in
+                _ = try await client.get(server.url())
+                try await expectClose(of: server)
+                let response = try await client.get(server.url())
+                for try await _ in response.body { break }
+                try await expectClose(of: server, connection: 1)
+                #expect(await transport.census().transfers == 0)
+                withExtendedLifetime(response) {}
+            }
+        }
+    }
+
+    private func expectClose(of server: RawServer, connection: Int = 0) async throws {
+        let start = ContinuousClock.now
+        while server.connections[connection].closedAt == nil, ContinuousClock.now - start < .seconds(1) {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        let time = ContinuousClock.now - start
+        #expect(time < .milliseconds(50), "the server saw it after \(time)")
+    }
+
+    @Test func stormsOfCancellationsLeaveNothing() async throws {
+        let rounds = 50
+        try await withServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .loop]) { server in
+            let before = Census()
+            for _ in 0..<rounds {
+                try await withClient { client, _ in
+                    await withDiscardingTaskGroup { group in
+                        for _ in 0..<8 {
+                            group.addTask {
+                                let task = Task { try await client.get(server.url()).body.collect(upTo: 2) }
+                                try? await Task.sleep(for: .microseconds(.random(in: 0...4000)))
+                                task.cancel()
+                                switch await task.result {
+                                case .success(let body): #expect(body == Array("ok".utf8))
+                                case .failure(let error): #expect(error is CancellationError, "\(error)")
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            while Census().descriptors > before.descriptors + 8 { try await Task.sleep(for: .milliseconds(5)) }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import HTTPTypes
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkCurl
+import UplinkHTTP
+
+@Suite(.timeLimit(.minutes(1)))
+struct ConnectionFaultTests {
+    @Test func refusedConnectionsSaySo() async throws {
+        let (descriptor, port) = try RawServer.listen(backlog: 1)
+        close(descriptor)
+        try await withClient { client, _ in
+            let (error, time) = await failure { _ = try await client.get("http://127.0.0.1:\(port)/?secret=1") }
+            #expect(error?.code == .connectionFailed)
+            #expect(error?.errno == ECONNREFUSED)
+            #expect(error?.phase == .connect)
+            #expect(error?.requestDisposition == .notSent)
+            #expect(error?.isNetworkFailure == true)
+            #expect(error?.description.contains("secret") == false)
+            #expect(time < .seconds(1))
+        }
+    }
+
+    @Test func aResetBeforeTheReplyMayHaveBeenProcessed() async throws {
+        try await withServer([.readHead, .reset]) { server in
+            try await withClient { client, _ in
+                let (error, _) = await failure { _ = try await client.get(server.url()) }
+                #expect(error?.code == .connectionReset)
+                #expect(error?.requestDisposition == .maybeProcessed)
+            }
+        }
+    }
+
+    @Test(arguments: ["Content-Length: 100\r\n", ""]) func aResetInTheBodyIsAnError(_ field: String) async throws {
+        let head = "HTTP/1.1 200 OK\r\n\(field)\r\nabc"
+        try await withServer([.readHead, .send(head), .pause(.milliseconds(100)), .reset]) { server in
+            try await withClient { client, _ in
+                let (error, _) = await failure { _ = try await client.get(server.url()).body.discard() }
+                #expect(error?.code == .connectionReset)
+                #expect(error?.requestDisposition == .responseStarted)
+                #expect(error?.receivedBytes == 3)
+            }
+        }
+    }
+
+    /// The server closes idle connections; the next request must not notice.
+    @Test func aDeadIdleConnectionIsReplaced() async throws {
+        let script: [RawServer.Step] = [.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
+        try await withServer(script) { server in
+            try await withClient { client, _ in
+                for _ in 0..<5 {
+                    let body = try await client.get(server.url()).body.collect(upTo: 2)
+                    #expect(body == Array("ok".utf8))
+                }
+            }
+            #expect(server.connections.count >= 5)
+        }
+    }
+
+    // MARK: Several addresses
+
+    @Test func theThirdAddressIsReachedThoughTwoRefuse() async throws {
+        // Each has a host of its own, so that no two listeners share a port by chance.
+        try await withServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")]) { server in
+            let time = try await get(server.port, at: ["127.0.0.2", "127.0.0.3", "127.0.0.1"])
+            #expect(time < .milliseconds(500))
+        }
+    }
+
+    @Test func theSecondAddressIsReachedThoughTheFirstIsSilent() async throws {
+        try await withServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")]) { server in
+            let blackhole = try Blackhole(address: "127.0.0.2", port: server.port)
+            defer { blackhole.stop() }
+            let time = try await get(server.port, at: ["127.0.0.2", "127.0.0.1"])
+            #expect(time < .milliseconds(1200))  // half of the connect timeout, and 0.2 s
+        }
+    }
+
+    private func get(_ port: UInt16, at addresses: [String]) async throws -> Duration {
+        var transport = CurlTransport.Configuration()
+        transport.resolve = ["many.test:\(port)": addresses.compactMap { IPAddress($0) }]
+        return try await withClient(transport: transport) { client, _ in
+            let start = ContinuousClock.now
+            let response = try await client.get(
+                "http://many.test:\(port)/", timeouts: HTTPTimeouts(connect: .seconds(2)))
+            #expect(response.status == .ok)
+            return ContinuousClock.now - start
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkHTTP
+
+@Suite(.timeLimit(.minutes(1)))
+struct FileTests {
+    private func withDirectory(_ body: (TemporaryDirectory) async throws -> Void) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try await body(directory)
+    }
+
+    private func head(_ size: Int) -> String { "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n" }
+
+    @Test func aFileAppearsWhenItIsWhole() async throws {
+        let size = 5_000_001
+        try await withDirectory { directory in
+            try await withServer([.readHead, .send(head(size)), .fill(size)]) { server in
+                try await withClient { client, _ in
+                    let progress = Locked<[Int64]>([])
+                    let response = try await client.get(server.url())
+                    let written = try await response.body.write(to: directory.path.appending("file")) { now in
+                        #expect(now.expected == Int64(size))
+                        #expect(!directory.names.contains("file"))
+                        progress.withLock { $0.append(now.written) }
+                    }
+                    #expect(written == Int64(size))
+                    let steps = progress.withLock { $0 }
+                    #expect(steps == steps.sorted())
+                    #expect(steps.last == Int64(size))
+                }
+            }
+            #expect(directory.names == ["file"])
+            #expect(try directory.read("file") == [UInt8](repeating: UInt8(ascii: "x"), count: size))
+        }
+    }
+
+    @Test func atruncatedFileIsRemoved() async throws {
+        try await withDirectory { directory in
+            try await withServer([.readHead, .send(head(9) + "abc")]) { server in
+                try await withClient { client, _ in
+                    let (error, _) = await failure {
+                        try await client.get(server.url()).body.write(to: directory.path.appending("file"))
+                    }
+                    #expect(error?.code == .truncated)
+                }
+            }
+            #expect(directory.names.isEmpty)
+        }
+    }
+
+    @Test func anExistingFileStaysUnlessItIsToBeReplaced() async throws {
+        try await withDirectory { directory in
+            try directory.write("file", Array("old".utf8))
+            try await withServer([.readHead, .send(head(3) + "new"), .loop]) { server in
+                try await withClient { client, _ in
+                    let target = directory.path.appending("file")
+                    let (error, _) = await failure { try await client.get(server.url()).body.write(to: target) }
+                    #expect(error?.code == .fileExists)
+                    #expect(try directory.read("file") == Array("old".utf8))
+                    try await client.get(server.url()).body.write(to: target, replacingExisting: true)
+                }
+            }
+            #expect(try directory.read("file") == Array("new".utf8))
+            #expect(directory.names == ["file"])
+        }
+    }
+
+    @Test func aFileThatAppearsMeanwhileIsNotReplaced() async throws {
+        try await withDirectory { directory in
+            let script: [RawServer.Step] = [
+                .readHead, .send(head(6) + "abc"), .pause(.milliseconds(200)), .send("def"),
+            ]
+            try await withServer(script) { server in
+                try await withClient { client, _ in
+                    let response = try await client.get(server.url())
+                    async let writing: Void = {
+                        let (error, _) = await failure {
+                            try await response.body.write(to: directory.path.appending("file"))
+                        }
+                        #expect(error?.code == .fileExists)
+                    }()
+                    while directory.names.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                    try directory.write("file", Array("theirs".utf8))
+                    await writing
+                }
+            }
+            #expect(directory.names == ["file"])
+            #expect(try directory.read("file") == Array("theirs".utf8))
+        }
+    }
+
+    @Test func aMissingDirectoryIsAnError() async throws {
+        try await withServer([.readHead, .send(head(3) + "new")]) { server in
+            try await withClient { client, _ in
+                let (error, _) = await failure {
+                    try await client.get(server.url()).body.write(to: "/nonexistent/file")
+                }
+                #expect(error?.code == .fileFailed)
+                #expect(error?.errno == ENOENT)
+                #expect(error?.phase == .sink)
+            }
+        }
+    }
+
+    @Test func aFullDiskIsAnError() async throws {
+        try await withServer([.readHead, .send(head(3) + "new")]) { server in
+            try await withClient { client, _ in
+                // Names in /dev/full's place: nothing can be made there.
+                let (error, _) = await failure { try await client.get(server.url()).body.write(to: "/proc/file") }
+                #expect(error?.code == .fileFailed)
+            }
+        }
+    }
+}

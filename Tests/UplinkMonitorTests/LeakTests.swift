@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkEventLoop
+
+@testable import UplinkMonitor
+
+/// That monitors close what they opened: counted in a namespace that has no other netlink sockets.
+@Suite(.serialized, .timeLimit(.minutes(1)), .needsNetworkNamespaces)
+struct LeakTests {
+    @Test func cyclesOfSubscriptionsLeaveNoSocket() async throws {
+        try await withLoopInNamespace { loop in
+            let monitors = [LinuxNetworkMonitor(on: loop), LinuxNetworkMonitor(on: loop)]
+            for cycle in 0..<200 {
+                let paths = monitors[cycle % 2].paths
+                switch cycle % 3 {
+                case 0:
+                    for try await _ in paths { break }
+                case 1:
+                    let task = Task { for try await _ in paths {} }
+                    await Task.yield()
+                    task.cancel()
+                    try await task.value
+                default:
+                    var (first, second) = (paths.makeAsyncIterator(), paths.makeAsyncIterator())
+                    _ = try await second.next()
+                    #expect(await onLoop(loop) { routeSockets() } == 2)
+                    _ = try await first.next()
+                }
+            }
+            #expect(await onLoop(loop) { routeSockets() } == 0)
+            withExtendedLifetime(monitors) {}
+        }
+    }
+
+    @Test func aMonitorThatIsDroppedClosesItsSockets() async throws {
+        try await withLoopInNamespace { loop in
+            weak var watcher: PathWatcher?
+            do {
+                let monitor = LinuxNetworkMonitor(on: loop)
+                watcher = monitor.watcher
+                var paths = monitor.paths.makeAsyncIterator()
+                _ = try await paths.next()
+                #expect(await onLoop(loop) { routeSockets() } == 2)
+            }
+            for _ in 0..<1000 where watcher != nil { await onLoop(loop) {} }
+            #expect(watcher == nil)
+            #expect(await onLoop(loop) { routeSockets() } == 0)
+        }
+    }
+
+    @Test func aMonitorThatOutlivesItsLoopClosesItsSockets() async throws {
+        try await withNetworkNamespaces { host, _ in
+            let monitor = try await withEventLoop(networkNamespace: host.name) { loop in
+                let monitor = LinuxNetworkMonitor(on: loop)
+                let task = Task { for try await _ in monitor.paths {} }
+                while monitor.currentPath == nil { await Task.yield() }
+                task.cancel()
+                try await task.value
+                return monitor
+            }
+            monitor.stop()
+            try await withEventLoop(networkNamespace: host.name) { loop in
+                for _ in 0..<1000 where await onLoop(loop, { routeSockets() }) > 0 { await onLoop(loop) {} }
+                #expect(await onLoop(loop) { routeSockets() } == 0)
+            }
+        }
+    }
+
+    private func withLoopInNamespace(_ body: (EventLoop) async throws -> Void) async throws {
+        try await withNetworkNamespaces { host, _ in
+            try await withEventLoop(networkNamespace: host.name) { try await body($0) }
+        }
+    }
+}
+
+/// How many rtnetlink sockets of processes there are in the calling thread's namespace.
+private func routeSockets() -> Int {
+    guard let file = fopen("/proc/thread-self/net/netlink", "re") else { return -1 }
+    defer { fclose(file) }
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    let count = fread(&buffer, 1, buffer.count, file)
+    let text = String(decoding: buffer.prefix(count), as: UTF8.self)
+    return text.split(separator: "\n").dropFirst().count { line in
+        let fields = line.split(separator: " ")
+        return fields.count > 2 && fields[1] == "0" && fields[2] != "0"  // NETLINK_ROUTE, not the kernel's own
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Testing
+import UplinkCore
+import UplinkEventLoop
+
+@testable import UplinkMonitor
+
+/// When a monitor works, when it rests, and that nothing of it stays. These look at the network of this machine, which
+/// they do not change.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct LifecycleTests {
+    @Test func thereIsAPathWithinMillisecondsOfTheFirstSubscription() async throws {
+        try await withEventLoop { loop in
+            let monitor = LinuxNetworkMonitor(on: loop)
+            #expect(monitor.currentPath == nil)
+            let start = ContinuousClock.now
+            var paths = monitor.paths.makeAsyncIterator()
+            let path = try await paths.next()
+            #expect(ContinuousClock.now - start < .milliseconds(500))  // on a loaded machine
+            #expect(monitor.currentPath == path)
+            #expect(path?.generation == 1)
+        }
+    }
+
+    @Test func aMonitorRestsWithoutSubscribersAndStartsAnew() async throws {
+        try await withEventLoop { loop in
+            let monitor = LinuxNetworkMonitor(on: loop)
+            var generations: [UInt64] = []
+            for _ in 0..<3 {
+                for try await path in monitor.paths {
+                    generations.append(path.generation)
+                    break
+                }
+                await onLoop(loop) {}  // what the end of the subscription asked for has been done
+                #expect(monitor.currentPath == nil)
+                #expect(await monitor.watcher.eventPort == 0)
+            }
+            #expect(generations.count == 3)
+            #expect(generations == generations.sorted())
+        }
+    }
+
+    @Test func itsPathsKeepAMonitorAtWork() async throws {
+        try await withEventLoop { loop in
+            var paths = LinuxNetworkMonitor(on: loop).paths.makeAsyncIterator()
+            let path = try await paths.next()
+            #expect(path != nil)
+        }
+    }
+
+    @Test func stoppingEndsAllStreamsForGood() async throws {
+        try await withEventLoop { loop in
+            let monitor = LinuxNetworkMonitor(on: loop)
+            var paths = monitor.paths.makeAsyncIterator()
+            _ = try await paths.next()
+            monitor.stop()
+            while try await paths.next() != nil {}
+            monitor.stop()
+            var late = monitor.paths.makeAsyncIterator()
+            let path = try await late.next()
+            #expect(path == nil)
+            #expect(await monitor.watcher.eventPort == 0)
+            #expect(monitor.currentPath == nil)
+        }
+    }
+
+    @Test func aMonitorOnALoopThatHasEndedIsAnError() async throws {
+        let monitor = try await withEventLoop { LinuxNetworkMonitor(on: $0) }
+        let error = await #expect(throws: NetworkMonitorError.self) { for try await _ in monitor.paths {} }
+        #expect(error?.code == .unavailable)
+    }
+
+    @Test func socketsAreClosedOnExec() async throws {
+        for isBlocking in [true, false] {
+            let socket = try NetlinkSocket(isBlocking: isBlocking)
+            #expect(fcntl(socket.descriptor, F_GETFD) & FD_CLOEXEC != 0)
+            #expect(fcntl(socket.descriptor, F_GETFL) & O_NONBLOCK == (isBlocking ? 0 : O_NONBLOCK))
+        }
+    }
+
+    @Test func theSharedMonitorWorks() async throws {
+        for try await path in LinuxNetworkMonitor.shared.paths {
+            #expect(path.generation >= 1)
+            break
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNetlink
+import Glibc
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkEventLoop
+
+@testable import UplinkMonitor
+
+/// What the monitor does when very much happens, when lies are told, and when nothing happens at all.
+@Suite(.serialized, .timeLimit(.minutes(3)), .needsNetworkNamespaces)
+struct OverloadScenarios {
+    @Test func aFlappingLinkIsReportedAtTheIntervalsPace() async throws {
+        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+            let commands = (0..<100).flatMap { _ in ["link set r0 down", "link set r0 up"] }
+            try scenario.router.batch(commands)
+            try scenario.host.ip("route replace default via 192.0.2.254")
+            let path = try await scenario.path { $0.ipv4.gateway == IPAddress("192.0.2.254") && $0.isSatisfied }
+            #expect(path.isSatisfied)
+            #expect(await scenario.observer.count <= 60)
+        }
+    }
+
+    @Test func routesThatDoNotMatterChangeNothing() async throws {
+        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+            try await scenario.expectNoUpdates { try scenario.host.batch(churn(20_000)) }
+            let evaluations = await scenario.monitor.statistics().evaluations
+            #expect(evaluations < 1000)
+            try scenario.host.ip("route del default")
+            try await scenario.path(within: .seconds(2)) { !$0.isSatisfied }
+        }
+    }
+
+    @Test func anOverrunIsSurvived() async throws {
+        let smallest = try LinuxNetworkMonitor.Configuration(receiveBufferSize: 1)
+        try await withScenario(configuration: smallest, setUp: NetworkNamespace.online) { scenario in
+            for isOnline in [false, true, false] {
+                try scenario.holdingUpTheLoop {
+                    try scenario.host.batch(churn(20_000))
+                    if isOnline { try scenario.host.ip("addr add 192.0.2.77/24 dev eth0") }
+                    try scenario.host.ip(isOnline ? "route add default via 192.0.2.1" : "route del default")
+                }
+                let path = try await scenario.path(within: .seconds(3)) { $0.isSatisfied == isOnline }
+                if isOnline { #expect(path.primaryInterface?.addresses.count == 2) }
+            }
+            #expect(await scenario.monitor.statistics().resyncs >= 3)
+        }
+    }
+
+    @Test func forgedMessagesAreNotBelieved() async throws {
+        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+            let port = await scenario.monitor.watcher.eventPort
+            try #require(port != 0)
+            let forged = message(Int(RTM_DELLINK), linkPayload(flags: 0))
+            try await scenario.expectNoUpdates {
+                let sent = await onLoop(scenario.loop) { (0..<39).filter { _ in send(forged, to: port) }.count }
+                #expect(sent == 39)
+            }
+        }
+    }
+
+    @Test func manyLinksThatComeAndGoChangeNothing() async throws {
+        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+            try await scenario.expectNoUpdates {
+                try scenario.host.batch((0..<50).map { "link add v\($0) type veth peer name w\($0)" })
+                try scenario.host.batch((0..<50).map { "link del v\($0)" })
+            }
+        }
+    }
+
+    @Test func changesAreToldWithinMilliseconds() async throws {
+        let prompt = try LinuxNetworkMonitor.Configuration(minimumInterval: .zero)
+        try await withScenario(configuration: prompt, setUp: NetworkNamespace.online) { scenario in
+            try await withEventLoop(networkNamespace: scenario.host.name) { writing in
+                var delays: [Duration] = []
+                for round in 0..<60 {
+                    let isOnline = !round.isMultiple(of: 2)
+                    let start = await onLoop(writing) { changeDefaultRoute(adding: isOnline) }
+                    let begun = try #require(start)
+                    let heard = try await scenario.observer.first { $0.isSatisfied == isOnline }
+                    delays.append(heard.at - begun)
+                }
+                delays.sort()
+                #expect(delays[delays.count / 2] < .milliseconds(10), "the median of \(delays)")
+            }
+        }
+    }
+
+    @Test func anIdleMonitorWakesNobody() async throws {
+        try await withScenario(setUp: { host, router in
+            try host.set("ipv6/conf/default/disable_ipv6", to: 1)  // its own messages come for seconds
+            try NetworkNamespace.online(host, router)
+        }) { scenario in
+            let status = await onLoop(scenario.loop) { "/proc/self/task/\(threadID())/status" }
+            try await Task.sleep(for: .milliseconds(300))  // the loop has come to rest
+            let before = try #require(switches(in: status))
+            try await Task.sleep(for: .seconds(1))  // real time is what is measured
+            #expect(switches(in: status) == before)
+        }
+    }
+}
+
+extension Scenario {
+    /// Does `work` while nothing runs on the monitor's loop.
+    fileprivate func holdingUpTheLoop(during work: () throws -> Void) rethrows {
+        let mayGoOn = Locked(false)
+        loop.execute { while !mayGoOn.withLock({ $0 }) { usleep(1000) } }
+        defer { mayGoOn.withLock { $0 = true } }
+        try work()
+    }
+}
+
+/// Commands that add and delete routes which no probe takes.
+private func churn(_ count: Int) -> [String] {
+    (0..<count / 2).flatMap { index in
+        let route = "10.\(index / 250 % 250).\(index % 250).0/24 via 192.0.2.1"
+        return ["route add \(route)", "route del \(route)"]
+    }
+}
+
+/// Runs `work` on a loop's thread, and so in its network namespace.
+func onLoop<Result: Sendable>(_ loop: EventLoop, _ work: @escaping @Sendable () -> Result) async -> Result {
+    await withCheckedContinuation { continuation in loop.execute { continuation.resume(returning: work()) } }
+}
+
+/// Sends a message to another process's netlink socket, as only root can.
+private func send(_ message: [UInt8], to port: UInt32) -> Bool {
+    guard let socket = try? NetlinkSocket(isBlocking: false) else { return false }
+    var address = sockaddr_nl()
+    address.nl_family = sa_family_t(AF_NETLINK)
+    address.nl_pid = port
+    return withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            sendto(socket.descriptor, message, message.count, 0, $0, socklen_t(MemoryLayout<sockaddr_nl>.size))
+        }
+    } == message.count
+}
+
+/// Adds or deletes the default route without the help of a program; the moment before the kernel does it.
+private func changeDefaultRoute(adding: Bool) -> ContinuousClock.Instant? {
+    let flags = adding ? NLM_F_CREATE | NLM_F_EXCL : 0
+    var request = NetlinkRequest(adding ? Int(RTM_NEWROUTE) : Int(RTM_DELROUTE), flags: flags)
+    for byte in [UInt8(AF_INET), 0, 0, 0, 254, 3, 0, 1] { request.append(byte) }  // main, boot, universe, unicast
+    request.append(UInt32(0))
+    request.append(attribute: RTA_GATEWAY.rawValue, [192, 0, 2, 1])
+    guard let socket = try? NetlinkSocket(isBlocking: true) else { return nil }
+    let start = ContinuousClock.now
+    do { try socket.send(request.numbered(1)) } catch { return nil }
+    return start
+}
+
+private func threadID() -> String {
+    var buffer = [CChar](repeating: 0, count: 64)
+    let count = readlink("/proc/thread-self", &buffer, buffer.count)  // <pid>/task/<tid>
+    let text = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return text.split(separator: "/").last.map(String.init) ?? ""
+}
+
+/// How often a thread went to sleep and was woken.
+private func switches(in path: String) -> Int? {
+    guard let file = fopen(path, "re") else { return nil }
+    defer { fclose(file) }
+    var buffer = [UInt8](repeating: 0, count: 8192)
+    let count = fread(&buffer, 1, buffer.count, file)
+    let lines = String(decoding: buffer.prefix(count), as: UTF8.self).split(separator: "\n")
+    let line = lines.first { $0.hasPrefix("voluntary_ctxt_switches:") }
+    return line?.split(separator: "\t").last.flatMap { Int($0) }
+}

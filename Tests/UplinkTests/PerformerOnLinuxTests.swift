@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import Testing
+import Uplink
+
+/// The performer on the kernel's own word, in network namespaces. Real time, because the kernel has no other.
+@Suite(
+    .timeLimit(.minutes(1)), .undisturbed, .serialized,
+    .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+struct PerformerOnLinuxTests {
+    /// A performer in a namespace that has a link and an address, and a default route when `goOnline` is called.
+    private struct Host: Sendable {
+        let performer: NetworkOperationPerformer
+        let monitor: LinuxNetworkMonitor
+        let loop: EventLoop
+        let namespace: NetworkNamespace
+
+        func goOnline() throws { try namespace.ip("route add default via 192.0.2.1") }
+        func goOffline() throws { try namespace.ip("route del default") }
+    }
+
+    private func withHost(_ body: @Sendable (Host) async throws -> Void) async throws {
+        try await withNetworkNamespaces { host, router in
+            try host.ip("link set lo up")
+            try host.ip("link add eth0 index 40 type veth peer name r0 index 50 netns \(router.name)")
+            try router.ip("link set r0 up")
+            try host.ip("link set eth0 up")
+            try host.ip("addr add 192.0.2.10/24 dev eth0")
+            try await withEventLoop(networkNamespace: host.name) { loop in
+                let monitor = LinuxNetworkMonitor(on: loop)
+                let performer = NetworkOperationPerformer(monitor: monitor, clock: LoopClock(on: loop))
+                try await body(Host(performer: performer, monitor: monitor, loop: loop, namespace: host))
+                #expect(performer.census == PerformerCensus())
+                monitor.stop()
+            }
+        }
+    }
+
+    @Test func aNetworkThatComesInTimeStartsTheOperationOnce() async throws {
+        try await withHost { host in
+            let runs = Locked(0)
+            let start = ContinuousClock.now
+            async let value = host.performer.perform(within: .seconds(20)) { runs.withLock { $0 += 1 } }
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(runs.withLock { $0 } == 0)
+            try host.goOnline()
+            _ = try await value
+            #expect(ContinuousClock.now - start >= .milliseconds(300))
+            #expect(runs.withLock { $0 } == 1)
+        }
+    }
+
+    @Test func aNetworkThatIsThereIsFoundWithTimeoutZero() async throws {
+        try await withHost { host in
+            try host.goOnline()
+            #expect(try await host.performer.perform(within: .zero) { "ran" } == "ran")
+        }
+    }
+
+    @Test func awayWithTimeoutZeroItEndsBeforeAnyGrace() async throws {
+        try await withHost { host in
+            let start = ContinuousClock.now
+            let result = await host.performer.perform(withinSeconds: 0) {}
+            #expect(ContinuousClock.now - start < .milliseconds(90))
+            guard case .failure(.notStarted(let error)) = result else {
+                Issue.record("it ran without a network")
+                return
+            }
+            #expect(error.code == .timedOut)
+            #expect(error.message.contains("no route"))
+        }
+    }
+
+    @Test func theTimeoutIsKept() async throws {
+        try await withHost { host in
+            let start = ContinuousClock.now
+            await #expect(throws: NetworkOperationError.self) {
+                try await host.performer.perform(within: .milliseconds(250)) {}
+            }
+            let took = ContinuousClock.now - start
+            #expect(took >= .milliseconds(250) && took < .milliseconds(500), "\(took)")
+        }
+    }
+
+    @Test func cancellationIsPrompt() async throws {
+        try await withHost { host in
+            let call = Task { try await host.performer.perform(within: .seconds(3600)) {} }
+            try await Task.sleep(for: .milliseconds(50))
+            let start = ContinuousClock.now
+            call.cancel()
+            await #expect(throws: CancellationError.self) { try await call.value }
+            #expect(ContinuousClock.now - start < .milliseconds(100))
+        }
+    }
+
+    @Test func aFlapWhileItRunsDoesNotDisturbTheOperation() async throws {
+        try await withHost { host in
+            try host.goOnline()
+            try await host.performer.perform(within: .seconds(1)) {
+                try host.goOffline()
+                try await Task.sleep(for: .milliseconds(50))
+                try host.goOnline()
+            }
+        }
+    }
+
+    @Test func itsRequirementIsTheKernelsToMeet() async throws {
+        try await withHost { host in
+            try host.goOnline()
+            async let value = host.performer.perform(within: .seconds(20), requiring: .ipv6) { "IPv6" }
+            try await Task.sleep(for: .milliseconds(50))
+            try host.namespace.ip("-6 addr add 2001:db8:1::10/64 dev eth0 nodad")
+            try host.namespace.ip("-6 route add default via 2001:db8:1::1")
+            #expect(try await value == "IPv6")
+        }
+    }
+
+    @Test func aWatchedNetworkStartsAnOperationWithoutASuspension() async throws {
+        try await withHost { host in
+            try host.goOnline()
+            var paths = host.monitor.paths.makeAsyncIterator()
+            #expect(try await paths.next()?.isSatisfied == true)
+            let order = Locked<[String]>([])
+            // On one thread, a task that does not suspend is not overtaken by one that was made before it.
+            try await withTaskExecutorPreference(host.loop) {
+                let other = Task(executorPreference: host.loop) { order.withLock { $0.append("other") } }
+                try await host.performer.perform(within: .seconds(1)) { order.withLock { $0.append("operation") } }
+                await other.value
+            }
+            #expect(order.withLock { $0 } == ["operation", "other"])
+        }
+    }
+}
