@@ -13,14 +13,21 @@ import UplinkCore
 /// Nothing that runs on a loop may block. All signals are blocked on its thread.
 public final class EventLoop: Sendable {
     /// The process's loop. It starts with the first use and is never ended.
+    ///
+    /// If it cannot be started, because the process has used up its descriptors at that moment, whatever needs it throws
+    /// that ``EventLoopError`` from then on; tasks that prefer it run all the same.
     public static let shared: EventLoop = {
-        do { return try EventLoop(networkNamespace: nil) } catch {
-            preconditionFailure("\(error)")  // no thread or no descriptor at the process's first use: nothing can work
+        do throws(EventLoopError) {
+            return try EventLoop()
+        } catch {
+            return EventLoop(failedBy: error)
         }
     }()
 
     let inbox: Inbox
     let thread: LoopThread
+    /// Why the loop never started.
+    private let failure: EventLoopError?
 
     /// Starts a loop; it runs until ``end()``.
     ///
@@ -30,7 +37,15 @@ public final class EventLoop: Sendable {
     package init(networkNamespace: String? = nil) throws(EventLoopError) {
         inbox = try Inbox()
         thread = LoopThread()
+        failure = nil
         try thread.start(for: self, networkNamespace: networkNamespace)
+    }
+
+    /// A loop that could not be started.
+    init(failedBy error: EventLoopError) {
+        inbox = Inbox(closed: ())
+        thread = LoopThread()
+        failure = error
     }
 
     /// Ends the loop: what was enqueued runs, every handle is closed, the thread is joined.
@@ -58,7 +73,9 @@ public final class EventLoop: Sendable {
     /// - Throws: ``EventLoopError`` when the loop has ended.
     func confined() throws(EventLoopError) -> LoopState {
         precondition(isCurrent, "this belongs to the event loop's own thread")
-        guard let state = thread.state, !state.isClosing else { throw EventLoopError(.ended, during: "use of a loop") }
+        guard let state = thread.state, !state.isClosing else {
+            throw failure ?? EventLoopError(.ended, during: "using an event loop")
+        }
         return state
     }
 }

@@ -42,6 +42,12 @@ final class Inbox: Sendable {
         guard wakeDescriptor >= 0 else { throw EventLoopError(.system, during: "starting an event loop", errno: errno) }
     }
 
+    /// The inbox of a loop that could not be started: closed from the beginning.
+    init(closed: Void) {
+        wakeDescriptor = -1
+        state.withLock { ($0.isClosing, $0.isClosed) = (true, true) }
+    }
+
     func add(_ entry: Entry) -> Addition {
         state.withLock { state in
             state.entries.append(entry)
@@ -91,13 +97,13 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Marks the end of the loop's thread if nothing is left to do.
-    func closeIfEmpty() -> Bool {
+    /// Marks the end of the loop's thread. What is left, and what comes later, is for the afterlife.
+    func finish() -> Addition {
         state.withLock { state in
-            guard state.entries.isEmpty else { return false }
             state.isClosed = true
             Glibc.close(wakeDescriptor)
-            return true
+            state.hasAfterlife = !state.entries.isEmpty
+            return state.hasAfterlife ? .needsAfterlife : .done
         }
     }
 

@@ -29,7 +29,9 @@ final class LoopSleepers: Sendable {
         switch action {
         case .none: break
         case .arm: loop.execute { self.arm() }
-        case .cancel(let continuation): continuation.resume(throwing: CancellationError())
+        case .cancel(let continuation, let isLast):
+            continuation.resume(throwing: CancellationError())
+            if isLast { loop.execute { self.arm() } }
         }
     }
 
@@ -44,7 +46,11 @@ final class LoopSleepers: Sendable {
                 timer = new
                 return new
             }
-            if let deadline = table.withLock({ $0.deadlineToArm() }) { timer.start(at: UInt64(deadline)) }
+            if let deadline = table.withLock({ $0.deadlineToArm() }) {
+                timer.start(at: UInt64(deadline))
+            } else {
+                timer.stop()
+            }
         } catch {
             wakeAll(throwing: error)
         }

@@ -26,25 +26,33 @@ final class LoopState {
 
     deinit { uv.deallocate() }
 
+    /// Opens the loop's own handles.
+    func open() throws(EventLoopError) {
+        try PollHandle(on: self, descriptor: loop.inbox.wakeDescriptor) { [loop] _ in loop.inbox.acknowledge() }
+            .start(.readable)
+        _ = try TurnHandle(on: self) { [unowned self] in finishTurn() }
+    }
+
+    /// Closes a loop that could not be opened whole.
+    func abandon() {
+        for handle in openHandles.values { handle.close() }
+        uv_run(uv, UV_RUN_DEFAULT)
+        uv_loop_close(uv)
+    }
+
     /// Runs the loop until its inbox is closed, then closes all that is open on it.
     ///
     /// - Parameter ended: Called when no handle is left; before the inbox is marked as closed, because from then on
     ///   another thread runs what arrives late.
     func run(ended: () -> Void) {
-        do throws(EventLoopError) {
-            try PollHandle(on: self, descriptor: loop.inbox.wakeDescriptor) { [loop] _ in loop.inbox.acknowledge() }
-                .start(.readable)
-            _ = try TurnHandle(on: self) { [unowned self] in finishTurn() }
-        } catch {
-            preconditionFailure("\(error)")  // a fresh loop refuses its first two handles only for want of memory
-        }
         uv_run(uv, UV_RUN_DEFAULT)
         ended()
-        // The loop had no open handle left; what its last callbacks enqueued runs now.
-        while !loop.inbox.closeIfEmpty() {
+        // The loop had no open handle left; what its last callbacks enqueued runs now, and what never ends runs on.
+        for _ in 0..<Self.batchesPerTurn {
             if loop.inbox.take(into: &batch) { runBatch() }
             runEndOfTurn()
         }
+        if loop.inbox.finish() == .needsAfterlife { LoopThread.runAfterlife(of: loop) }
         let status = uv_loop_close(uv)
         precondition(status == 0, "uv_loop_close: \(status)")
     }
@@ -65,13 +73,16 @@ final class LoopState {
                 batches += 1
             } else if !endOfTurn.isEmpty {
                 runEndOfTurn()
+                batches += 1
             } else if loop.inbox.fallAsleep() {
-                if loop.inbox.isClosing, !isClosing { closeHandles() }
+                closeHandlesIfClosing()
                 return
             }
         }
         runEndOfTurn()
+        // Tasks that never let the inbox run empty hold up neither sockets nor the end.
         loop.inbox.wakeSelf()
+        closeHandlesIfClosing()
     }
 
     private func runBatch() {
@@ -85,7 +96,8 @@ final class LoopState {
         for item in work { item() }
     }
 
-    private func closeHandles() {
+    private func closeHandlesIfClosing() {
+        guard loop.inbox.isClosing, !isClosing else { return }
         isClosing = true
         for handle in openHandles.values {
             handle.whenLoopEnds()

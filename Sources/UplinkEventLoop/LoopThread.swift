@@ -28,7 +28,7 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
         let status = Self.spawn(named: "uplink-loop", into: &thread) {
             do throws(EventLoopError) {
                 if let networkNamespace { try Self.enter(networkNamespace) }
-                self.state = try LoopState(loop: loop)
+                self.state = try Self.makeState(of: loop)
             } catch {
                 result.withLock { $0 = error }
             }
@@ -36,21 +36,24 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
             guard let state = self.state else { return }
             Self.identify(as: loop) { state.run { self.state = nil } }
         }
-        guard status == 0 else { throw EventLoopError(.system, during: "starting a thread", errno: status) }
+        guard status == 0 else {
+            _ = loop.inbox.finish()
+            throw EventLoopError(.system, during: "starting a thread", errno: status)
+        }
         started.wait()
         if let error = result.withLock({ $0 }) {
             join()
-            _ = loop.inbox.closeIfEmpty()
+            _ = loop.inbox.finish()
             throw error
         }
     }
 
+    /// Waits for the thread's end, however many ask for it.
     func join() {
-        let isFirst = isJoined.withLock { isJoined in
-            defer { isJoined = true }
-            return !isJoined
+        isJoined.withLock { isJoined in
+            if !isJoined { pthread_join(thread, nil) }
+            isJoined = true
         }
-        if isFirst { pthread_join(thread, nil) }
     }
 
     /// Runs what reaches a loop after its end, so that no task waits for ever.
@@ -68,6 +71,17 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
         let status = spawn(named: name, into: &thread, body)
         precondition(status == 0, "no thread to be had: \(String(cString: strerror(status)))")
         pthread_detach(thread)
+    }
+
+    private static func makeState(of loop: EventLoop) throws(EventLoopError) -> LoopState {
+        let state = try LoopState(loop: loop)
+        do throws(EventLoopError) {
+            try state.open()
+        } catch {
+            state.abandon()
+            throw error
+        }
+        return state
     }
 
     private static func identify(as loop: EventLoop, _ body: () -> Void) {

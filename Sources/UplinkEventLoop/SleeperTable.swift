@@ -29,8 +29,8 @@ struct SleeperTable {
         case none
         /// Set the timer: there is an earlier deadline than the one it is set to.
         case arm
-        /// Resume the sleeper as cancelled.
-        case cancel(Continuation)
+        /// Resume the sleeper as cancelled. When it was the last one, disarm the timer.
+        case cancel(Continuation, isLast: Bool)
     }
 
     private var places: [(stage: Stage, serial: UInt32)] = []
@@ -54,7 +54,7 @@ struct SleeperTable {
         switch places[Int(id.slot)].stage {
         case .cancelled:
             free(id.slot)
-            return .cancel(continuation)
+            return .cancel(continuation, isLast: false)
         case .reserved:
             places[Int(id.slot)].stage = .asleep(continuation)
             deadlines.insert(deadline: deadline, slot: id.slot)
@@ -74,7 +74,7 @@ struct SleeperTable {
         case .asleep(let continuation):
             deadlines.remove(slot: id.slot)
             free(id.slot)
-            return .cancel(continuation)
+            return .cancel(continuation, isLast: deadlines.isEmpty)
         case .free, .cancelled: return .none
         }
     }

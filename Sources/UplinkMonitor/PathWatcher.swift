@@ -83,7 +83,7 @@ actor PathWatcher: LoopActor {
 
     private func pause() {
         close()
-        broadcaster?.forget()
+        broadcaster?.forgetIfUnobserved()
     }
 
     /// Closes the sockets; the watcher first, because the descriptor's number may be another's at once.

@@ -84,15 +84,17 @@ public final class ManualClock: Clock, Sendable {
     /// - Throws: ``ManualClockError`` when they do not come; `CancellationError` when the test is cancelled.
     public func waitForSleepers(_ count: Int = 1, patience: Duration = .seconds(10)) async throws {
         let id = machine.withLock { $0.reserve() }
-        let limit = Task {
-            try await Task.sleep(for: patience, clock: .continuous)
-            perform(machine.withLock { $0.giveUp(id, after: patience) })
-        }
-        defer { limit.cancel() }
+        let limit = Locked<Task<Void, any Error>?>(nil)
+        defer { limit.withLock { $0 }?.cancel() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 perform(
                     machine.withLock { $0.wait(id, for: count, continuation, isCancelled: Task.isCancelled) })
+                let patient = Task {
+                    try await Task.sleep(for: patience, clock: .continuous)
+                    perform(machine.withLock { $0.giveUp(id, after: patience) })
+                }
+                limit.withLock { $0 = patient }
             }
         } onCancel: {
             perform(machine.withLock { $0.cancel(id) })

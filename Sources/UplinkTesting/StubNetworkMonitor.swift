@@ -21,8 +21,9 @@ public final class StubNetworkMonitor: NetworkMonitor {
         self.state = state
         let link = Link()
         broadcaster = NetworkPathBroadcaster {
-            let isObserved = link.broadcaster.withLock { $0.value }?.hasSubscribers ?? false
+            let broadcaster = link.broadcaster.withLock { $0.value }
             state.withLock { state in
+                let isObserved = broadcaster?.hasSubscribers ?? false
                 if isObserved, !state.wasObserved { state.starts += 1 }
                 state.wasObserved = isObserved
             }

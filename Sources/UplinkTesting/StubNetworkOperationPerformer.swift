@@ -62,7 +62,7 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         within limit: Duration, requiring requirement: NetworkRequirement,
         operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        try admit(limit / .seconds(1), requirement, isSupervised: false)
+        try admitOrThrow(limit / .seconds(1), requirement, isSupervised: false)
         return try await operation()
     }
 
@@ -70,15 +70,24 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         completingWithin limit: Duration, requiring requirement: NetworkRequirement,
         operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try admit(limit / .seconds(1), requirement, isSupervised: true)
+        try admitOrThrow(limit / .seconds(1), requirement, isSupervised: true)
         return try await operation()
     }
 
     public nonisolated(nonsending) func performNetworkOperation(
         using operation: @escaping @Sendable () async -> Void, withinSeconds seconds: Double
     ) async throws {
-        try admit(seconds, .internet, isSupervised: true)
+        try admitOrThrow(seconds, .internet, isSupervised: true)
         await operation()
+    }
+
+    /// The throwing forms tell a cancellation as Swift does.
+    private func admitOrThrow(_ seconds: Double, _ requirement: NetworkRequirement, isSupervised: Bool) throws {
+        do throws(NetworkOperationError) {
+            try admit(seconds, requirement, isSupervised: isSupervised)
+        } catch {
+            throw error.code == .cancelled ? CancellationError() as any Error : error
+        }
     }
 
     private func admit(
@@ -88,6 +97,10 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
             state.calls.append(Call(seconds: seconds, requirement: requirement, isSupervised: isSupervised))
             return state.behaviour
         }
+        if seconds.isNaN {
+            throw NetworkOperationError(.invalidArgument, message: "the time limit is not a number (stub)")
+        }
+        if Task.isCancelled { throw NetworkOperationError(.cancelled, message: "cancelled before the start (stub)") }
         switch behaviour {
         case .runs: break
         case .fails(let error): throw error

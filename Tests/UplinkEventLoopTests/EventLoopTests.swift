@@ -93,6 +93,30 @@ struct EventLoopTests {
         }
     }
 
+    @Test func aLoopEndsThoughATaskOnItNeverStopsYielding() async throws {
+        let isOver = Locked(false)
+        let task = try await withEventLoop { loop in
+            Task(executorPreference: loop) {
+                while !isOver.withLock({ $0 }) { await Task.yield() }
+            }
+        }
+        isOver.withLock { $0 = true }
+        await task.value  // it ran on, on the thread for what comes late
+    }
+
+    @Test func socketsAreServedThoughATaskNeverStopsYielding() async throws {
+        try await withEventLoop { loop in
+            let isOver = Locked(false)
+            let task = Task(executorPreference: loop) {
+                while !isOver.withLock({ $0 }) { await Task.yield() }
+            }
+            try await LoopClock(on: loop).sleep(for: .milliseconds(1))
+            try await loop.offLoop {}
+            isOver.withLock { $0 = true }
+            await task.value
+        }
+    }
+
     @Test func loopsLeaveNoDescriptorAndNoThread() async throws {
         try await withEventLoop { try await $0.offLoop {} }  // starts libuv's thread pool, which stays
         let before = Census()

@@ -47,6 +47,17 @@ struct ManualClockTests {
         try clock.checkNobodySleeps()
     }
 
+    @Test func withoutPatienceNobodyWaitsForEver() async throws {
+        let clock = ManualClock()
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    await #expect(throws: ManualClockError.self) { try await clock.waitForSleepers(patience: .zero) }
+                }
+            }
+        }
+    }
+
     @Test func whatHasPassedDoesNotSleep() async throws {
         let clock = ManualClock()
         try await clock.sleep(for: .zero)

@@ -34,6 +34,31 @@ struct StubTests {
         #expect(weakMonitor == nil)
     }
 
+    @Test func aRestartAfterAFailureIsCounted() async throws {
+        let monitor = StubNetworkMonitor()
+        for _ in 0..<2 {
+            var paths = monitor.paths.makeAsyncIterator()
+            monitor.fail(NetworkMonitorError(.failed, message: "gone"))
+            await #expect(throws: NetworkMonitorError.self) { try await paths.next() }
+        }
+        #expect(monitor.starts == 2)
+    }
+
+    @Test func theStandInIsAsStrictAsTheRealOne() async throws {
+        let performer = StubNetworkOperationPerformer()
+        let result = await performer.perform(withinSeconds: .nan) { 1 }
+        guard case .failure(.notStarted(let error)) = result else {
+            Issue.record("it ran")
+            return
+        }
+        #expect(error.code == .invalidArgument)
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await performer.perform(within: .seconds(1)) { 1 }
+        }
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+    }
+
     @Test func pathsSentInARowAreTold() async throws {
         let monitor = StubNetworkMonitor(.online())
         let first = try #require(monitor.currentPath)

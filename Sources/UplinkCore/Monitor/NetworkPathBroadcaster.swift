@@ -18,8 +18,8 @@ public final class NetworkPathBroadcaster: Sendable {
 
     /// Makes a broadcaster that knows no path yet.
     ///
-    /// - Parameter onDemandChange: Called when the first subscriber came or the last one left, on whatever thread did
-    ///   it; read ``hasSubscribers`` there, since a call may arrive after the next change. Must return at once.
+    /// - Parameter onDemandChange: Called when the first subscriber came, and when the last one left or all streams were
+    ///   ended, on whatever thread did it; read ``hasSubscribers`` there, since a call may arrive after the next change. Must return at once.
     public init(onDemandChange: @escaping @Sendable () -> Void = {}) { self.onDemandChange = onDemandChange }
 
     /// The path sent last, or nil when none is known.
@@ -34,8 +34,12 @@ public final class NetworkPathBroadcaster: Sendable {
     /// Makes a path the current one and tells all subscribers, unless it equals the current one.
     public func send(_ path: NetworkPath) { perform(subscribers.withLock { $0.send(path) }) }
 
-    /// Forgets the current path, because nobody watches it any more.
+    /// Forgets the current path, because it is not known any more.
     public func forget() { subscribers.withLock { $0.forget() } }
+
+    /// Forgets the current path if nobody listens: what a monitor does that pauses, lest it forget what a subscriber
+    /// who comes at this moment was just told.
+    public func forgetIfUnobserved() { subscribers.withLock { $0.forgetIfUnobserved() } }
 
     /// Ends all streams, for ever: those who subscribe later find an ended stream.
     public func finish() { perform(subscribers.withLock { $0.finish() }) }
@@ -61,6 +65,9 @@ public final class NetworkPathBroadcaster: Sendable {
         switch action {
         case .none: break
         case .resume(let waiters, let delivery): for waiter in waiters { waiter.resume(returning: delivery) }
+        case .end(let waiters, let delivery):
+            for waiter in waiters { waiter.resume(returning: delivery) }
+            onDemandChange()
         case .demandChanged: onDemandChange()
         }
     }

@@ -24,6 +24,8 @@ struct PathSubscribers {
         case none
         /// Resume these with the delivery.
         case resume([Waiter], Delivery)
+        /// The streams have ended: resume these with the delivery, and tell the monitor that nobody listens.
+        case end([Waiter], Delivery)
         /// Tell the monitor that the first subscriber came or the last one left.
         case demandChanged
     }
@@ -102,6 +104,9 @@ struct PathSubscribers {
     /// Forgets the path, as a monitor that pauses does.
     mutating func forget() { currentPath = nil }
 
+    /// The same, unless somebody has come meanwhile.
+    mutating func forgetIfUnobserved() { if listeners == 0 { currentPath = nil } }
+
     mutating func finish() -> Action {
         isFinished = true
         return end(.success(nil))
@@ -112,6 +117,7 @@ struct PathSubscribers {
 
     private mutating func end(_ delivery: Delivery) -> Action {
         currentPath = nil
+        let hadListeners = listeners > 0
         listeners = 0
         var waiters: [Waiter] = []
         for (id, subscriber) in subscribers {
@@ -123,6 +129,6 @@ struct PathSubscribers {
             case .ended: break
             }
         }
-        return .resume(waiters, delivery)
+        return hadListeners ? .end(waiters, delivery) : .none
     }
 }

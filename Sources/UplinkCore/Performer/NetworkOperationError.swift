@@ -28,10 +28,15 @@ public struct NetworkOperationError: Error, Sendable {
         public var description: String { kind.rawValue }
     }
 
-    /// What an operation that timed out was waiting for.
-    public enum Missing: String, Sendable, Hashable {
+    /// What an operation that timed out was waiting for; more may be added.
+    public struct Missing: Sendable, Hashable, CustomStringConvertible {
+        private enum Kind: String { case path }
+        private let kind: Kind
+
         /// A path that meets the requirement.
-        case path
+        public static let path = Missing(kind: .path)
+
+        public var description: String { kind.rawValue }
     }
 
     /// The kind of the error.

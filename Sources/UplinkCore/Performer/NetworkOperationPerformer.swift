@@ -4,8 +4,9 @@
 ///
 /// Every call has one outcome. An outcome that says "not started" means that the operation never ran; in all others it
 /// ran once. Any number of calls may wait on one performer, each with its own limit, from any task or actor; they share
-/// one subscription to the monitor and one timer. Operations start in the order in which their calls came, and then run
-/// at the same time.
+/// one subscription to the monitor and one timer. Those who wait are told in the order in which they came; each then
+/// starts as soon as its own executor lets it, and they run at the same time. A call that finds the network there starts
+/// at once.
 ///
 /// When the network comes at the very moment at which the limit ends, the operation starts if the word of the network
 /// was handled first. Losing the network while an operation runs does not disturb it.
@@ -77,7 +78,7 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
 
     /// Waits for the network and runs `operation`, both under one deadline, `limit` from now.
     ///
-    /// The operation runs in a task of its own. At the deadline that task is cancelled and waited for: a value that the
+    /// The operation runs in a task of its own, which prefers the executor that the caller's task prefers. At the deadline that task is cancelled and waited for: a value that the
     /// operation returns all the same is delivered, late, and nothing it returned is ever dropped (as in SE-0526). The
     /// operation can read ``OperationDeadline/current`` to see what time is left.
     ///

@@ -26,7 +26,7 @@ public struct NetworkRequirement: Sendable {
     /// A way to the internet over IPv4 and over IPv6.
     public static let bothFamilies = Self("IPv4 and IPv6") { $0.ipv4.isAvailable && $0.ipv6.isAvailable }
 
-    /// A network other than this host alone, be there a way to the internet or not.
+    /// A connected or routed network, be there a way to the internet or not. Link-local addresses are not enough.
     public static let localNetwork = Self("local network") { $0.scope >= .site }
 
     /// A way to the internet that goes through the interface of this name.

@@ -13,14 +13,25 @@ public struct OperationDeadline: Sendable {
 
     private let nanoseconds: Int64
     private let now: @Sendable () -> Int64
+    /// What is left of the operation's around this one, which may be timed by another clock.
+    private let outer: @Sendable () -> Duration?
 
-    init(nanoseconds: Int64, now: @escaping @Sendable () -> Int64) {
+    init(nanoseconds: Int64, now: @escaping @Sendable () -> Int64, outer: OperationDeadline?) {
         self.nanoseconds = nanoseconds
         self.now = now
+        self.outer = { outer?.remaining }
     }
 
     /// The time that is left on the performer's clock: zero once the deadline has passed, nil if there is no limit.
+    ///
+    /// An operation within another one has no more time than that.
     public var remaining: Duration? {
-        nanoseconds == .max ? nil : .nanoseconds(max(0, nanoseconds - now()))
+        [own, outer()].compactMap { $0 }.min()
+    }
+
+    private var own: Duration? {
+        guard nanoseconds != .max else { return nil }
+        let (difference, isTooLarge) = nanoseconds.subtractingReportingOverflow(now())
+        return .nanoseconds(isTooLarge ? .max : max(0, difference))
     }
 }

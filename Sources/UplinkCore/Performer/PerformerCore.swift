@@ -29,7 +29,7 @@ final class PerformerCore: Sendable {
         if Task.isCancelled { return .failure(.cancelled) }
         let start = clock.now()
         let deadline = limit.deadline(from: start)
-        let graceEnd = TimeLimit(monitor.timeToFirstPath).deadline(from: start)
+        let graceEnd = graceEnd(from: start)
         let id = machine.withLock {
             $0.enter(requirement: requirement, deadline: deadline, graceEnd: graceEnd, isSupervised: isSupervised)
         }
@@ -48,7 +48,7 @@ final class PerformerCore: Sendable {
             switch await suspend(id) {
             case .notStarted(let error): return .failure(error)
             case .granted:
-                let isEnough = monitor.currentPath.map(requirement.isSatisfied(by:)) ?? false
+                let isEnough = monitor.currentPath.map(requirement.isSatisfied(by:))
                 switch begin(id, isEnough: isEnough) {
                 case .started: return .success(Admission(id: id, deadline: deadline))
                 case .notStarted(let error): return .failure(error)
@@ -62,28 +62,46 @@ final class PerformerCore: Sendable {
     nonisolated(nonsending) func supervise<Value: Sendable>(
         _ admission: Admission, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let deadline = OperationDeadline(nanoseconds: admission.deadline, now: clock.now)
-        let task = Task { try await OperationDeadline.$current.withValue(deadline) { try await operation() } }
+        let deadline = OperationDeadline(nanoseconds: admission.deadline, now: clock.now, outer: .current)
+        let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
+        let task = Task(name: Task.name, executorPreference: executor) {
+            let result: Result<Value, any Error>
+            do {
+                result = .success(try await OperationDeadline.$current.withValue(deadline) { try await operation() })
+            } catch {
+                result = .failure(error)
+            }
+            // Here, and not when the caller gets round to it: what happens after the operation's end is not its doing.
+            return (result, isOverdue: self.finish(admission.id))
+        }
         perform(machine.withLock { $0.run(admission.id) { task.cancel() } })
-        let result = await withTaskCancellationHandler {
-            await task.result
+        let (result, isOverdue) = await withTaskCancellationHandler {
+            await task.value
         } onCancel: {
             perform(machine.withLock { $0.cancel(admission.id) })
         }
-        let (isOverdue, actions) = machine.withLock { $0.finish(admission.id) }
-        perform(actions)
         switch result {
         case .success(let value): return value
         case .failure(let error): throw isOverdue ? NetworkOperationError.deadlineExceeded(error) : error
         }
     }
+
+    private func finish(_ id: PerformerMachine.ID) -> Bool {
+        let (isOverdue, actions) = machine.withLock { $0.finish(id) }
+        perform(actions)
+        return isOverdue
+    }
 }
 
 extension PerformerCore {
-    private func begin(_ id: PerformerMachine.ID, isEnough: Bool) -> PerformerMachine.Start {
+    private func graceEnd(from now: Int64) -> Int64 { TimeLimit(monitor.timeToFirstPath).deadline(from: now) }
+
+    /// Asks for the last word. `isEnough` is nil when the path is not known.
+    private func begin(_ id: PerformerMachine.ID, isEnough: Bool?) -> PerformerMachine.Start {
         let now = clock.now()
+        let graceEnd = graceEnd(from: now)
         let (start, actions) = machine.withLock {
-            $0.begin(id, isEnough: isEnough, isCancelled: Task.isCancelled, now: now)
+            $0.begin(id, isEnough: isEnough, isCancelled: Task.isCancelled, now: now, graceEnd: graceEnd)
         }
         perform(actions)
         return start

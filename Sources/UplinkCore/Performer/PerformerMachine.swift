@@ -119,7 +119,13 @@ extension PerformerMachine {
     }
 
     /// Says whether the operation may run now. The last word before it does.
-    mutating func begin(_ id: ID, isEnough: Bool, isCancelled: Bool, now: Int64) -> (Start, Actions) {
+    ///
+    /// - Parameters:
+    ///   - isEnough: What the newest path says; nil when there is none, because the monitor has paused or stopped.
+    ///   - graceEnd: Until when a call waits for the word of a monitor that has none.
+    mutating func begin(
+        _ id: ID, isEnough: Bool?, isCancelled: Bool, now: Int64, graceEnd: Int64
+    ) -> (Start, Actions) {
         var actions = Actions()
         guard let call = calls[id] else { preconditionFailure("a call begins with the place it entered") }
         switch call.stage {
@@ -133,19 +139,21 @@ extension PerformerMachine {
             leave(id, &actions)
             return (.notStarted(.cancelled), actions)
         }
-        guard isEnough else {
-            if call.deadline <= now {
+        guard isEnough == true else {
+            if isEnough == false, call.deadline <= now {
+                let error = timedOut(call)
                 leave(id, &actions)
-                return (.notStarted(timedOut(call)), actions)
+                return (.notStarted(error), actions)
             }
             calls[id]?.stage = .entered
-            insertDeadline(of: id, &actions)
+            calls[id]?.isInGrace = isEnough == nil && call.deadline < graceEnd
+            setDeadline(of: id, notBefore: isEnough == nil ? graceEnd : .min, &actions)
             return (.requeued, actions)
         }
         if call.isSupervised {
             calls[id]?.stage = .running(cancel: nil)
             waitingCount -= 1
-            insertDeadline(of: id, &actions)
+            setDeadline(of: id, &actions)
             retireIfIdle(&actions)
         } else {
             leave(id, &actions)
@@ -159,7 +167,8 @@ extension PerformerMachine {
         switch calls[id]?.stage {
         case .running: calls[id]?.stage = .running(cancel: cancel)
         case .overdue, .abandoned: actions.cancellations.append(cancel)
-        case .entered, .waiting, .decided, .granted, nil: preconditionFailure("an operation runs after it has begun")
+        case nil: break  // it has ended already
+        case .entered, .waiting, .decided, .granted: preconditionFailure("an operation runs after it has begun")
         }
         return actions
     }
@@ -221,7 +230,7 @@ extension PerformerMachine {
                     decide(id, .notStarted(timedOut(call)), &actions)
                 } else if call.isInGrace {
                     calls[id]?.isInGrace = false
-                    insertDeadline(of: id, &actions)
+                    setDeadline(of: id, &actions)
                 }
             case .decided, .granted, .running, .overdue, .abandoned: break
             }
@@ -311,13 +320,15 @@ extension PerformerMachine {
         retireIfIdle(&actions)
     }
 
-    private mutating func insertDeadline(of id: ID, _ actions: inout Actions) {
+    private mutating func setDeadline(of id: ID, notBefore earliest: Int64 = .min, _ actions: inout Actions) {
         guard let call = calls[id], call.deadline != .max else { return }
         deadlines.remove(slot: id.slot)
-        deadlines.insert(deadline: call.deadline, slot: id.slot)
+        deadlines.insert(deadline: max(call.deadline, earliest), slot: id.slot)
         armForFirst(&actions)
     }
 
+    /// Arms the alarm for the earliest deadline. When the call whose deadline that is leaves, the alarm stays: it goes
+    /// off once for nobody and is set anew then, so that a storm of leaving calls sets it only once.
     private mutating func armForFirst(_ actions: inout Actions) {
         guard let first = deadlines.first, first.deadline < alarmDeadline else { return }
         if let task = alarm.end() { actions.retired.append(task) }

@@ -11,10 +11,13 @@ extension Duration {
 
     /// `round` makes nanoseconds of the attoseconds that are left over the floor of seconds.
     private func nanoseconds(_ round: (Int64) -> Int64) -> Int64 {
+        // Before anything else: `components` itself traps on what does not fit into 64 bits.
+        if self >= .nanoseconds(Int64.max) { return .max }
+        if self <= .nanoseconds(Int64.min) { return .min }
         var (seconds, attoseconds) = components
         if attoseconds < 0 { (seconds, attoseconds) = (seconds - 1, attoseconds + 1_000_000_000_000_000_000) }
-        let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, overflows) = whole.addingReportingOverflow(round(attoseconds))
-        return isTooLarge || overflows ? (seconds < 0 ? .min : .max) : sum
+        let (whole, isTooSmall) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isTooLarge) = whole.addingReportingOverflow(round(attoseconds))
+        return isTooSmall ? .min : isTooLarge ? .max : sum
     }
 }

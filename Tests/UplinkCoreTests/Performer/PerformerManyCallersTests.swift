@@ -119,19 +119,3 @@ struct PerformerManyCallersTests {
         try await fixture.expectNothingIsLeft()
     }
 }
-
-/// An executor that runs jobs in the order in which they came, when the test says so.
-private final class JobQueue: TaskExecutor {
-    private let jobs = Locked<[UnownedJob]>([])
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        jobs.withLock { $0.append(job) }
-    }
-
-    func run() {
-        while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-            job.runSynchronously(on: asUnownedTaskExecutor())
-        }
-    }
-}

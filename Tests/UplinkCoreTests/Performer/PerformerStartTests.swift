@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import UplinkCore
 import UplinkTesting
@@ -84,6 +85,40 @@ struct PerformerStartTests {
         try await fixture.clock.advance(by: .milliseconds(100))
         #expect(await call.value.notStartedCode() == .timedOut)
         try await fixture.expectNothingIsLeft()
+    }
+
+    @Test func aMonitorMayTakeAsLongAsItSaysForItsFirstPath() async throws {
+        let clock = ManualClock()
+        let monitor = SlowMonitor()
+        let performer = NetworkOperationPerformer(monitor: monitor, clock: clock)
+        let call = Task { try await performer.perform(within: .milliseconds(10)) { "ran" } }
+        try await clock.advance(by: .seconds(4))
+        monitor.broadcaster.send(.online())
+        #expect(try await call.value == "ran")
+    }
+
+    @Test func aPathThatIsForgottenBeforeTheStartIsAskedForAnew() async throws {
+        let fixture = PerformerFixture(nil)
+        let queue = JobQueue()
+        let outcome = Locked<String?>(nil)
+        Task(executorPreference: queue) {
+            outcome.withLock { $0 = "no outcome" }
+            let result = await fixture.performer.perform(withinSeconds: 0) { "ran" }
+            outcome.withLock { $0 = (try? result.get()) ?? "did not run" }
+        }
+        queue.run()
+        try await fixture.waitForCalls(1)
+        fixture.monitor.goOnline()  // grants, but the caller's executor is busy
+        try await eventually { queue.count > 0 }
+        fixture.monitor.forget()
+        queue.run()
+        #expect(outcome.withLock { $0 } == "no outcome")
+        fixture.monitor.goOnline()
+        try await eventually {
+            queue.run()
+            return outcome.withLock { $0 } != "no outcome"
+        }
+        #expect(outcome.withLock { $0 } == "ran")
     }
 
     @Test func timeoutZeroKnownOfflineEndsAtOnce() async throws {
@@ -199,4 +234,12 @@ struct PerformerStartTests {
         #expect(error.missing == .path)
         #expect(error.message.contains("IPv6") && error.message.contains("the link is down"))
     }
+}
+
+/// A monitor that needs a while for its first path, and says so.
+private final class SlowMonitor: NetworkMonitor {
+    let broadcaster = NetworkPathBroadcaster()
+    var currentPath: NetworkPath? { broadcaster.currentPath }
+    var paths: NetworkPaths { broadcaster.paths }
+    var timeToFirstPath: Duration { .seconds(5) }
 }

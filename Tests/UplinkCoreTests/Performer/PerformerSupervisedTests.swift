@@ -88,6 +88,62 @@ struct PerformerSupervisedTests {
         #expect(OperationDeadline.current == nil)
     }
 
+    @Test func anInnerOperationHasNoMoreTimeThanTheOneAround() async throws {
+        let performer = PerformerFixture(.online()).performer
+        let remaining = try await performer.perform(completingWithin: .seconds(5)) {
+            try await performer.perform(completingWithin: .seconds(60)) { OperationDeadline.current?.remaining }
+        }
+        #expect(remaining == .seconds(5))
+    }
+
+    @Test func anErrorBeforeTheDeadlineIsUnchangedThoughTheCallerIsBusyThen() async throws {
+        struct Own: Error {}
+        let fixture = PerformerFixture(.online())
+        let queue = JobQueue()
+        let (hasThrown, outcome) = (Locked(false), Locked<(any Error)?>(nil))
+        // The caller's executor, which is the operation's too, runs when the test says so.
+        Task(executorPreference: queue) {
+            do {
+                try await fixture.performer.perform(completingWithin: .seconds(2)) {
+                    hasThrown.withLock { $0 = true }
+                    throw Own()
+                }
+            } catch {
+                outcome.withLock { $0 = error }
+            }
+        }
+        try await eventually {
+            if !hasThrown.withLock({ $0 }) { queue.run() }
+            return hasThrown.withLock { $0 }
+        }
+        try await eventually {
+            queue.run()
+            return fixture.performer.census.running == 0
+        }
+        fixture.clock.move(by: .seconds(10))
+        try await eventually {
+            queue.run()
+            return outcome.withLock { $0 } != nil
+        }
+        #expect(outcome.withLock { $0 } is Own)
+    }
+
+    @Test func theOperationPrefersItsCallersExecutor() async throws {
+        let queue = JobQueue()
+        let wasOnQueue = Locked<Bool?>(nil)
+        let performer = PerformerFixture(.online()).performer
+        Task(executorPreference: queue) {
+            try await performer.perform(completingWithin: .seconds(2)) {
+                wasOnQueue.withLock { $0 = queue.isRunning }
+            }
+        }
+        try await eventually {
+            queue.run()
+            return wasOnQueue.withLock { $0 } != nil
+        }
+        #expect(wasOnQueue.withLock { $0 } == true)
+    }
+
     @Test func withoutALimitNothingIsArmed() async throws {
         let fixture = PerformerFixture(.online())
         let remaining = try await fixture.performer.perform(completingWithin: .seconds(Int64.max)) {

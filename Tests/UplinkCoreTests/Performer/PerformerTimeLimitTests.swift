@@ -42,6 +42,10 @@ struct PerformerTimeLimitTests {
         #expect(TimeLimit(.seconds(-3)) == .nanoseconds(0))
         #expect(TimeLimit(.seconds(Int64.max)) == .unlimited)
         #expect(TimeLimit(.seconds(Int64.min)) == .nanoseconds(0))
+        #expect(TimeLimit(.seconds(1e20)) == .unlimited)
+        #expect(TimeLimit(.seconds(-1e20)) == .nanoseconds(0))
+        #expect(TimeLimit(Duration(secondsComponent: .min, attosecondsComponent: -1)) == .nanoseconds(0))
+        #expect(TimeLimit(.nanoseconds(Int64.max - 1)) == .nanoseconds(.max - 1))
     }
 
     @Test func deadlinesDoNotOverflow() {
