@@ -89,7 +89,7 @@ struct OverloadScenarios {
 
     @Test func anIdleMonitorWakesNobody() async throws {
         try await withScenario(setUp: { host, router in
-            try host.set("ipv6/conf/default/disable_ipv6", to: 1)  // its own messages come for seconds
+            try host.silenceIPv6()
             try NetworkNamespace.online(host, router)
         }) { scenario in
             let status = await onLoop(scenario.loop) { "/proc/self/task/\(threadID())/status" }

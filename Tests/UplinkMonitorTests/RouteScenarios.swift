@@ -134,6 +134,7 @@ struct RouteScenarios {
 
     @Test func aNextHopObjectThatGoesTakesItsRoutesWithIt() async throws {
         try await withScenario(setUp: { host, router in
+            try host.silenceIPv6()
             try host.connect(to: router)
             try host.ip("addr add 192.0.2.10/24 dev eth0")
             try host.ip("nexthop add id 1 via 192.0.2.1 dev eth0")
@@ -231,6 +232,7 @@ struct RouteScenarios {
         ignoringDeadLinks: Bool
     ) -> (NetworkNamespace, NetworkNamespace) throws -> Void {
         { host, router in
+            try host.silenceIPv6()
             if ignoringDeadLinks { try host.set("ipv4/conf/all/ignore_routes_with_linkdown", to: 1) }
             try host.connect(to: router)
             try host.ip("addr add 192.0.2.10/24 dev eth0")

@@ -158,6 +158,10 @@ extension NetworkNamespace {
         try ip("addr add 198.51.100.10/24 dev eth1")
     }
 
+    /// Does without IPv6 on links that come. Its own messages come for seconds, and could wake a monitor that has missed
+    /// what the test is about.
+    func silenceIPv6() throws { try set("ipv6/conf/default/disable_ipv6", to: 1) }
+
     /// Online over IPv4.
     static func online(_ host: NetworkNamespace, _ router: NetworkNamespace) throws {
         try host.connect(to: router)
