@@ -167,6 +167,7 @@ final class KernelNetwork {
 
     /// Reads all links and addresses.
     private func takeStock() throws(NetlinkError) {
+        deviceTypes = DeviceTypes()
         for _ in 0..<Self.dumpAttempts {
             var table = InterfaceTable()
             let links = try dump(.links()) { header, payload in
