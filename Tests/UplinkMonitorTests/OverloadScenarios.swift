@@ -69,8 +69,7 @@ struct OverloadScenarios {
     }
 
     @Test func changesAreToldWithinMilliseconds() async throws {
-        let prompt = try LinuxNetworkMonitor.Configuration(minimumInterval: .zero)
-        try await withScenario(configuration: prompt, setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(configuration: .prompt, setUp: NetworkNamespace.online) { scenario in
             try await withEventLoop(networkNamespace: scenario.host.name) { writing in
                 var delays: [Duration] = []
                 for round in 0..<60 {

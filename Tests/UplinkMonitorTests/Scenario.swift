@@ -40,6 +40,13 @@ nonisolated(nonsending) func withScenario(
     }
 }
 
+extension LinuxNetworkMonitor.Configuration {
+    /// Tells every path, however short it lasts.
+    static var prompt: Self {
+        get throws { try Self(minimumInterval: .zero) }
+    }
+}
+
 /// What has been heard of a monitor.
 actor PathObserver {
     struct Nothing: Error, CustomStringConvertible {
@@ -110,7 +117,7 @@ extension Scenario {
     @discardableResult
     func handover(where fits: @Sendable (NetworkPath) -> Bool) async throws -> NetworkPath {
         let (path, passed, _) = try await observer.first(where: fits)
-        #expect(passed.allSatisfy { $0.isSatisfied }, "the network was lost in between")
+        #expect(passed.allSatisfy { $0.isSatisfied }, "the network was lost in between: \(passed)")
         #expect(path.isSatisfied)
         return path
     }
