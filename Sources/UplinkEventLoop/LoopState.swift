@@ -88,7 +88,7 @@ final class LoopState {
     private func closeHandles() {
         isClosing = true
         for handle in openHandles.values {
-            handle.loopEnds()
+            handle.whenLoopEnds()
             handle.close()
         }
     }
