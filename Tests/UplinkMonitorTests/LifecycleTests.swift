@@ -72,6 +72,17 @@ struct LifecycleTests {
         #expect(error?.code == .unavailable)
     }
 
+    @Test func streamsThatOutliveTheLoopEndWithAnError() async throws {
+        let iteration = try await withEventLoop { loop in
+            let monitor = LinuxNetworkMonitor(on: loop)
+            var paths = monitor.paths.makeAsyncIterator()
+            _ = try await paths.next()
+            return Task { for try await _ in monitor.paths {} }
+        }
+        let error = await #expect(throws: NetworkMonitorError.self) { try await iteration.value }
+        #expect(error?.message.contains("loop has ended") == true)
+    }
+
     @Test func socketsAreClosedOnExec() async throws {
         for isBlocking in [true, false] {
             let socket = try NetlinkSocket(isBlocking: isBlocking)
