@@ -59,10 +59,9 @@ final class KernelNetwork {
     /// Asks the kernel for the path as it is now: without the list of interfaces, which is long to ask for.
     func path() throws(NetlinkError) -> NetworkPath {
         statistics.evaluations += 1
-        var verdicts: [IPAddress.Family: [RouteVerdict]] = [:]
         timeToExpiry = nil
-        for probe in probes {
-            let verdict = try verdict(on: probe)
+        var verdicts: [IPAddress.Family: [RouteVerdict]] = [:]
+        for (probe, verdict) in zip(probes, try settledVerdicts()) {
             verdicts[probe.family, default: []].append(verdict)
             if probe.family == .ipv6, verdict.route != nil { try noteExpiry(of: probe) }
         }
@@ -85,20 +84,35 @@ final class KernelNetwork {
         return path
     }
 
-    /// What the kernel says of a probe, with the link that it leads to read anew.
+    /// What the kernel says of the probes, with the links that it names read anew.
     ///
-    /// A route and its link are read one after the other. Where they do not fit together, because the link goes away at
-    /// this moment and its routes after it, the kernel is asked again before the network is said to be lost.
-    private func verdict(on probe: IPAddress) throws(NetlinkError) -> RouteVerdict {
-        var verdict = try ask(.route(to: probe))
+    /// Routes and links are read one after the other. Where they do not fit together, because a link goes away at this
+    /// moment and its routes after it, the kernel is asked again before the network is said to be lost.
+    private func settledVerdicts() throws(NetlinkError) -> [RouteVerdict] {
+        var verdicts = try askAboutProbes()
         for _ in 1..<Self.verdictAttempts {
-            guard let index = verdict.route?.interfaceIndex else { return verdict }
-            if try refreshLink(index) { return verdict }
-            let again = try ask(.route(to: probe))
-            if again == verdict { return verdict }
-            verdict = again
+            if try refreshLinks(of: verdicts) { return verdicts }
+            let again = try askAboutProbes()
+            if again == verdicts { return verdicts }
+            verdicts = again
         }
-        return verdict
+        _ = try refreshLinks(of: verdicts)
+        return verdicts
+    }
+
+    private func askAboutProbes() throws(NetlinkError) -> [RouteVerdict] {
+        var verdicts: [RouteVerdict] = []
+        for probe in probes { verdicts.append(try ask(.route(to: probe))) }
+        return verdicts
+    }
+
+    /// Reads the links of routes anew; whether packets can leave through all of them.
+    private func refreshLinks(of verdicts: [RouteVerdict]) throws(NetlinkError) -> Bool {
+        var areOperational = true
+        for index in Set(verdicts.compactMap(\.route?.interfaceIndex)) {
+            if try !refreshLink(index) { areOperational = false }
+        }
+        return areOperational
     }
 
     /// Routes of IPv6 expire, as a router's advertisements say.
@@ -167,6 +181,7 @@ final class KernelNetwork {
 
     /// Reads all links and addresses.
     private func takeStock() throws(NetlinkError) {
+        deviceTypes = DeviceTypes()
         for _ in 0..<Self.dumpAttempts {
             var table = InterfaceTable()
             let links = try dump(.links()) { header, payload in

@@ -68,7 +68,8 @@ actor PathWatcher: LoopActor {
     private func open() throws(NetworkMonitorError) -> KernelNetwork {
         do {
             let network = try KernelNetwork(configuration)
-            let watcher = try DescriptorWatcher(of: network.eventDescriptor, for: self) { $0.ready($1) }
+            let watcher = try DescriptorWatcher(
+                of: network.eventDescriptor, for: self, ended: { $0.fail(.loopEnded) }, { $0.ready($1) })
             intervalTimer = try LoopTimer(for: self) { $0.intervalEnded() }
             expiryTimer = try LoopTimer(for: self) { $0.routeExpired() }
             self.watcher = watcher
@@ -175,6 +176,10 @@ extension NetworkMonitorError {
     fileprivate static func unavailable(_ error: any Error) -> Self {
         Self(.unavailable, message: "the network cannot be watched: \(error)", underlyingError: error)
     }
+
+    fileprivate static let loopEnded = Self(
+        .failed,
+        message: "the network can no longer be watched: the monitor's event loop has ended; iterate within its scope")
 
     fileprivate static func failed(_ error: NetlinkError) -> Self {
         let message = "the network can no longer be watched: \(error); iterate over `paths` again to start anew"

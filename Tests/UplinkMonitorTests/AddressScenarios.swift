@@ -55,7 +55,7 @@ struct AddressScenarios {
     }
 
     @Test func bothFamiliesAreToldApart() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(configuration: .prompt, setUp: NetworkNamespace.online) { scenario in
             try scenario.host.addIPv6()
             let both = try await scenario.handover { $0.ipv6.isAvailable }
             #expect(both.ipv4.isAvailable)
@@ -148,7 +148,7 @@ struct AddressScenarios {
     }
 
     @Test func aRenamedLinkStaysANetwork() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(configuration: .prompt, setUp: NetworkNamespace.online) { scenario in
             try scenario.host.ip("link set eth0 name wan0")
             let path = try await scenario.handover { $0.ipv4.interface == "wan0" }
             #expect(path.primaryInterface?.name == "wan0")

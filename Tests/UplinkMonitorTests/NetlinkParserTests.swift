@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CNetlink
 import Glibc
 import Testing
 import UplinkCore
@@ -11,10 +10,10 @@ struct NetlinkParserTests {
     @Test func aLinkIsReadWhole() throws {
         let payload = linkPayload {
             var info = Bytes()
-            info.add(attribute: Int(IFLA_INFO_KIND), Array("veth".utf8) + [0])
-            $0.add(attribute: Int(IFLA_LINKINFO), info.bytes)
+            info.add(attribute: Wire.linkInfoKind, Array("veth".utf8) + [0])
+            $0.add(attribute: Wire.linkInfo, info.bytes)
         }
-        let (events, isWellFormed) = events(in: message(Int(RTM_NEWLINK), payload))
+        let (events, isWellFormed) = events(in: message(Wire.newLink, payload))
         #expect(isWellFormed)
         guard case .link(let link) = try #require(events.first) else { throw Unexpected() }
         #expect(link.index == 40)
@@ -27,39 +26,39 @@ struct NetlinkParserTests {
 
     @Test func severalMessagesInOneDatagramAreAllRead() {
         let datagram =
-            message(Int(RTM_NEWLINK), linkPayload(index: 1)) + message(Int(RTM_NEWADDR), addressPayload("192.0.2.10"))
-            + message(Int(RTM_DELROUTE), routePayload()) + message(Int(RTM_NEWRULE), [])
+            message(Wire.newLink, linkPayload(index: 1)) + message(Wire.newAddress, addressPayload("192.0.2.10"))
+            + message(Wire.deleteRoute, routePayload()) + message(Wire.newRule, [])
         #expect(events(in: datagram).events.count == 4)
     }
 
     @Test func aPortThatLeavesABridgeIsNotDeleted() {
         let payload = linkPayload(family: UInt8(AF_BRIDGE))
-        #expect(events(in: message(Int(RTM_DELLINK), payload)).events.isEmpty)
+        #expect(events(in: message(Wire.deleteLink, payload)).events.isEmpty)
     }
 
     @Test func wirelessEventsThatChangeNothingAreIgnored() {
-        let scan: (inout Bytes) -> Void = { $0.add(attribute: Int(IFLA_WIRELESS), [UInt8](repeating: 0, count: 8)) }
-        #expect(events(in: message(Int(RTM_NEWLINK), linkPayload(change: 0, scan))).events.isEmpty)
-        #expect(events(in: message(Int(RTM_NEWLINK), linkPayload(change: 1, scan))).events.count == 1)
+        let scan: (inout Bytes) -> Void = { $0.add(attribute: Wire.linkWireless, [UInt8](repeating: 0, count: 8)) }
+        #expect(events(in: message(Wire.newLink, linkPayload(change: 0, scan))).events.isEmpty)
+        #expect(events(in: message(Wire.newLink, linkPayload(change: 1, scan))).events.count == 1)
     }
 
     @Test func theLocalAddressIsOursAndTheOtherThePeers() throws {
-        let payload = addressPayload("10.8.0.2") { $0.add(attribute: Int(IFA_ADDRESS), [10, 8, 0, 1]) }
-        guard case .address(let address) = try #require(events(in: message(Int(RTM_NEWADDR), payload)).events.first)
+        let payload = addressPayload("10.8.0.2") { $0.add(attribute: Wire.address, [10, 8, 0, 1]) }
+        guard case .address(let address) = try #require(events(in: message(Wire.newAddress, payload)).events.first)
         else { throw Unexpected() }
         #expect(address.address == IPAddress("10.8.0.2"))
     }
 
     @Test func theLongFlagsOfAnAddressCount() throws {
         let payload = addressPayload("2001:db8::1", family: AF_INET6, flags: 0x40) {
-            $0.add(attribute: Int(IFA_FLAGS), UInt32(0x80))
+            $0.add(attribute: Wire.addressFlags, UInt32(0x80))
         }
-        guard case .address(let address) = try #require(events(in: message(Int(RTM_NEWADDR), payload)).events.first)
+        guard case .address(let address) = try #require(events(in: message(Wire.newAddress, payload)).events.first)
         else { throw Unexpected() }
         #expect(address.isUsable)
         guard
             case .address(let tentative) = try #require(
-                events(in: message(Int(RTM_NEWADDR), addressPayload("2001:db8::1", family: AF_INET6, flags: 0x40)))
+                events(in: message(Wire.newAddress, addressPayload("2001:db8::1", family: AF_INET6, flags: 0x40)))
                     .events.first)
         else { throw Unexpected() }
         #expect(!tentative.isUsable)
@@ -68,13 +67,13 @@ struct NetlinkParserTests {
 
     @Test func aRouteIsReadWhole() throws {
         let payload = routePayload {
-            $0.add(attribute: Int(RTA_TABLE.rawValue), UInt32(51820))
-            $0.add(attribute: Int(RTA_OIF.rawValue), UInt32(40))
-            $0.add(attribute: Int(RTA_PREFSRC.rawValue), [192, 0, 2, 10])
-            $0.add(attribute: Int(RTA_PRIORITY.rawValue), UInt32(100))
-            $0.add(attribute: Int(RTA_VIA.rawValue), [10, 0] + (IPAddress("fe80::1")?.bytes ?? []))
+            $0.add(attribute: Wire.routeTable, UInt32(51820))
+            $0.add(attribute: Wire.routeInterface, UInt32(40))
+            $0.add(attribute: Wire.routeSource, [192, 0, 2, 10])
+            $0.add(attribute: Wire.routeMetric, UInt32(100))
+            $0.add(attribute: Wire.routeVia, [10, 0] + (IPAddress("fe80::1")?.bytes ?? []))
         }
-        guard case .route(let route) = try #require(events(in: message(Int(RTM_NEWROUTE), payload)).events.first)
+        guard case .route(let route) = try #require(events(in: message(Wire.newRoute, payload)).events.first)
         else { throw Unexpected() }
         #expect(route.kind == .unicast)
         #expect(route.table == 51820)
@@ -100,25 +99,25 @@ struct NetlinkParserTests {
         let payload = routePayload {
             var info = Bytes(bytes: [UInt8](repeating: 0, count: 8))
             info.add(hundredths)
-            $0.add(attribute: Int(RTA_CACHEINFO.rawValue), info.bytes)
+            $0.add(attribute: Wire.routeCacheInfo, info.bytes)
         }
         payload.withUnsafeBytes { #expect(RouteRecord($0.bytes)?.lifetime == expected) }
     }
 
     @Test func addressesOfTheWrongLengthAreNone() {
-        let payload = routePayload { $0.add(attribute: Int(RTA_GATEWAY.rawValue), [1, 2, 3]) }
+        let payload = routePayload { $0.add(attribute: Wire.routeGateway, [1, 2, 3]) }
         payload.withUnsafeBytes { #expect(RouteRecord($0.bytes)?.gateway == nil) }
     }
 
     @Test func unknownFamiliesAndTypesAreIgnored() {
-        #expect(events(in: message(Int(RTM_NEWADDR), addressPayload("192.0.2.1", family: 99))).events.isEmpty)
-        #expect(events(in: message(Int(RTM_NEWROUTE), routePayload(family: 28))).events.isEmpty)
+        #expect(events(in: message(Wire.newAddress, addressPayload("192.0.2.1", family: 99))).events.isEmpty)
+        #expect(events(in: message(Wire.newRoute, routePayload(family: 28))).events.isEmpty)
         #expect(events(in: message(9999, [1, 2, 3, 4])).events.isEmpty)
-        #expect(events(in: message(Int(RTM_NEWLINK), [])).events.isEmpty)
+        #expect(events(in: message(Wire.newLink, [])).events.isEmpty)
     }
 
     @Test func aMessageLongerThanItsDatagramIsNotRead() {
-        var bytes = message(Int(RTM_NEWLINK), linkPayload())
+        var bytes = message(Wire.newLink, linkPayload())
         bytes[0] = 255
         let (events, isWellFormed) = events(in: bytes)
         #expect(events.isEmpty)
@@ -141,7 +140,7 @@ struct NetlinkParserTests {
     }
 
     @Test func everyTruncationIsSurvived() {
-        let whole = message(Int(RTM_NEWLINK), linkPayload()) + message(Int(RTM_NEWADDR), addressPayload("192.0.2.1"))
+        let whole = message(Wire.newLink, linkPayload()) + message(Wire.newAddress, addressPayload("192.0.2.1"))
         for length in 0..<whole.count {
             let (events, isWellFormed) = events(in: Array(whole.prefix(length)))
             #expect(events.count <= 1)
@@ -154,8 +153,8 @@ struct NetlinkParserTests {
     func damagedBytesAreSurvived(seed: UInt64) {
         var random = SplitMix(state: seed)
         let good: [[UInt8]] = [
-            message(Int(RTM_NEWLINK), linkPayload()), message(Int(RTM_NEWADDR), addressPayload("192.0.2.1")),
-            message(Int(RTM_NEWROUTE), routePayload { $0.add(attribute: Int(RTA_VIA.rawValue), [2, 0, 1, 2, 3, 4]) }),
+            message(Wire.newLink, linkPayload()), message(Wire.newAddress, addressPayload("192.0.2.1")),
+            message(Wire.newRoute, routePayload { $0.add(attribute: Wire.routeVia, [2, 0, 1, 2, 3, 4]) }),
         ]
         var understood = 0
         for round in 0..<25_000 {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CNetlink
 import Glibc
 import TestSupport
 import Testing
@@ -52,7 +51,7 @@ struct OverloadScenarios {
         try await withScenario(setUp: NetworkNamespace.online) { scenario in
             let port = await scenario.monitor.watcher.eventPort
             try #require(port != 0)
-            let forged = message(Int(RTM_DELLINK), linkPayload(flags: 0))
+            let forged = message(Wire.deleteLink, linkPayload(flags: 0))
             try await scenario.expectNoUpdates {
                 let sent = await onLoop(scenario.loop) { (0..<39).filter { _ in send(forged, to: port) }.count }
                 #expect(sent == 39)
@@ -70,8 +69,7 @@ struct OverloadScenarios {
     }
 
     @Test func changesAreToldWithinMilliseconds() async throws {
-        let prompt = try LinuxNetworkMonitor.Configuration(minimumInterval: .zero)
-        try await withScenario(configuration: prompt, setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(configuration: .prompt, setUp: NetworkNamespace.online) { scenario in
             try await withEventLoop(networkNamespace: scenario.host.name) { writing in
                 var delays: [Duration] = []
                 for round in 0..<60 {
@@ -89,7 +87,7 @@ struct OverloadScenarios {
 
     @Test func anIdleMonitorWakesNobody() async throws {
         try await withScenario(setUp: { host, router in
-            try host.set("ipv6/conf/default/disable_ipv6", to: 1)  // its own messages come for seconds
+            try host.silenceIPv6()
             try NetworkNamespace.online(host, router)
         }) { scenario in
             let status = await onLoop(scenario.loop) { "/proc/self/task/\(threadID())/status" }
@@ -127,23 +125,25 @@ func onLoop<Result: Sendable>(_ loop: EventLoop, _ work: @escaping @Sendable () 
 /// Sends a message to another process's netlink socket, as only root can.
 private func send(_ message: [UInt8], to port: UInt32) -> Bool {
     guard let socket = try? NetlinkSocket(isBlocking: false) else { return false }
-    var address = sockaddr_nl()
-    address.nl_family = sa_family_t(AF_NETLINK)
-    address.nl_pid = port
-    return withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            sendto(socket.descriptor, message, message.count, 0, $0, socklen_t(MemoryLayout<sockaddr_nl>.size))
-        }
-    } == message.count
+    var address = Bytes()  // struct sockaddr_nl
+    address.add(UInt32(AF_NETLINK))
+    address.add(port)
+    address.add(UInt32(0))
+    let sent = address.bytes.withUnsafeBytes { address in
+        sendto(
+            socket.descriptor, message, message.count, 0, address.assumingMemoryBound(to: sockaddr.self).baseAddress,
+            socklen_t(address.count))
+    }
+    return sent == message.count
 }
 
 /// Adds or deletes the default route without the help of a program; the moment before the kernel does it.
 private func changeDefaultRoute(adding: Bool) -> ContinuousClock.Instant? {
-    let flags = adding ? NLM_F_CREATE | NLM_F_EXCL : 0
-    var request = NetlinkRequest(adding ? Int(RTM_NEWROUTE) : Int(RTM_DELROUTE), flags: flags)
+    let flags = adding ? Wire.create | Wire.exclusive : 0
+    var request = NetlinkRequest(adding ? Wire.newRoute : Wire.deleteRoute, flags: flags)
     for byte in [UInt8(AF_INET), 0, 0, 0, 254, 3, 0, 1] { request.append(byte) }  // main, boot, universe, unicast
     request.append(UInt32(0))
-    request.append(attribute: RTA_GATEWAY.rawValue, [192, 0, 2, 1])
+    request.append(attribute: UInt32(Wire.routeGateway), [192, 0, 2, 1])
     guard let socket = try? NetlinkSocket(isBlocking: true) else { return nil }
     let start = ContinuousClock.now
     do { try socket.send(request.numbered(1)) } catch { return nil }

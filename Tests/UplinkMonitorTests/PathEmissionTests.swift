@@ -57,6 +57,16 @@ struct PathEmissionTests {
         #expect(emission.suppressed == 48)
     }
 
+    @Test func whatIsHeldBackIsKeptUpToDate() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50))
+        _ = emission.evaluated(offline, at: start)
+        _ = emission.evaluated(online, at: at(10))
+        var newer = online
+        newer.ipv6.unsatisfiedReason = .addressPending  // of no consequence for the key
+        #expect(emission.evaluated(newer, at: at(20)) == .none)
+        #expect(emission.timerFired(at: at(50)) == .emit(numbered(newer, 2)))
+    }
+
     @Test func aFlapWithinTheIntervalIsNotToldButCounted() {
         var emission = PathEmission(minimumInterval: .milliseconds(50))
         _ = emission.evaluated(online, at: start)

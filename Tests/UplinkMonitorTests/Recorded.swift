@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CNetlink
 import Glibc
 import UplinkCore
 
@@ -48,9 +47,9 @@ func linkPayload(
     payload.add(index)
     payload.add(flags)
     payload.add(change)
-    payload.add(attribute: Int(IFLA_IFNAME), Array(name.utf8) + [0])
-    payload.add(attribute: Int(IFLA_MTU), UInt32(1500))
-    payload.add(attribute: Int(IFLA_OPERSTATE), UInt8(6))
+    payload.add(attribute: Wire.linkName, Array(name.utf8) + [0])
+    payload.add(attribute: Wire.linkMTU, UInt32(1500))
+    payload.add(attribute: Wire.linkState, UInt8(6))
     more(&payload)
     return payload.bytes
 }
@@ -61,13 +60,13 @@ func addressPayload(
 ) -> [UInt8] {
     var payload = Bytes(bytes: [UInt8(family), 24, flags, 0])
     payload.add(index)
-    payload.add(attribute: family == AF_INET ? Int(IFA_LOCAL) : Int(IFA_ADDRESS), IPAddress(local)?.bytes ?? [])
+    payload.add(attribute: family == AF_INET ? Wire.localAddress : Wire.address, IPAddress(local)?.bytes ?? [])
     more(&payload)
     return payload.bytes
 }
 
 func routePayload(
-    family: Int32 = AF_INET, prefixLength: UInt8 = 0, type: Int = Int(RTN_UNICAST),
+    family: Int32 = AF_INET, prefixLength: UInt8 = 0, type: Int = Wire.unicast,
     _ more: (inout Bytes) -> Void = { _ in }
 ) -> [UInt8] {
     var payload = Bytes(bytes: [UInt8(family), prefixLength, 0, 0, 254, 3, 0, UInt8(type)])

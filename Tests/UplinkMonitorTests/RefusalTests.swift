@@ -8,7 +8,7 @@ import UplinkEventLoop
 @testable import UplinkMonitor
 
 /// What a monitor says where a sandbox forbids its system calls: a seccomp filter on the loop's thread alone.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .undisturbed, .timeLimit(.minutes(10)))
 struct RefusalTests {
     @Test(arguments: [EAFNOSUPPORT, EPERM, EACCES])
     func aRefusedSocketIsAnErrorThatSaysWhatToDo(errno: CInt) async throws {
@@ -17,7 +17,7 @@ struct RefusalTests {
             let monitor = LinuxNetworkMonitor(on: loop)
             let start = ContinuousClock.now
             let error = await #expect(throws: NetworkMonitorError.self) { for try await _ in monitor.paths {} }
-            #expect(ContinuousClock.now - start < .seconds(1))
+            #expect(ContinuousClock.now - start < .seconds(5))  // 2 ms, but for a loaded machine
             #expect(error?.code == .unavailable)
             #expect(error?.message.contains("RestrictAddressFamilies") == true)
             #expect((error?.underlyingError as? NetlinkError)?.errno == errno)

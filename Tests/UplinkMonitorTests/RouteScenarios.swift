@@ -21,14 +21,14 @@ struct RouteScenarios {
     }
 
     @Test func aReplacedGatewayIsAHandover() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(configuration: .prompt, setUp: NetworkNamespace.online) { scenario in
             try scenario.host.ip("route replace default via 192.0.2.2")
             try await scenario.handover { $0.ipv4.gateway == IPAddress("192.0.2.2") }
         }
     }
 
     @Test func twoUplinksHandOverWithTheCarrier() async throws {
-        try await withScenario(setUp: Self.twoUplinks(ignoringDeadLinks: true)) { scenario in
+        try await withScenario(configuration: .prompt, setUp: Self.twoUplinks(ignoringDeadLinks: true)) { scenario in
             let first = try #require(await scenario.observer.latest)
             #expect(first.interfaces.map(\.name) == ["eth0", "eth1"])
             try scenario.router.ip("link set r0 down")
@@ -40,7 +40,7 @@ struct RouteScenarios {
     }
 
     @Test func aDeadUplinkThatTheKernelInsistsOnIsNoNetwork() async throws {
-        try await withScenario(setUp: Self.twoUplinks(ignoringDeadLinks: false)) { scenario in
+        try await withScenario(configuration: .prompt, setUp: Self.twoUplinks(ignoringDeadLinks: false)) { scenario in
             try scenario.router.ip("link set r0 down")
             let lost = try await scenario.path { !$0.isSatisfied }
             #expect(lost.unsatisfiedReason == .linkDown)
@@ -73,20 +73,23 @@ struct RouteScenarios {
     }
 
     @Test func aTunnelWithHalfRoutesTakesOverAndGivesBack() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
-            let tunnel = try await Tunnel(named: "tun0", on: scenario.loop)
-            try scenario.host.batch([
-                "addr add 10.8.0.2/24 dev tun0", "link set tun0 up", "route add 192.0.2.99/32 via 192.0.2.1",
-                "route add 0.0.0.0/1 dev tun0", "route add 128.0.0.0/1 dev tun0",
-            ])
-            let path = try await scenario.handover {
-                $0.ipv4.interface == "tun0" && $0.primaryInterface?.name == "tun0"
+        try await withScenario(configuration: .prompt, setUp: NetworkNamespace.online) { scenario in
+            for _ in 0..<30 {  // its interface is down for a moment before its routes are gone
+                let tunnel = try await Tunnel(named: "tun0", on: scenario.loop)
+                try scenario.host.batch([
+                    "addr add 10.8.0.2/24 dev tun0", "link set tun0 up", "route add 192.0.2.99/32 via 192.0.2.1",
+                    "route add 0.0.0.0/1 dev tun0", "route add 128.0.0.0/1 dev tun0",
+                ])
+                let path = try await scenario.handover {
+                    $0.ipv4.interface == "tun0" && $0.primaryInterface?.name == "tun0"
+                }
+                #expect(path.primaryInterface?.kind == .tunnel)
+                #expect(path.ipv4.gateway == nil)
+                #expect(path.ipv4.source == IPAddress("10.8.0.2"))
+                tunnel.close()
+                try await scenario.handover { $0.ipv4.interface == "eth0" }
+                try scenario.host.ip("route del 192.0.2.99/32 via 192.0.2.1")
             }
-            #expect(path.primaryInterface?.kind == .tunnel)
-            #expect(path.ipv4.gateway == nil)
-            #expect(path.ipv4.source == IPAddress("10.8.0.2"))
-            tunnel.close()
-            try await scenario.handover { $0.ipv4.interface == "eth0" }
         }
     }
 
@@ -103,11 +106,14 @@ struct RouteScenarios {
     }
 
     @Test func aPolicyRuleMovesThePathToItsTable() async throws {
-        try await withScenario(setUp: { host, router in
-            try NetworkNamespace.online(host, router)
-            try host.connectSecondLink(to: router)
-            try host.ip("route add default via 198.51.100.1 table 51820")
-        }) { scenario in
+        try await withScenario(
+            configuration: .prompt,
+            setUp: { host, router in
+                try NetworkNamespace.online(host, router)
+                try host.connectSecondLink(to: router)
+                try host.ip("route add default via 198.51.100.1 table 51820")
+            }
+        ) { scenario in
             try scenario.host.ip("rule add not fwmark 51820 table 51820")
             let path = try await scenario.handover { $0.ipv4.interface == "eth1" }
             #expect(path.ipv4.table == 51820)
@@ -134,6 +140,7 @@ struct RouteScenarios {
 
     @Test func aNextHopObjectThatGoesTakesItsRoutesWithIt() async throws {
         try await withScenario(setUp: { host, router in
+            try host.silenceIPv6()
             try host.connect(to: router)
             try host.ip("addr add 192.0.2.10/24 dev eth0")
             try host.ip("nexthop add id 1 via 192.0.2.1 dev eth0")
@@ -231,6 +238,7 @@ struct RouteScenarios {
         ignoringDeadLinks: Bool
     ) -> (NetworkNamespace, NetworkNamespace) throws -> Void {
         { host, router in
+            try host.silenceIPv6()
             if ignoringDeadLinks { try host.set("ipv4/conf/all/ignore_routes_with_linkdown", to: 1) }
             try host.connect(to: router)
             try host.ip("addr add 192.0.2.10/24 dev eth0")

@@ -48,7 +48,10 @@ struct PathEmission {
             if instant.duration(to: now) >= minimumInterval { return emit(path, key, at: now) }
             return hold(path, told: told, at: instant, now)
         case .holding(let held, let told, let instant):
-            if key == PathKey(held) { return .none }
+            if key == PathKey(held) {
+                state = .holding(path.numbered(held.generation), told: told, at: instant)
+                return .none
+            }
             suppressed += 1
             if key == told {
                 generation += 1
@@ -86,7 +89,13 @@ struct PathEmission {
 
     private mutating func numbered(_ path: NetworkPath) -> NetworkPath {
         generation += 1
-        var path = path
+        return path.numbered(generation)
+    }
+}
+
+extension NetworkPath {
+    fileprivate func numbered(_ generation: UInt64) -> Self {
+        var path = self
         path.generation = generation
         return path
     }

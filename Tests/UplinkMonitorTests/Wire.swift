@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers of the netlink protocol, written out: what stands on the wire does not depend on a header.
+enum Wire {
+    // Types of messages.
+    static let error = 2
+    static let done = 3
+    static let newLink = 16
+    static let deleteLink = 17
+    static let newAddress = 20
+    static let newRoute = 24
+    static let deleteRoute = 25
+    static let newRule = 32
+
+    // Flags of messages.
+    static let multi: UInt16 = 0x2
+    static let dumpInterrupted: UInt16 = 0x10
+    static let exclusive: Int32 = 0x200
+    static let create: Int32 = 0x400
+
+    // Attributes of links.
+    static let linkName = 3
+    static let linkMTU = 4
+    static let linkWireless = 11
+    static let linkState = 16
+    static let linkInfo = 18
+    static let linkInfoKind = 1
+
+    // Attributes of addresses.
+    static let address = 1
+    static let localAddress = 2
+    static let addressFlags = 8
+
+    // Attributes of routes.
+    static let routeInterface = 4
+    static let routeGateway = 5
+    static let routeMetric = 6
+    static let routeSource = 7
+    static let routeCacheInfo = 12
+    static let routeTable = 15
+    static let routeVia = 18
+
+    // Kinds of routes.
+    static let unicast = 1
+}
