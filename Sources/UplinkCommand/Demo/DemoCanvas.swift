@@ -25,6 +25,7 @@ struct DemoCanvas {
         let picture = picture(above: 5)
         var sequence = "\u{1B}[H"
         if let picture {
+            if picture.sequence.contains("\u{1B}_G") { sequence += "\u{1B}_Ga=d\u{1B}\\" }  // kitty keeps pictures apart
             sequence += "\u{1B}[J\(picture.sequence)\u{1B}[\(picture.rows + 2);1H"
         }
         let text = Text {
