@@ -9,9 +9,8 @@ struct CurlReport: Equatable {
     var errno: CInt = 0
     /// OpenSSL's verdict on the certificate (`SSL_get_verify_result(3)`).
     var verifyResult = 0
-    /// How far the connection came.
+    /// Whether the host's name has been resolved.
     var isResolved = false
-    var isConnected = false
 
     init(code: CURLcode, text: String = "") {
         self.code = code
@@ -24,7 +23,14 @@ struct CurlReport: Equatable {
         errno = CInt(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
         verifyResult = handle.long(CURLINFO_SSL_VERIFYRESULT)
         isResolved = handle.offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
-        isConnected = handle.offset(CURLINFO_CONNECT_TIME_T) > 0
+    }
+
+    /// Whether TLS is what failed. (That TCP stands, 7.88 tells only when TLS stands too.)
+    var isOfTLS: Bool {
+        switch code {
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE: true
+        default: false
+        }
     }
 }
 
@@ -67,7 +73,7 @@ enum CurlFailure {
         switch phase {
         case .queued: .queue
         case .gated: .dns
-        case .connecting: report.map { $0.isConnected ? .tls : $0.isResolved ? .connect : .dns } ?? .connect
+        case .connecting: report.map { $0.isOfTLS ? .tls : $0.isResolved ? .connect : .dns } ?? .connect
         case .awaitingHead: .firstByte
         case .bodyFlowing, .bodyPaused, .ended: .body
         }

@@ -193,6 +193,8 @@ extension RawServer {
     package struct Failure: Error {
         package let activity: String
         package let errno: CInt
+
+        package init(activity: String, errno: CInt) { (self.activity, self.errno) = (activity, errno) }
     }
 
     /// A listening socket on a free port of 127.0.0.1, or of another address of the loopback network.

@@ -6,7 +6,7 @@ import UplinkCurl
 import UplinkHTTP
 
 /// What a slow or absent reader costs. Real time, because the kernel's buffers take part.
-@Suite(.timeLimit(.minutes(2)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .undisturbed, .serialized)
 struct BackPressureTests {
     private static let isFull = getenv("UPLINK_FULL") != nil
     /// 1 GiB, or enough to exceed the limit several times.
@@ -22,7 +22,7 @@ struct BackPressureTests {
                 let count = try await client.get(server.url()).body.discard()
                 #expect(count == Int64(Self.size))
                 let growth = (peak ? Memory.peak : Memory.resident) - before
-                #expect(growth < 24 << 20, "grew by \(growth >> 10) KiB")
+                #expect(Timing.isInstrumented || growth < 24 << 20, "grew by \(growth >> 10) KiB")
             }
         }
     }
@@ -36,7 +36,7 @@ struct BackPressureTests {
                 try await Task.sleep(for: .milliseconds(700))  // longer than the stall timeout, which must not run
                 let sent = server.connections[0].filled
                 #expect(sent < 16 << 20, "the server got rid of \(sent >> 10) KiB though nobody read")
-                #expect(Memory.resident - before < 4 << 20)
+                #expect(Timing.isInstrumented || Memory.resident - before < 4 << 20)
                 #expect(try await response.body.discard() == Int64(size))
             }
         }

@@ -9,7 +9,7 @@ import UplinkHTTP
 
 /// Cancelling at every stage ends within 50 ms and leaves nothing. Real time, because the way through the loop's thread
 /// is what is tested.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
 struct CancellationTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n"
 
@@ -24,7 +24,7 @@ struct CancellationTests {
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         let time = ContinuousClock.now - start
-        #expect(time < .milliseconds(50), "took \(time)")
+        #expect(time < Timing.slack(.milliseconds(50)), "took \(time)")
         #expect(await transport.census().transfers == 0)
     }
 
@@ -55,7 +55,7 @@ struct CancellationTests {
                 let start = ContinuousClock.now
                 second.cancel()
                 await #expect(throws: CancellationError.self) { try await second.value }
-                #expect(ContinuousClock.now - start < .milliseconds(50))
+                #expect(ContinuousClock.now - start < Timing.slack(.milliseconds(50)))
                 #expect(await transport.census().transfers == 1)
                 first.cancel()
                 await #expect(throws: CancellationError.self) { try await first.value }
@@ -164,11 +164,11 @@ struct CancellationTests {
 
     private func expectClose(of server: RawServer, connection: Int = 0) async throws {
         let start = ContinuousClock.now
-        while server.connections[connection].closedAt == nil, ContinuousClock.now - start < .seconds(1) {
+        while server.connections[connection].closedAt == nil, ContinuousClock.now - start < .seconds(5) {
             try await Task.sleep(for: .milliseconds(1))
         }
         let time = ContinuousClock.now - start
-        #expect(time < .milliseconds(50), "the server saw it after \(time)")
+        #expect(time < Timing.slack(.milliseconds(50)), "the server saw it after \(time)")
     }
 
     @Test func stormsOfCancellationsLeaveNothing() async throws {

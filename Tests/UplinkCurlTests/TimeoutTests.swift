@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import TestSupport
 import Testing
 import UplinkCurl
 import UplinkHTTP
 
 /// Real time, because the timers of libuv and libcurl are what is tested.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
 struct TimeoutTests {
-    private let tolerance = Duration.milliseconds(50)
+    private let tolerance = Timing.slack(.milliseconds(50))
 
     private func expect(
         _ code: HTTPClientError.Code, after limit: Duration, _ phase: HTTPClientError.Phase,
         _ body: () async throws -> Void
     ) async {
-        let (error, time) = await failure(body)
-        #expect(error?.code == code, "\(String(describing: error))")
-        #expect(error?.phase == phase)
-        #expect(time >= limit)
+        let time = await Timing.measure({ $0 < limit + tolerance }) {
+            let (error, time) = await failure(body)
+            #expect(error?.code == code, "\(String(describing: error))")
+            #expect(error?.phase == phase)
+            #expect(time >= limit)
+            return time
+        }
         #expect(time < limit + tolerance, "late by \(time - limit)")
     }
 
@@ -116,44 +118,11 @@ struct TimeoutTests {
         try await withServer([.readHead, .waitForClose]) { server in
             try await withClient { client, _ in
                 _ = try? await client.get(server.url(), timeouts: HTTPTimeouts(firstByte: .milliseconds(10)))
-                let before = Self.loopTime
+                let before = Threads.time(named: "uplink-loop")
                 _ = try? await client.get(server.url(), timeouts: HTTPTimeouts(firstByte: .seconds(2)))
-                let used = Self.loopTime - before
-                #expect(used < .milliseconds(20), "the wait used \(used)")
+                let used = Threads.time(named: "uplink-loop") - before
+                #expect(used < Timing.slack(.milliseconds(20)), "the wait used \(used)")
             }
         }
-    }
-
-    /// What this process's loops have used of the processor: other tests run in other threads.
-    private static var loopTime: Duration {
-        var total = 0
-        for number in (try? threads()) ?? [] {
-            guard contents("/proc/self/task/\(number)/comm") == "uplink-loop\n" else { continue }
-            let fields = contents("/proc/self/task/\(number)/schedstat").split(separator: " ")
-            total += fields.first.flatMap { Int($0) } ?? 0
-        }
-        return .nanoseconds(total)
-    }
-
-    private static func threads() throws -> [String] {
-        guard let directory = opendir("/proc/self/task") else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            names.append(
-                withUnsafePointer(to: &entry.pointee.d_name) { name in
-                    name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                })
-        }
-        return names.filter { $0.first?.isNumber == true }
-    }
-
-    private static func contents(_ path: String) -> String {
-        let descriptor = open(path, O_RDONLY)
-        guard descriptor >= 0 else { return "" }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 256)
-        let count = read(descriptor, &bytes, bytes.count)
-        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 }

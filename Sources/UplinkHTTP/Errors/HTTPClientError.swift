@@ -13,7 +13,7 @@ public struct HTTPClientError: NetworkFailure {
         case queue
         /// The host's name was resolved.
         case dns
-        /// The connection was made.
+        /// The connection was made, TLS included where that is not told apart (timeouts).
         case connect
         /// TLS was negotiated.
         case tls

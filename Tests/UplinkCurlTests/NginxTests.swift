@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkCurl
+import UplinkHTTP
+
+/// One nginx for a whole suite.
+private struct SharedNginx: SuiteTrait, TestScoping {
+    @TaskLocal static var server: NginxServer?
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        let server = try NginxServer(file: file)
+        defer { server.stop() }
+        try await Self.$server.withValue(server) { try await function() }
+    }
+}
+
+private let file = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+
+/// A real server, over plain HTTP and TLS.
+@Suite(
+    .timeLimit(.minutes(1)), SharedNginx(),
+    .enabled(if: NginxServer.isInstalled || Spawn.isCI, "nginx and openssl are needed: apt install nginx-light openssl")
+)
+struct NginxTests {
+    private func withNginx(
+        trust: CurlTransport.Trust? = nil, _ body: (NginxServer, HTTPClient) async throws -> Void
+    ) async throws {
+        let server = try #require(SharedNginx.server)
+        var transport = CurlTransport.Configuration()
+        transport.trust = trust ?? .authorities(server.authority)
+        try await withClient(transport: transport) { client, _ in try await body(server, client) }
+    }
+
+    @Test func filesComeOverHTTPAndTLS() async throws {
+        try await withNginx { server, client in
+            for url in [server.url("/file"), server.url("/file", certificate: "good")] {
+                let body = try await client.get(url).body.collect(upTo: file.count)
+                #expect(body == file)
+                let head = try await client.head(url)
+                #expect(head.body.contentLength == Int64(file.count))
+            }
+        }
+    }
+
+    @Test func statusesWithoutABodyAreWhole() async throws {
+        try await withNginx { server, client in
+            let empty = try await client.get(server.url("/empty"))
+            #expect(empty.status == .noContent)
+            #expect(try await empty.body.discard() == 0)
+            let missing = try await client.get(server.url("/missing"))
+            #expect(missing.status == .notFound)
+            #expect(try await missing.body.discard() > 0)
+        }
+    }
+
+    @Test func redirectsAreFollowedToTheirEnd() async throws {
+        try await withNginx { server, client in
+            let target = server.url("/file", certificate: "good")
+            let response = try await client.get(server.url("/go?\(target)"))
+            #expect(response.url == target)
+            #expect(response.redirects == [server.url("/go?\(target)")])
+            #expect(try await response.body.collect(upTo: file.count) == file)
+            let back = server.url("/file")
+            let (error, _) = await failure { _ = try await client.get(server.url("/go?\(back)", certificate: "good")) }
+            #expect(error?.code == .redirectForbidden)
+        }
+    }
+
+    @Test(arguments: [
+        ("expired", HTTPClientError.Code.certificateExpired), ("early", .certificateNotYetValid),
+        ("other", .certificateHostMismatch), ("client", .certificateWrongPurpose), ("self", .certificateSelfSigned),
+    ])
+    func badCertificatesAreToldApart(_ name: String, _ code: HTTPClientError.Code) async throws {
+        try await withNginx { server, client in
+            let (error, _) = await failure { _ = try await client.get(server.url("/file", certificate: name)) }
+            #expect(error?.code == code, "\(String(describing: error))")
+            #expect(error?.phase == .tls)
+            #expect(error?.requestDisposition == .notSent)
+            #expect(error?.isNetworkFailure == false)
+        }
+    }
+
+    @Test func anUnknownAuthorityIsNotTrusted() async throws {
+        try await withNginx(trust: .system) { server, client in
+            let (error, _) = await failure { _ = try await client.get(server.url("/file", certificate: "good")) }
+            #expect(error?.code == .certificateUntrusted)
+        }
+    }
+
+    @Test func aMissingAuthorityIsAWrongSetting() async throws {
+        try await withNginx(trust: .authorities("/nonexistent")) { server, client in
+            let (error, _) = await failure { _ = try await client.get(server.url("/file", certificate: "good")) }
+            #expect(error?.code == .invalidConfiguration)
+            #expect(error?.requestDisposition == .notSent)
+        }
+    }
+
+    @Test func sessionsAreResumedOnNewConnections() async throws {
+        try await withNginx { server, client in
+            let url = server.url("/resumed", certificate: "good")
+            #expect(try await client.get(url).body.collect(upTo: 10) == Array(".".utf8))
+            // Two at once: the second has to make a connection of its own.
+            async let one = client.get(url).body.collect(upTo: 10)
+            async let two = client.get(url).body.collect(upTo: 10)
+            let both = try await [one, two]
+            #expect(both.contains(Array("r".utf8)))
+        }
+    }
+
+    @Test func plainTextOnATLSPortIsNoHandshake() async throws {
+        try await withNginx { server, client in
+            let (error, _) = await failure {
+                _ = try await client.get("https://127.0.0.1:\(server.port)/file")
+            }
+            #expect(error?.code == .tlsFailed)
+            #expect(error?.phase == .tls)
+        }
+    }
+}

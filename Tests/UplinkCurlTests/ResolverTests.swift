@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkCurl
+import UplinkEventLoop
+import UplinkHTTP
+
+/// A resolver that never answers, in a namespace where the system's name server is a silent socket of the test.
+@Suite(
+    .timeLimit(.minutes(1)), .undisturbed, .serialized,
+    .enabled(if: NetworkNamespace.arePermitted, "network namespaces need root and iproute2"))
+struct ResolverTests {
+    /// The name server that `getaddrinfo` asks, if it is one that a loopback interface can take over.
+    private static let nameServer: String? = {
+        guard let file = fopen("/etc/resolv.conf", "re") else { return nil }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, CInt(line.count), file) != nil {
+            let words = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                .split(whereSeparator: \.isWhitespace)
+            guard words.first == "nameserver", words.count > 1 else { continue }
+            let address = IPAddress(String(words[1]))
+            if let address, address.family == .ipv4 { return address.description }
+        }
+        return nil
+    }()
+
+    /// Runs `body` with a client and a server in such a namespace.
+    private func withSilentResolver(
+        _ body: (HTTPClient, CurlTransport, RawServer) async throws -> Void
+    ) async throws {
+        let nameServer = try #require(Self.nameServer, "no IPv4 name server in /etc/resolv.conf")
+        try await withNetworkNamespaces { namespace, _ in
+            try namespace.ip("link set lo up")
+            try namespace.ip("addr add \(nameServer)/32 dev lo")
+            try await withEventLoop(networkNamespace: namespace.name) { loop in
+                // On the loop's thread, because sockets and threads made there belong to the namespace.
+                let (sink, server) = try await onLoop(loop) {
+                    (
+                        try Self.silentSocket(at: nameServer),
+                        try RawServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .loop])
+                    )
+                }
+                defer {
+                    server.stop()
+                    close(sink)
+                }
+                let transport = try CurlTransport(on: loop)
+                try await body(HTTPClient(transport: transport), transport, server)
+                await transport.shutdown()
+            }
+        }
+    }
+
+    private func onLoop<Result: Sendable>(
+        _ loop: EventLoop, _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            loop.execute { continuation.resume(with: .init(catching: work)) }
+        }
+    }
+
+    private static func silentSocket(at address: String) throws -> CInt {
+        let descriptor = socket(AF_INET, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = UInt16(53).bigEndian
+        name.sin_addr.s_addr = inet_addr(address)
+        let status = withUnsafePointer(to: &name) { name in
+            name.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else { throw RawServer.Failure(activity: "binding \(address):53", errno: errno) }
+        return descriptor
+    }
+
+    /// Threads that libcurl's resolver has started: they have their parent's name and are not it.
+    private var lookups: Int { Threads.count(named: "uplink-loop") }
+
+    @Test func cancellingALookupHoldsNobodyUp() async throws {
+        try await withSilentResolver { client, transport, server in
+            let waiting = Task { try await client.get("http://slow.test/") }
+            while await transport.census().sockets == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            try await Task.sleep(for: .milliseconds(50))
+            let before = ContinuousClock.now
+            waiting.cancel()
+            for _ in 0..<50 {
+                let start = ContinuousClock.now
+                let body = try await client.get(server.url()).body.collect(upTo: 2)
+                #expect(body == Array("ok".utf8))
+                #expect(ContinuousClock.now - start < Timing.slack(.milliseconds(50)))
+            }
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            #expect(ContinuousClock.now - before < Timing.slack(.milliseconds(500)))
+        }
+    }
+
+    @Test func lookupsTimeOutInTime() async throws {
+        try await withSilentResolver { client, transport, _ in
+            let (error, time) = await failure {
+                _ = try await client.get("http://slow.test/", timeouts: HTTPTimeouts(connect: .milliseconds(300)))
+            }
+            #expect(error?.code == .connectTimeout)
+            #expect(error?.phase == .dns)
+            #expect(error?.requestDisposition == .notSent)
+            #expect(time < .milliseconds(300) + Timing.slack(.milliseconds(50)))
+            #expect(await transport.census().transfers == 0)
+        }
+    }
+
+    @Test func manyTransfersToOneHostAreOneLookup() async throws {
+        try await withSilentResolver { client, transport, _ in
+            let before = lookups
+            let many = (0..<500).map { _ in Task { try await client.get("http://slow.test/") } }
+            while await transport.census().transfers < 500 { try await Task.sleep(for: .milliseconds(1)) }
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(lookups - before >= 1)
+            #expect(lookups - before <= 2)
+            let start = ContinuousClock.now
+            for task in many { task.cancel() }
+            for task in many { await #expect(throws: CancellationError.self) { try await task.value } }
+            #expect(ContinuousClock.now - start < Timing.slack(.milliseconds(500)))
+            #expect(await transport.census() == (0, 0))
+        }
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import Testing
+import UplinkCore
+
+@testable import UplinkHTTP
+
+/// A transport that answers from a table of URLs and records what it was asked.
+private final class Table: HTTPTransport {
+    private let answers: [String: HTTPResponse]
+    private let recorded = Locked<[HTTPTransportRequest]>([])
+
+    init(_ answers: [String: HTTPResponse]) { self.answers = answers }
+
+    var requests: [HTTPTransportRequest] { recorded.withLock { $0 } }
+    var urls: [String] { requests.map { "\($0.head.scheme ?? "")://\($0.head.authority ?? "")\($0.head.path ?? "")" } }
+
+    func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        recorded.withLock { $0.append(request) }
+        let url = "\(request.head.scheme ?? "")://\(request.head.authority ?? "")\(request.head.path ?? "")"
+        return HTTPTransportResponse(head: answers[url] ?? HTTPResponse(status: .notFound), body: HTTPBody([]))
+    }
+}
+
+private func redirect(_ code: Int, _ location: String...) -> HTTPResponse {
+    var fields = HTTPFields()
+    for location in location { fields.append(HTTPField(name: .location, lenientValue: Array(location.utf8))) }
+    return HTTPResponse(status: .init(code: code), headerFields: fields)
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct RedirectTests {
+    @Test(arguments: [301, 302, 303, 307, 308], [HTTPRequest.Method.get, .head])
+    func bothMethodsStayWhatTheyAre(_ code: Int, _ method: HTTPRequest.Method) async throws {
+        let table = Table(["http://a/": redirect(code, "/b?c"), "http://a/b?c": HTTPResponse(status: .ok)])
+        let response = try await HTTPClient(transport: table).execute(HTTPRequest(parsing: "http://a/", method: method))
+        #expect(response.status == .ok)
+        #expect(response.url == "http://a/b?c")
+        #expect(response.redirects == ["http://a/"])
+        #expect(table.requests.map(\.head.method) == [method, method])
+    }
+
+    @Test(arguments: [300, 304, 305, 306, 399]) func otherStatusesAreAnswers(_ code: Int) async throws {
+        let response = try await HTTPClient(transport: Table(["http://a/": redirect(code, "/b")])).get("http://a/")
+        #expect(response.status.code == code)
+    }
+
+    @Test func aRedirectWithoutATargetIsTheAnswer() async throws {
+        let response = try await HTTPClient(transport: Table(["http://a/": redirect(302)])).get("http://a/")
+        #expect(response.status == .found)
+    }
+
+    private let secrets: HTTPFields = [
+        .authorization: "Bearer x", .cookie: "a=b", HTTPField.Name("X-Api-Key")!: "k", .accept: "*/*",
+    ]
+
+    @Test(arguments: ["http://b/", "http://a:81/", "https://a/"])
+    func secretsDoNotFollowToAnotherOrigin(_ target: String) async throws {
+        let table = Table(["http://a/": redirect(302, target), target: redirect(302, "http://a/back")])
+        var configuration = HTTPClient.Configuration()
+        configuration.sensitiveFields = [HTTPField.Name("X-Api-Key")!]
+        configuration.allowsInsecureRedirects = true
+        _ = try await HTTPClient(transport: table, configuration: configuration).get("http://a/", headers: secrets)
+        #expect(table.requests.count == 3)
+        #expect(table.requests[0].head.headerFields[.authorization] == "Bearer x")
+        for request in table.requests.dropFirst() {
+            #expect(request.head.headerFields[.authorization] == nil)
+            #expect(request.head.headerFields[.cookie] == nil)
+            #expect(request.head.headerFields[HTTPField.Name("X-Api-Key")!] == nil)
+            #expect(request.head.headerFields[.accept] == "*/*")
+        }
+    }
+
+    @Test func secretsStayWithinTheOrigin() async throws {
+        let table = Table(["http://a/": redirect(302, "http://A:80/b"), "http://a/b": HTTPResponse(status: .ok)])
+        _ = try await HTTPClient(transport: table).get("http://a/", headers: secrets)
+        #expect(table.requests.last?.head.headerFields[.authorization] == "Bearer x")
+    }
+
+    @Test(arguments: [
+        "file:///etc/passwd", "ftp://b/", "gopher://b/", "data:,x", "javascript:alert(1)", "http://b:99999/",
+        "http://[/",
+    ])
+    func forbiddenTargetsAreNotAsked(_ target: String) async throws {
+        let table = Table(["http://a/?key=secret": redirect(302, target)])
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await HTTPClient(transport: table).get("http://a/?key=secret")
+        }
+        #expect(error?.code == .redirectForbidden)
+        #expect(error?.description.contains("secret") == false)
+        #expect(table.requests.count == 1)
+    }
+
+    @Test func aDowngradeIsRefusedUnlessAllowed() async throws {
+        let table = Table(["https://a/": redirect(302, "http://a/"), "http://a/": HTTPResponse(status: .ok)])
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await HTTPClient(transport: table).get("https://a/")
+        }
+        #expect(error?.code == .redirectForbidden)
+        #expect(table.requests.count == 1)
+        var configuration = HTTPClient.Configuration()
+        configuration.allowsInsecureRedirects = true
+        let response = try await HTTPClient(transport: table, configuration: configuration).get("https://a/")
+        #expect(response.url == "http://a/")
+    }
+
+    @Test func circlesEnd() async throws {
+        let table = Table(["http://a/": redirect(302, "/b"), "http://a/b": redirect(302, "/")])
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await HTTPClient(transport: table).get("http://a/")
+        }
+        #expect(error?.code == .tooManyRedirects)
+        #expect(error?.redirects == ["http://a/", "http://a/b"])
+        #expect(table.requests.count == 2)
+    }
+
+    @Test(arguments: [10, 11]) func tenRedirectsAreFollowedAndElevenNot(_ count: Int) async throws {
+        var answers = ["http://a/\(count)": HTTPResponse(status: .ok)]
+        for number in 0..<count { answers["http://a/\(number)"] = redirect(301, "/\(number + 1)") }
+        let table = Table(answers)
+        let client = HTTPClient(transport: table)
+        if count == 10 {
+            #expect(try await client.get("http://a/0").redirects.count == 10)
+        } else {
+            let error = await #expect(throws: HTTPClientError.self) { try await client.get("http://a/0") }
+            #expect(error?.code == .tooManyRedirects)
+            #expect(error?.redirects.count == 11)
+            #expect(table.requests.count == 11)
+        }
+    }
+
+    @Test func twoTargetsAreRefusedAndOneTwiceIsNot() async throws {
+        let table = Table([
+            "http://a/1": redirect(302, "/x", "/y"), "http://a/2": redirect(302, "/x", "/x"),
+            "http://a/x": HTTPResponse(status: .ok),
+        ])
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await HTTPClient(transport: table).get("http://a/1")
+        }
+        #expect(error?.code == .redirectForbidden)
+        #expect(try await HTTPClient(transport: table).get("http://a/2").status == .ok)
+    }
+
+    @Test func rawSpacesAndLettersInTargetsAreEncoded() async throws {
+        let table = Table(["http://a/": redirect(302, "/b ü"), "http://a/b%20%C3%BC": HTTPResponse(status: .ok)])
+        #expect(try await HTTPClient(transport: table).get("http://a/").status == .ok)
+    }
+
+    @Test func zeroRedirectsMeanTheRedirectItself() async throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.maximumRedirects = 0
+        let client = HTTPClient(transport: Table(["http://a/": redirect(302, "/b")]), configuration: configuration)
+        #expect(try await client.get("http://a/").status == .found)
+    }
+
+    @Test func theTotalTimeoutShrinksFromHopToHop() async throws {
+        let table = Table(["http://a/": redirect(302, "/b")])
+        _ = try await HTTPClient(transport: table).get("http://a/", timeouts: HTTPTimeouts(total: .seconds(5)))
+        let totals = table.requests.compactMap(\.timeouts.total)
+        #expect(totals.count == 2)
+        #expect(totals[1] < totals[0])
+    }
+}

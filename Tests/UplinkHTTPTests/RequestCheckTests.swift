@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import Testing
+
+@testable import UplinkHTTP
+
+/// A transport that must not be asked.
+private struct Untouched: HTTPTransport {
+    func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        Issue.record("a request went out: \(request)")
+        return HTTPTransportResponse(head: HTTPResponse(status: .ok), body: HTTPBody([]))
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct RequestCheckTests {
+    private func code(
+        _ configuration: HTTPClient.Configuration = .init(), _ request: (HTTPClient) async throws -> Void
+    ) async -> HTTPClientError.Code? {
+        let client = HTTPClient(transport: Untouched(), configuration: configuration)
+        return await #expect(throws: HTTPClientError.self) { try await request(client) }?.code
+    }
+
+    @Test(arguments: [HTTPRequest.Method.post, .put, .delete, .connect, .trace])
+    func otherMethodsAreRefused(_ method: HTTPRequest.Method) async {
+        let code = await code { _ = try await $0.execute(HTTPRequest(parsing: "http://a/", method: method)) }
+        #expect(code == .invalidRequest)
+    }
+
+    @Test(arguments: ["Host", "content-length", "Transfer-Encoding", "Connection", "Expect", "TE", "Upgrade"])
+    func theTransportsOwnFieldsAreRefused(_ name: String) async throws {
+        let field = try #require(HTTPField.Name(name))
+        let code = await code { _ = try await $0.get("http://a/", headers: [field: "x"]) }
+        #expect(code == .invalidRequest)
+    }
+
+    @Test func aUserAgentWithALineBreakIsRefused() async {
+        var configuration = HTTPClient.Configuration()
+        configuration.userAgent = "a\r\nX: y"
+        let code = await code(configuration) { _ = try await $0.get("http://a/") }
+        #expect(code == .invalidRequest)
+    }
+
+    @Test func httpIsRefusedWhereHTTPSIsRequired() async {
+        var configuration = HTTPClient.Configuration()
+        configuration.requiresHTTPS = true
+        let code = await code(configuration) { _ = try await $0.get("http://a/") }
+        #expect(code == .invalidURL)
+    }
+
+    @Test func senselessSettingsAreRefused() async {
+        var configuration = HTTPClient.Configuration()
+        configuration.limits.headerBytes = 0
+        #expect(await code(configuration) { _ = try await $0.get("http://a/") } == .invalidConfiguration)
+        configuration = .init()
+        configuration.maximumRedirects = -1
+        #expect(await code(configuration) { _ = try await $0.get("http://a/") } == .invalidConfiguration)
+        let negative = HTTPTimeouts(total: .nanoseconds(-1))
+        #expect(await code { _ = try await $0.get("http://a/", timeouts: negative) } == .invalidConfiguration)
+    }
+}
