@@ -84,8 +84,22 @@ struct DemoProgramTests {
         try await program.waitForOutput("PNG picture")
         try program.type("q")
         #expect(try await program.wait() == 0)
-        #expect(program.output.firstRange(of: /\u{1B}\[[0-9;]*[1-9][0-9;]*m/) == nil)
+        let color = program.output.firstMatch(of: /\u{1B}\[[0-9;]*[1-9][0-9;]*m.*/.dotMatchesNewlines())
+        #expect(color.map { String($0.output) } == nil)
     }
+
+    #if Pictures
+        @Test(arguments: [
+            ("xterm-kitty", "\u{1B}_G"), ("mlterm", "\u{1B}P"), ("xterm-256color", "▄"), ("linux", "▄"),
+        ])
+        func thePictureIsDrawnAsTheTerminalCan(kind: String, sign: String) async throws {
+            let program = try start("demo --scenario online", environment: ["TERM": kind])
+            try await program.waitForOutput("PNG picture")
+            try program.type("q")
+            #expect(try await program.wait() == 0)
+            #expect(program.output.contains(sign))
+        }
+    #endif
 
     @Test(arguments: [
         ("online", 0, "PNG picture"), ("offline", 1, "No network"), ("slow", 1, "Too slow"), ("late", 0, "PNG"),

@@ -139,7 +139,9 @@ struct NetworkCommandTests {
 
     /// The signals blocked, ignored and caught, without those from 32 on, which belong to glibc.
     private static func masks(_ program: RunningProgram) -> [UInt64] {
-        program.output.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0, radix: 16) }.map { $0 & 0x7FFF_FFFF }
+        program.output.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0, radix: 16) }.map {
+            $0 & 0x7FFF_FFFF
+        }
     }
 
     /// Until SIGINT is caught, it would end the program as it ends any other.

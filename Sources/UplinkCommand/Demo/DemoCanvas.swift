@@ -25,6 +25,8 @@ struct DemoCanvas {
         let picture = picture(above: 5)
         var sequence = "\u{1B}[H"
         if let picture {
+            // Kitty keeps pictures apart from the text: they are deleted on their own.
+            if picture.sequence.contains("\u{1B}_G") { sequence += "\u{1B}_Ga=d\u{1B}\\" }
             sequence += "\u{1B}[J\(picture.sequence)\u{1B}[\(picture.rows + 2);1H"
         }
         let text = Text {

@@ -90,7 +90,7 @@ struct Stage: Sendable {
     /// Waits until the kernel has seen the cable. It takes its time for that, and drops what is sent meanwhile; a lost
     /// packet would cost the demo a second.
     private static func waitForCarrier(with ip: String) throws {
-        let look = "\(ip) -oneline link show dev \(interface) | grep -q 'state UP'"
+        let look = "\(ip) -oneline link show dev \(interface) 2>/dev/null | grep -q 'state UP'"
         let wait = "for try in $(seq 300); do \(look) && exit; sleep 0.01; done; exit 1"
         guard try ChildProcess.run(["/bin/sh", "-c", wait]) == 0 else {
             throw CommandFailure("the demo's network did not come up")

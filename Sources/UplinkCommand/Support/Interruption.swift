@@ -10,13 +10,8 @@ import UplinkCore
 /// - Throws: `ExitCode` 128 and the signal's number (130 for SIGINT), or what `body` throws.
 func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let signals = Signals()
-    let count = Locked(0)
     try await signals.watch([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { signal in
-        let isFirst = count.withLock { count in
-            count += 1
-            return count == 1
-        }
-        if !isFirst {
+        if Interruption.begin() == .again {
             TerminalMode.restore()
             _exit(128 + signal)
         }
@@ -35,6 +30,24 @@ func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async thro
             _ = await group.nextResult()
             throw ExitCode(128 + signal)
         case .cancelled, nil: throw CancellationError()
+        }
+    }
+}
+
+/// Whether a signal has asked the program to end.
+enum Interruption {
+    /// Whether the signal was the first.
+    enum Turn { case first, again }
+
+    private static let isUnderWay = Locked(false)
+
+    static var hasBegun: Bool { isUnderWay.withLock { $0 } }
+
+    /// Takes note of a signal.
+    static func begin() -> Turn {
+        isUnderWay.withLock { isUnderWay in
+            defer { isUnderWay = true }
+            return isUnderWay ? .again : .first
         }
     }
 }

@@ -32,6 +32,7 @@ struct Output: Sendable {
             var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             if poll(&entry, 1, 100) == 0 {
                 try Task.checkCancellation()
+                if Interruption.hasBegun { throw CancellationError() }  // this thread may be the one to cancel the task
                 continue
             }
             let written = Glibc.write(

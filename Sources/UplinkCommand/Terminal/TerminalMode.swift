@@ -36,7 +36,7 @@ enum TerminalMode {
         }
         guard var settings else { return }
         try? Output.standard.write(leaveScreen)  // the terminal may be gone
-        tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+        tcsetattr(STDIN_FILENO, TCSANOW, &settings)  // a terminal that was stopped (Ctrl-S) would never drain
     }
 }
 
