@@ -55,10 +55,8 @@ extension CurlEngine {
             transfer.headWaiter = nil
             resumptions.append(.head(waiter, .success(head)))
         }
-        let chunks = transfer.takeChunks()
         let isPaused = transfer.machine.phase == .bodyPaused
-        guard !chunks.isEmpty || isPaused else { return }
-        let (resumption, demand) = transfer.exchange.mailbox.publish(chunks, isPaused: isPaused)
+        let (resumption, demand) = transfer.exchange.mailbox.flush(isPaused: isPaused)
         if let resumption { resumptions.append(.body(resumption)) }
         if demand { post { [id = transfer.id] in $0.demand(id) } }  // the reader was faster than the turn
     }
@@ -131,7 +129,8 @@ extension CurlEngine {
 
     private func rebuild() {
         let reason = breakdown ?? ""
-        for transfer in Array(transfers.values) where transfer.handle != nil {
+        // Over and over, because the end of one lets others start.
+        while let transfer = transfers.values.first(where: { $0.handle != nil }) {
             transfer.refuse(CurlFailure.engine(reason))
             end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
         }

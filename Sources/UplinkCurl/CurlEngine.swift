@@ -72,6 +72,8 @@ actor CurlEngine: LoopActor {
             transfers[exchange.id] = transfer
             active.note(exchange.id)  // so that the turn arms its deadline
             scheduleTurn()
+        } catch let error as EventLoopError {
+            waiter.resume(throwing: CurlFailure.noLoop(error))
         } catch {
             waiter.resume(throwing: error)
         }
@@ -115,7 +117,10 @@ actor CurlEngine: LoopActor {
     }
 
     private func start(_ transfer: CurlTransfer) {
-        guard let multi, let handle = EasyHandle() else { return perform(fail(transfer), on: transfer) }
+        if multi == nil { try? prepare() }
+        guard let multi, let handle = EasyHandle() else {
+            return perform(transfer.machine.engineFinished(succeeded: false), on: transfer)
+        }
         transfer.handle = handle
         handle.configure(for: transfer, configuration, engine: Unmanaged.passUnretained(self).toOpaque())
         handle.set(CURLOPT_SHARE, pointer: multi.share)
@@ -132,10 +137,6 @@ actor CurlEngine: LoopActor {
         curl_easy_pause(handle.curl, CInt(CURLPAUSE_CONT))  // brings bytes at once, and may pause again
         active.note(transfer.id)
         scheduleTurn()
-    }
-
-    private func fail(_ transfer: CurlTransfer) -> TransferMachine.Action {
-        transfer.machine.engineFinished(succeeded: false)
     }
 
     func end(_ transfer: CurlTransfer, _ action: TransferMachine.Action, code: CURLcode) {

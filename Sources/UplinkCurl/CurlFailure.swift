@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
+import UplinkEventLoop
 import UplinkHTTP
 
 /// What libcurl knows about a failure, as values.
@@ -40,6 +41,11 @@ enum CurlFailure {
 
     static let closed = HTTPClientError(
         .closed, phase: .queue, message: "the transport has been shut down; make a new one")
+
+    static func noLoop(_ error: EventLoopError) -> HTTPClientError {
+        HTTPClientError(
+            .closed, phase: .queue, message: "\(error.message); a transport must be shut down before its loop ends")
+    }
 
     static func queueFull(_ limit: Int) -> HTTPClientError {
         HTTPClientError(

@@ -20,7 +20,7 @@ struct ConnectionFaultTests {
             #expect(error?.requestDisposition == .notSent)
             #expect(error?.isNetworkFailure == true)
             #expect(error?.description.contains("secret") == false)
-            #expect(time < .seconds(1))
+            #expect(time < Timing.slack(.seconds(2)))
         }
     }
 
@@ -51,12 +51,12 @@ struct ConnectionFaultTests {
         let script: [RawServer.Step] = [.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
         try await withServer(script) { server in
             try await withClient { client, _ in
-                for _ in 0..<5 {
+                for _ in 0..<200 {
                     let body = try await client.get(server.url()).body.collect(upTo: 2)
                     #expect(body == Array("ok".utf8))
                 }
             }
-            #expect(server.connections.count >= 5)
+            #expect(server.connections.count >= 200)
         }
     }
 

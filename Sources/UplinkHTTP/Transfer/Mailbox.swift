@@ -75,11 +75,18 @@ package final class Mailbox: Sendable {
 
     // MARK: The engine's side
 
-    /// Brings chunks.
+    /// Brings bytes, which are copied. ``flush(isPaused:)`` wakes the reader, once for many of these.
+    ///
+    /// - Parameter expected: How many there will be, these included, where that is known.
+    package func append(_ bytes: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool) {
+        machine.withLock { $0.append(bytes, expecting: expected, from: pool) }
+    }
+
+    /// Wakes the reader if there is something to read, and says whether the transfer has been paused.
     ///
     /// - Returns: The reader to resume, and whether a transfer that is paused may go on at once.
-    package func publish(_ chunks: [HTTPBody.Chunk], isPaused: Bool) -> (resumption: Resumption?, demand: Bool) {
-        let delivery = machine.withLock { $0.publish(chunks, isPaused: isPaused) }
+    package func flush(isPaused: Bool) -> (resumption: Resumption?, demand: Bool) {
+        let delivery = machine.withLock { $0.flush(isPaused: isPaused) }
         return (Self.resumption(delivery), delivery.demand)
     }
 
