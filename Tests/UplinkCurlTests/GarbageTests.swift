@@ -32,9 +32,8 @@ struct GarbageTests {
             #expect(body.isEmpty)
             return
         }
-        let (error, time) = await failure { _ = try await answer.get() }
+        let (error, _) = await failure { _ = try await answer.get() }
         #expect(error?.code == code, "\(String(describing: error))")
-        #expect(time < .seconds(5))
     }
 
     @Test func anEmptyReplyMayHaveBeenProcessed() async throws {
