@@ -11,7 +11,11 @@ extension CurlEngine {
         guard !isTurnScheduled else { return }
         isTurnScheduled = true
         do throws(EventLoopError) {
-            try atEndOfTurn { $0.finishTurn() }
+            // The closure keeps the engine, whose last owner may be the message that is being handled.
+            try atEndOfTurn { [self] engine in
+                engine.finishTurn()
+                withExtendedLifetime(self) {}
+            }
         } catch {
             finishTurn()  // the loop has ended: nobody must wait for its next turn
         }
