@@ -57,7 +57,8 @@ extension CurlEngine {
     func publish(_ transfer: CurlTransfer) {
         if let head = transfer.takeHead(), let waiter = transfer.headWaiter {
             transfer.headWaiter = nil
-            resumptions.append(.head(waiter, .success(head)))
+            transfer.exchange.didReceive(head: .success(head))
+            resumptions.append(.head(waiter))
         }
         let isPaused = transfer.machine.phase == .bodyPaused
         let (resumption, demand) = transfer.exchange.mailbox.flush(isPaused: isPaused)

@@ -72,10 +72,10 @@ actor CurlEngine: LoopActor {
             transfers[exchange.id] = transfer
             active.note(exchange.id)  // so that the turn arms its deadline
             scheduleTurn()
-        } catch let error as EventLoopError {
-            waiter.resume(throwing: CurlFailure.noLoop(error))
         } catch {
-            waiter.resume(throwing: error)
+            let known = (error as? EventLoopError).map { CurlFailure.noLoop($0) }
+            exchange.didReceive(head: .failure(known ?? error))
+            waiter.resume()
         }
     }
 
@@ -160,7 +160,8 @@ actor CurlEngine: LoopActor {
         transfer.exchange.didReceive(trailerFields: transfer.parser.trailerFields)
         if let waiter = transfer.headWaiter {
             transfer.headWaiter = nil
-            resumptions.append(.head(waiter, .failure(outcome ?? CurlFailure.noHead)))
+            transfer.exchange.didReceive(head: .failure(outcome ?? CurlFailure.noHead))
+            resumptions.append(.head(waiter))
         }
         if let resumption = transfer.exchange.mailbox.finish(throwing: outcome) {
             resumptions.append(.body(resumption))
@@ -198,12 +199,12 @@ actor CurlEngine: LoopActor {
 
 /// Somebody to be resumed when the turn ends, in no lock and in no C frame.
 enum Resumption {
-    case head(CurlTransfer.HeadWaiter, Result<Exchange.Head, any Error>)
+    case head(CurlTransfer.HeadWaiter)
     case body(Mailbox.Resumption)
 
     func resume() {
         switch self {
-        case .head(let waiter, let result): waiter.resume(with: result)
+        case .head(let waiter): waiter.resume()
         case .body(let resumption): resumption.resume()
         }
     }

@@ -5,7 +5,7 @@ import UplinkHTTP
 
 /// A transfer as the engine has it: its machine, its parser, its easy handle while there is one. The loop's thread only.
 final class CurlTransfer {
-    typealias HeadWaiter = CheckedContinuation<Exchange.Head, any Error>
+    typealias HeadWaiter = CheckedContinuation<Void, Never>
 
     let id: UInt64
     let exchange: Exchange

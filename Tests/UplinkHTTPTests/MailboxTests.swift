@@ -45,22 +45,49 @@ struct MailboxTests {
         #expect(machine.bytes == 0)
     }
 
-    @Test func aWaiterGetsTheChunkAndTheEngineTheDemand() {
+    /// The macro `#expect` does not call mutating methods.
+    private func park(_ waiter: Int, in machine: inout MailboxMachine<Int>) -> Bool { machine.park(waiter) }
+
+    @Test func aWaiterIsWokenOnceForMuch() {
         var machine = MailboxMachine<Int>(lowMark: 10)
-        guard case .wait = machine.park(7) else {
-            Issue.record("not parked")
-            return
-        }
-        append(100, to: &machine)
+        #expect(park(7, in: &machine))
+        #expect(machine.flush(isPaused: false).waiter == nil)  // there is nothing yet
+        append(50, to: &machine)
+        append(50, to: &machine)
         let delivery = machine.flush(isPaused: true)
         #expect(delivery.waiter == 7)
-        #expect(delivery.demand)
+        #expect(!delivery.demand)
+        #expect(machine.flush(isPaused: true).waiter == nil)
+        guard case .chunk(let chunk, true) = machine.take() else {
+            Issue.record("no chunk, or no demand")
+            return
+        }
+        #expect(chunk.count == 100)
+    }
+
+    @Test func whoFindsSomethingNeedNotWait() {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        append(1, to: &machine)
+        #expect(!park(1, in: &machine))
+        _ = machine.take()
+        #expect(park(1, in: &machine))
+        #expect(machine.finish(.complete).waiter == 1)
+        #expect(!park(1, in: &machine))
+    }
+
+    @Test func aReaderWhoIsFasterThanTheTurnIsNoticed() {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        append(100, to: &machine)
+        _ = machine.take()
+        #expect(machine.flush(isPaused: true).demand)
+        #expect(!machine.flush(isPaused: false).demand)
     }
 
     @Test func aSecondWaiterIsTold() {
         var machine = MailboxMachine<Int>(lowMark: 10)
-        _ = machine.park(1)
-        guard case .busy = machine.park(2) else {
+        #expect(park(1, in: &machine))
+        #expect(!park(2, in: &machine))
+        guard case .busy = machine.take() else {
             Issue.record("not busy")
             return
         }
@@ -70,17 +97,14 @@ struct MailboxTests {
     @Test func aCancelledReaderWaitsForTheEngine() {
         var machine = MailboxMachine<Int>(lowMark: 10)
         append(1, to: &machine)
-        _ = machine.flush(isPaused: false)
         #expect(machine.cancel() == true)
         #expect(machine.cancel() == false)
         #expect(machine.bytes == 0)
-        guard case .wait = machine.park(1) else {
-            Issue.record("not parked")
-            return
-        }
-        let delivery = machine.finish(.failed(CancellationError()))
-        #expect(delivery.waiter == 1)
-        guard case .failure(let error) = delivery.taking else {
+        #expect(park(1, in: &machine))
+        append(1, to: &machine)
+        #expect(machine.flush(isPaused: false).waiter == nil)
+        #expect(machine.finish(.failed(CancellationError())).waiter == 1)
+        guard case .failure(let error) = machine.take() else {
             Issue.record("no failure")
             return
         }

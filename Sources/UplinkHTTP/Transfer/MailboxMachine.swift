@@ -25,11 +25,10 @@ struct MailboxMachine<Waiter: Sendable> {
         case busy
     }
 
-    /// What the engine's side has to do after bringing something: wake a waiter, go on, or both.
+    /// What the engine's side has to do after bringing something.
     struct Delivery: Sendable {
+        /// Wake this reader, who then takes.
         var waiter: Waiter?
-        /// What the waiter gets.
-        var taking = Taking.wait
         /// The reader has room: the transfer that was just reported as paused may go on.
         var demand = false
     }
@@ -64,11 +63,13 @@ struct MailboxMachine<Waiter: Sendable> {
         }
     }
 
-    /// The reader has suspended. Anything but `.wait` is for it at once.
-    mutating func park(_ waiter: Waiter) -> Taking {
-        let taking = take()
-        if case .wait = taking { self.waiter = waiter }
-        return taking
+    /// The reader has suspended. False when it need not: there is something to take.
+    mutating func park(_ waiter: Waiter) -> Bool {
+        guard self.waiter == nil, end == nil, isCancelled || (first == chunks.count && tail == nil) else {
+            return false
+        }
+        self.waiter = waiter
+        return true
     }
 
     /// The engine brings bytes; a waiter is woken by ``flush(isPaused:)``.
@@ -93,20 +94,15 @@ struct MailboxMachine<Waiter: Sendable> {
     mutating func flush(isPaused: Bool) -> Delivery {
         guard !isCancelled else { return Delivery() }
         self.isPaused = isPaused
-        var delivery = deliver()
-        if case .chunk(let chunk, let demand) = delivery.taking {
-            delivery.taking = .chunk(chunk, demand: false)
-            delivery.demand = demand
-        }
-        if takeDemand() { delivery.demand = true }
-        return delivery
+        let isReadable = first < chunks.count || tail != nil
+        return Delivery(waiter: isReadable ? takeWaiter() : nil, demand: takeDemand())
     }
 
     /// The engine's side is over. Called once.
     mutating func finish(_ end: End) -> Delivery {
         self.end = end
         isPaused = false
-        return deliver()
+        return Delivery(waiter: takeWaiter())
     }
 
     /// The reader wants no more. True when the engine has to be told.
@@ -118,15 +114,9 @@ struct MailboxMachine<Waiter: Sendable> {
         return end == nil
     }
 
-    private mutating func deliver() -> Delivery {
-        guard let waiter else { return Delivery() }
-        self.waiter = nil
-        let taking = take()
-        if case .wait = taking {
-            self.waiter = waiter
-            return Delivery()
-        }
-        return Delivery(waiter: waiter, taking: taking)
+    private mutating func takeWaiter() -> Waiter? {
+        defer { waiter = nil }
+        return waiter
     }
 
     private mutating func takeFirst() -> HTTPBody.Chunk? {
