@@ -60,6 +60,30 @@ struct ConnectionFaultTests {
         }
     }
 
+    /// As when a server is restarted: each transfer ends once, and none is short and called whole.
+    @Test func aHundredBrokenStreamsAreAHundredErrors() async throws {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n30d40\r\n"
+        try await withServer([.readHead, .send(head), .fill(100_000), .reset]) { server in
+            try await withClient { client, transport in
+                let errors = await withTaskGroup(of: Bool.self) { group in
+                    for _ in 0..<100 {
+                        group.addTask {
+                            do {
+                                _ = try await client.get(server.url()).body.discard()
+                                return false
+                            } catch {
+                                return (error as? HTTPClientError)?.isNetworkFailure == true
+                            }
+                        }
+                    }
+                    return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+                }
+                #expect(errors == 100)
+                #expect(await transport.census() == (0, 0))
+            }
+        }
+    }
+
     // MARK: Several addresses
 
     @Test func theThirdAddressIsReachedThoughTwoRefuse() async throws {
