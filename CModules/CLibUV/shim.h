@@ -3,6 +3,9 @@
 #ifndef UPLINK_CLIBUV_SHIM_H
 #define UPLINK_CLIBUV_SHIM_H
 
+#if !__has_include(<uv.h>)
+#error "Uplink needs libuv, and its header uv.h is not here: apt install libuv1-dev"
+#endif
 #include <uv.h>
 
 // Calls that glibc declares for _GNU_SOURCE only, or in headers that Swift's Glibc module leaves out.

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Glibc
+import Uplink
 
 @main
 struct Main {
-    static func main() async {
+    /// Runs the program on an event loop of its own, because Swift's default pool, once used, wakes every second.
+    static func main() {
         InheritedSignals.remember()
-        await UplinkProgram.main()
+        do {
+            let loop = try EventLoop()
+            Task(executorPreference: loop) {
+                await UplinkProgram.main()
+                exit(0)
+            }
+        } catch {
+            UplinkProgram.exit(withError: error)
+        }
+        while true { pause() }  // signals wake the main thread, and it has nothing to do with them
     }
 }
 

@@ -9,13 +9,16 @@ package final class DescriptorWatcher: Sendable {
 
     /// Makes a watcher that does not watch yet. The descriptor becomes non-blocking.
     ///
+    /// - Parameter ended: Called if the loop ends while the watcher is there; it will not hear any more.
     /// - Throws: ``EventLoopError`` when the loop has ended or the descriptor cannot be watched.
     package init<Owner: LoopActor>(
         of descriptor: CInt, for owner: isolated Owner,
+        ended: @escaping @Sendable (isolated Owner) -> Void = { _ in },
         _ ready: @escaping @Sendable (isolated Owner, Readiness) -> Void
     ) throws(EventLoopError) {
         loop = owner.eventLoop
         handle = try PollHandle(on: loop.confined(), descriptor: descriptor, owner.entering(ready))
+        handle.whenLoopEnds = owner.entering(ended)
     }
 
     deinit { loop.execute { [handle] in handle.close() } }

@@ -19,11 +19,15 @@ extension LoopActor {
         }
     }
 
+    /// The same for a callback that brings nothing.
+    nonisolated func entering(_ method: @escaping @Sendable (isolated Self) -> Void) -> () -> Void {
+        { [weak self] in self?.assumeIsolated { method($0) } }
+    }
+
     /// Runs `work` once, when the events at hand have been handled: after the callbacks of this turn, in no C frame.
     ///
     /// - Throws: ``EventLoopError`` when the loop has ended.
     package func atEndOfTurn(_ work: @escaping @Sendable (isolated Self) -> Void) throws(EventLoopError) {
-        let enter = entering { (self: isolated Self, _: Void) in work(self) }
-        try eventLoop.confined().atEndOfTurn { enter(()) }
+        try eventLoop.confined().atEndOfTurn(entering(work))
     }
 }

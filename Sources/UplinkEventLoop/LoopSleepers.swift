@@ -39,9 +39,8 @@ final class LoopSleepers: Sendable {
             let state = try loop.confined()
             let timer = try timer.withLock { timer throws(EventLoopError) in
                 if let timer { return timer }
-                let new = try TimerHandle(on: state, ended: { [weak self] in self?.ended() }) { [weak self] in
-                    self?.fired()
-                }
+                let new = try TimerHandle(on: state) { [weak self] in self?.fired() }
+                new.whenLoopEnds = { [weak self] in self?.loopEnded() }
                 timer = new
                 return new
             }
@@ -51,7 +50,7 @@ final class LoopSleepers: Sendable {
         }
     }
 
-    private func ended() { wakeAll(throwing: EventLoopError(.ended, during: "sleeping on a loop's clock")) }
+    private func loopEnded() { wakeAll(throwing: EventLoopError(.ended, during: "sleeping on a loop's clock")) }
 
     private func wakeAll(throwing error: EventLoopError) {
         for continuation in table.withLock({ $0.removeAll() }) { continuation.resume(throwing: error) }

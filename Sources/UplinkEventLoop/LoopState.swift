@@ -27,7 +27,10 @@ final class LoopState {
     deinit { uv.deallocate() }
 
     /// Runs the loop until its inbox is closed, then closes all that is open on it.
-    func run() {
+    ///
+    /// - Parameter ended: Called when no handle is left; before the inbox is marked as closed, because from then on
+    ///   another thread runs what arrives late.
+    func run(ended: () -> Void) {
         do throws(EventLoopError) {
             try PollHandle(on: self, descriptor: loop.inbox.wakeDescriptor) { [loop] _ in loop.inbox.acknowledge() }
                 .start(.readable)
@@ -36,6 +39,7 @@ final class LoopState {
             preconditionFailure("\(error)")  // a fresh loop refuses its first two handles only for want of memory
         }
         uv_run(uv, UV_RUN_DEFAULT)
+        ended()
         // The loop had no open handle left; what its last callbacks enqueued runs now.
         while !loop.inbox.closeIfEmpty() {
             if loop.inbox.take(into: &batch) { runBatch() }
@@ -84,7 +88,7 @@ final class LoopState {
     private func closeHandles() {
         isClosing = true
         for handle in openHandles.values {
-            handle.loopEnds()
+            handle.whenLoopEnds()
             handle.close()
         }
     }

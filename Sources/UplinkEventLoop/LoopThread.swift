@@ -34,8 +34,7 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
             }
             started.signal()
             guard let state = self.state else { return }
-            Self.identify(as: loop) { state.run() }
-            self.state = nil
+            Self.identify(as: loop) { state.run { self.state = nil } }
         }
         guard status == 0 else { throw EventLoopError(.system, during: "starting a thread", errno: status) }
         started.wait()

@@ -11,13 +11,15 @@ package final class LoopTimer: Sendable {
 
     /// Makes a timer that is not armed.
     ///
+    /// - Parameter ended: Called if the loop ends while the timer is there; it will not fire any more.
     /// - Throws: ``EventLoopError`` when the loop has ended.
     package init<Owner: LoopActor>(
-        for owner: isolated Owner, _ fired: @escaping @Sendable (isolated Owner) -> Void
+        for owner: isolated Owner, ended: @escaping @Sendable (isolated Owner) -> Void = { _ in },
+        _ fired: @escaping @Sendable (isolated Owner) -> Void
     ) throws(EventLoopError) {
         loop = owner.eventLoop
-        let enter = owner.entering { (owner: isolated Owner, _: Void) in fired(owner) }
-        handle = try TimerHandle(on: loop.confined()) { enter(()) }
+        handle = try TimerHandle(on: loop.confined(), owner.entering(fired))
+        handle.whenLoopEnds = owner.entering(ended)
     }
 
     deinit { loop.execute { [handle] in handle.close() } }

@@ -12,8 +12,7 @@ package final class SignalWatcher: Sendable {
         of signal: CInt, for owner: isolated Owner, _ received: @escaping @Sendable (isolated Owner) -> Void
     ) throws(EventLoopError) {
         loop = owner.eventLoop
-        let enter = owner.entering { (owner: isolated Owner, _: Void) in received(owner) }
-        handle = try SignalHandle(on: loop.confined(), signal: signal) { enter(()) }
+        handle = try SignalHandle(on: loop.confined(), signal: signal, owner.entering(received))
     }
 
     deinit { loop.execute { [handle] in handle.close() } }

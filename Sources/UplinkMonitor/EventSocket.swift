@@ -34,12 +34,16 @@ final class EventSocket {
     ]
 
     let socket: NetlinkSocket
-    private var drops: UInt32 = 0
+    /// Messages dropped so far; nil where the kernel cannot say (gVisor), which then tells of an overrun by an error.
+    private var drops: UInt32?
 
     /// Opens the socket and joins the groups. Whatever changes from now on is told.
     init(receiveBufferSize: Int) throws(NetlinkError) {
         socket = try NetlinkSocket(isBlocking: false)
-        try socket.set(NETLINK_NO_ENOBUFS, at: SOL_NETLINK, to: 1)
+        do {
+            drops = try socket.dropCount()
+            try socket.set(NETLINK_NO_ENOBUFS, at: SOL_NETLINK, to: 1)
+        } catch { drops = nil }
         let size = CInt(clamping: receiveBufferSize)
         do { try socket.set(SO_RCVBUFFORCE, at: SOL_SOCKET, to: size) } catch {  // needs CAP_NET_ADMIN
             try socket.set(SO_RCVBUF, at: SOL_SOCKET, to: size)  // up to net.core.rmem_max
@@ -71,9 +75,11 @@ final class EventSocket {
                 break reading
             }
         }
-        let drops = try socket.dropCount()
-        if drops != self.drops { drained.hasGaps = true }
-        self.drops = drops
+        if drops != nil {
+            let now = try socket.dropCount()
+            if now != drops { drained.hasGaps = true }
+            drops = now
+        }
         return drained
     }
 

@@ -18,8 +18,12 @@ final class KernelNetwork {
     private let query: NetlinkQuery
     private let events: EventSocket
     private var deviceTypes = DeviceTypes()
+    /// Messages were lost, and stock has not been taken since.
+    private var hasGaps = false
     private(set) var table = InterfaceTable()
     private(set) var statistics = MonitorStatistics()
+    /// When a route of the path asked for last expires, if one does. The kernel says so up to half a minute late.
+    private(set) var timeToExpiry: Duration?
 
     /// Opens the sockets, and takes stock.
     init(_ configuration: LinuxNetworkMonitor.Configuration) throws(NetlinkError) {
@@ -42,17 +46,26 @@ final class KernelNetwork {
             statistics.events += 1
             if take(event) { isRelevant = true }
         }
-        guard drained.hasGaps else { return isRelevant }
-        statistics.resyncs += 1
-        try takeStock()
-        return true
+        if drained.hasGaps { hasGaps = true }
+        if hasGaps, drained.isEmpty {
+            statistics.resyncs += 1
+            try takeStock()
+            hasGaps = false
+            return true
+        }
+        return isRelevant || hasGaps
     }
 
     /// Asks the kernel for the path as it is now: without the list of interfaces, which is long to ask for.
     func path() throws(NetlinkError) -> NetworkPath {
         statistics.evaluations += 1
         var verdicts: [IPAddress.Family: [RouteVerdict]] = [:]
-        for probe in probes { verdicts[probe.family, default: []].append(try verdict(on: probe)) }
+        timeToExpiry = nil
+        for probe in probes {
+            let verdict = try verdict(on: probe)
+            verdicts[probe.family, default: []].append(verdict)
+            if probe.family == .ipv6, verdict.route != nil { try noteExpiry(of: probe) }
+        }
         return PathEvaluation(table: table, verdicts: verdicts, classify: classify).path
     }
 
@@ -88,6 +101,12 @@ final class KernelNetwork {
         return verdict
     }
 
+    /// Routes of IPv6 expire, as a router's advertisements say.
+    private func noteExpiry(of probe: IPAddress) throws(NetlinkError) {
+        guard let lifetime = try ask(.tableEntry(for: probe)).route?.lifetime else { return }
+        timeToExpiry = min(timeToExpiry ?? lifetime, lifetime)
+    }
+
     private func ask(_ request: NetlinkRequest) throws(NetlinkError) -> RouteVerdict {
         var route: RouteRecord?
         let reply = try query.ask(request) { header, payload in
@@ -112,7 +131,7 @@ final class KernelNetwork {
     /// The metric of the route to the internet through a link, or nil where there is none that could be used.
     private func defaultMetric(of link: LinkRecord) throws(NetlinkError) -> UInt32? {
         for probe in probes where hasUsableAddress(link, of: probe.family) {
-            if let route = try ask(.route(to: probe, through: link.index)).route { return route.metric }
+            if let route = try ask(.tableEntry(for: probe, through: link.index)).route { return route.metric }
         }
         return nil
     }

@@ -41,6 +41,9 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
     /// The path as it is now, or nil while nobody subscribes and until the first answer, which takes milliseconds.
     public var currentPath: NetworkPath? { broadcaster.currentPath }
 
+    /// The kernel answers within milliseconds; on a machine that is busy with other things it may take as long as this.
+    public var timeToFirstPath: Duration { .seconds(5) }
+
     /// The current path, then every change: a new path comes when the status, the reason, the scope, or a usable
     /// family's interface, gateway or source address differs.
     ///

@@ -68,7 +68,8 @@ extension LinuxNetworkMonitor {
                     throw .invalid("\(probe) in \(name) is an address of the other family")
                 }
                 guard !probe.isUnspecified, !probe.isLoopback, !probe.isLinkLocal, !probe.isMulticast else {
-                    throw .invalid("\(probe) in \(name) is not an address on the internet; give a public unicast address")
+                    throw .invalid(
+                        "\(probe) in \(name) is not an address on the internet; give a public unicast address")
                 }
             }
         }

@@ -13,7 +13,8 @@ actor PathWatcher: LoopActor {
     private weak var broadcaster: NetworkPathBroadcaster?
     private var network: KernelNetwork?
     private var watcher: DescriptorWatcher?
-    private var timer: LoopTimer?
+    private var intervalTimer: LoopTimer?
+    private var expiryTimer: LoopTimer?
     private var emission: PathEmission
     private var isStopped = false
 
@@ -68,7 +69,8 @@ actor PathWatcher: LoopActor {
         do {
             let network = try KernelNetwork(configuration)
             let watcher = try DescriptorWatcher(of: network.eventDescriptor, for: self) { $0.ready($1) }
-            timer = try LoopTimer(for: self) { $0.timerFired() }
+            intervalTimer = try LoopTimer(for: self) { $0.intervalEnded() }
+            expiryTimer = try LoopTimer(for: self) { $0.routeExpired() }
             self.watcher = watcher
             watcher.start(.readable)
             return network
@@ -88,8 +90,10 @@ actor PathWatcher: LoopActor {
     private func close() {
         watcher?.close()
         watcher = nil
-        timer?.stop()
-        timer = nil
+        intervalTimer?.stop()
+        intervalTimer = nil
+        expiryTimer?.stop()
+        expiryTimer = nil
         network = nil
         emission.restart()
     }
@@ -110,7 +114,7 @@ actor PathWatcher: LoopActor {
         }
     }
 
-    private func timerFired() {
+    private func intervalEnded() {
         guard let network else { return }
         do throws(NetworkMonitorError) {
             try perform(emission.timerFired(at: .now), network)
@@ -119,15 +123,29 @@ actor PathWatcher: LoopActor {
         }
     }
 
+    private func routeExpired() {
+        guard let network else { return }
+        do throws(NetworkMonitorError) {
+            try evaluate(network)
+        } catch {
+            fail(error)
+        }
+    }
+
     private func evaluate(_ network: KernelNetwork) throws(NetworkMonitorError) {
         let path = try reading { () throws(NetlinkError) in try network.path() }
+        if let time = network.timeToExpiry {
+            expiryTimer?.start(after: time + .milliseconds(20))  // the kernel rounds to ticks
+        } else {
+            expiryTimer?.stop()
+        }
         try perform(emission.evaluated(path, at: .now), network)
     }
 
     private func perform(_ action: PathEmission.Action, _ network: KernelNetwork) throws(NetworkMonitorError) {
         switch action {
         case .none: break
-        case .wait(let duration): timer?.start(after: duration)
+        case .wait(let duration): intervalTimer?.start(after: duration)
         case .emit(let path):
             let whole = try reading { () throws(NetlinkError) in try network.completed(path) }
             broadcaster?.send(whole)

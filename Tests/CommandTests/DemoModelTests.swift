@@ -102,7 +102,8 @@ struct DemoModelTests {
         try await fixture.clock.advance(by: .milliseconds(50))
         fixture.monitor.goOffline()
         try await fixture.expectNetwork(false)
-        try await fixture.clock.advance(by: .milliseconds(499), sleepers: 2)
+        // Three sleep: the time limit, the timer of this absence, and that of the first one, without effect.
+        try await fixture.clock.advance(by: .milliseconds(499), sleepers: 3)
         #expect(await fixture.model.screen == loading)
         try await fixture.clock.advance(by: .milliseconds(1))
         try await fixture.expect(loadingWithoutNetwork)

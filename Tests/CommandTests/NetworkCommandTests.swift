@@ -98,7 +98,7 @@ struct NetworkCommandTests {
 
     @Test func runBecomesTheProgramOnceTheNetworkIsThere() async throws {
         try await withNetworkNamespaces { host, _ in
-            let program = try BuiltProgram.start("run --within 30 -- /bin/sh -c echo$IFS$$;exit$IFS\(7)", in: host)
+            let program = try BuiltProgram.start("run --within 30 -- /bin/sh -c echo$IFS$$;exit${IFS}7", in: host)
             try await Task.sleep(for: .milliseconds(200))  // nothing must happen meanwhile
             #expect(program.status == nil && program.output.isEmpty)
             try host.batch(Self.up)
@@ -132,9 +132,14 @@ struct NetworkCommandTests {
             let inside = try await BuiltProgram.run("run --within 5 -- \(look)", in: host)
             let outside = try RunningProgram(["/bin/grep", "-E", "^Sig(Blk|Ign|Cgt)", "/proc/self/status"])
             try await outside.wait()
-            #expect(inside.output == outside.output)
-            #expect(!inside.output.isEmpty)
+            #expect(Self.masks(inside) == Self.masks(outside))
+            #expect(Self.masks(inside).count == 3)
         }
+    }
+
+    /// The signals blocked, ignored and caught, without those from 32 on, which belong to glibc.
+    private static func masks(_ program: RunningProgram) -> [UInt64] {
+        program.output.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0, radix: 16) }.map { $0 & 0x7FFF_FFFF }
     }
 
     /// Until SIGINT is caught, it would end the program as it ends any other.

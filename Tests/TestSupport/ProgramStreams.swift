@@ -50,9 +50,14 @@ struct ProgramStreams: Sendable {
             posix_spawnattr_destroy(&attributes)
             for writer in writers { Glibc.close(writer) }
         }
+        // As a shell starts it: the threads of a test's pool have most signals blocked.
+        var noSignals = sigset_t()
+        sigemptyset(&noSignals)
+        posix_spawnattr_setsigmask(&attributes, &noSignals)
+        var flags = Int16(POSIX_SPAWN_SETSIGMASK)
         if let terminalPath {
             // A session's leader gets the first terminal that it opens as its controlling one.
-            posix_spawnattr_setflags(&attributes, Self.newSession)
+            flags |= Self.newSession
             for descriptor in 0..<CInt(3) {
                 posix_spawn_file_actions_addopen(&actions, descriptor, terminalPath, O_RDWR, 0)
             }
@@ -62,6 +67,7 @@ struct ProgramStreams: Sendable {
                 posix_spawn_file_actions_adddup2(&actions, writer, CInt(index) + 1)
             }
         }
+        posix_spawnattr_setflags(&attributes, flags)
         var variables =
             Self.ownEnvironment.merging(environment) { _, new in new }.filter { !$0.value.isEmpty }
             .map { strdup("\($0.key)=\($0.value)") } + [nil]

@@ -40,7 +40,9 @@ struct NetworkPathJSONTests {
         #expect(Set(interface.keys) == names(of: path.interfaces[0]))
     }
 
-    @Test(arguments: ["\"", "\\", "a\"b\\c", "\u{0}\u{1}\u{1F}\u{7F}", "tab\there", "żółć", "🛰️", "\u{2028}", "e\u{301}"])
+    @Test(arguments: [
+        "\"", "\\", "a\"b\\c", "\u{0}\u{1}\u{1F}\u{7F}", "tab\there", "żółć", "🛰️", "\u{2028}", "e\u{301}",
+    ])
     func anyNameSurvives(name: String) throws {
         var path = path
         path.interfaces[0].name = name

@@ -5,7 +5,7 @@ import UplinkCore
 import UplinkMonitor
 
 /// What the monitor says as links and addresses come and go, in a real kernel.
-@Suite(.serialized, .timeLimit(.minutes(2)), .needsNetworkNamespaces)
+@Suite(.serialized, .undisturbed, .timeLimit(.minutes(10)), .needsNetworkNamespaces)
 struct AddressScenarios {
     @Test func anEmptyNamespaceHasNoInterface() async throws {
         try await withScenario { scenario in

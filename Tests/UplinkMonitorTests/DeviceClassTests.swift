@@ -6,12 +6,14 @@ import UplinkCore
 
 @Suite(.timeLimit(.minutes(1)))
 struct DeviceClassTests {
-    @Test(arguments: [
-        (nil, 1, .ethernet), ("veth", 1, .ethernet), ("vlan", 1, .ethernet), ("bond", 1, .ethernet),
-        ("bridge", 1, .bridge), ("tun", 0xFFFE, .tunnel), ("tun", 1, .ethernet), ("wireguard", 0xFFFE, .tunnel),
-        ("ppp", 512, .tunnel), (nil, 512, .tunnel), (nil, 768, .tunnel), ("wwan", 519, .cellular), (nil, 519, .cellular),
-        (nil, 801, .wifi), (nil, 32, .other),
-    ] as [(String?, UInt16, NetworkInterface.Kind)])
+    @Test(
+        arguments: [
+            (nil, 1, .ethernet), ("veth", 1, .ethernet), ("vlan", 1, .ethernet), ("bond", 1, .ethernet),
+            ("bridge", 1, .bridge), ("tun", 0xFFFE, .tunnel), ("tun", 1, .ethernet), ("wireguard", 0xFFFE, .tunnel),
+            ("ppp", 512, .tunnel), (nil, 512, .tunnel), (nil, 768, .tunnel), ("wwan", 519, .cellular),
+            (nil, 519, .cellular),
+            (nil, 801, .wifi), (nil, 32, .other),
+        ] as [(String?, UInt16, NetworkInterface.Kind)])
     func theKindComesFromTheDriverAndTheHardware(driver: String?, hardware: UInt16, expected: NetworkInterface.Kind) {
         #expect(DeviceClass(link(driver, hardware)).kind == expected)
     }

@@ -29,7 +29,9 @@ struct ExchangeTests {
     @Test func anErrorIsARefusal() {
         var payload = Bytes()
         payload.add(-ENETUNREACH)
-        #expect(reading([message(Int(NLMSG_ERROR), sequence: 7, payload.bytes)], sequence: 7).reply == .refused(ENETUNREACH))
+        #expect(
+            reading([message(Int(NLMSG_ERROR), sequence: 7, payload.bytes)], sequence: 7).reply == .refused(ENETUNREACH)
+        )
     }
 
     @Test func theWorstErrorNumberDoesNotTrap() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TestSupport
 import Testing
 import UplinkCore
 import UplinkEventLoop
@@ -8,7 +9,7 @@ import UplinkEventLoop
 
 /// When a monitor works, when it rests, and that nothing of it stays. These look at the network of this machine, which
 /// they do not change.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .undisturbed, .timeLimit(.minutes(10)))
 struct LifecycleTests {
     @Test func thereIsAPathWithinMillisecondsOfTheFirstSubscription() async throws {
         try await withEventLoop { loop in
@@ -17,7 +18,7 @@ struct LifecycleTests {
             let start = ContinuousClock.now
             var paths = monitor.paths.makeAsyncIterator()
             let path = try await paths.next()
-            #expect(ContinuousClock.now - start < .milliseconds(500))  // on a loaded machine
+            #expect(ContinuousClock.now - start < .seconds(2))  // 1 to 8 ms, but for sanitizers and loaded machines
             #expect(monitor.currentPath == path)
             #expect(path?.generation == 1)
         }

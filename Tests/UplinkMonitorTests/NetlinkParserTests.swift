@@ -59,7 +59,8 @@ struct NetlinkParserTests {
         #expect(address.isUsable)
         guard
             case .address(let tentative) = try #require(
-                events(in: message(Int(RTM_NEWADDR), addressPayload("2001:db8::1", family: AF_INET6, flags: 0x40))).events.first)
+                events(in: message(Int(RTM_NEWADDR), addressPayload("2001:db8::1", family: AF_INET6, flags: 0x40)))
+                    .events.first)
         else { throw Unexpected() }
         #expect(!tentative.isUsable)
         #expect(tentative.isPending)
@@ -84,13 +85,24 @@ struct NetlinkParserTests {
     }
 
     @Test(arguments: [
-        (0, "0.0.0.0", true), (1, "0.0.0.0", true), (1, "128.0.0.0", false), (8, "45.0.0.0", true), (8, "10.0.0.0", false),
+        (0, "0.0.0.0", true), (1, "0.0.0.0", true), (1, "128.0.0.0", false), (8, "45.0.0.0", true),
+        (8, "10.0.0.0", false),
         (31, "45.0.0.0", true), (32, "45.0.0.0", false), (32, "45.0.0.1", true), (255, "45.0.0.1", true),
     ])
     func aRouteMattersWhereItsPrefixHoldsTheProbe(length: UInt8, destination: String, expected: Bool) throws {
         let route = RouteRecord(
             family: .ipv4, kind: .unicast, destination: IPAddress(destination), prefixLength: length, table: 254)
         #expect(route.covers(try #require(IPAddress("45.0.0.1"))) == expected)
+    }
+
+    @Test(arguments: [(0, nil), (150, .milliseconds(1500)), (-5, .zero)] as [(Int32, Duration?)])
+    func theLifetimeOfARouteIsRead(hundredths: Int32, expected: Duration?) {
+        let payload = routePayload {
+            var info = Bytes(bytes: [UInt8](repeating: 0, count: 8))
+            info.add(hundredths)
+            $0.add(attribute: Int(RTA_CACHEINFO.rawValue), info.bytes)
+        }
+        payload.withUnsafeBytes { #expect(RouteRecord($0.bytes)?.lifetime == expected) }
     }
 
     @Test func addressesOfTheWrongLengthAreNone() {
@@ -161,7 +173,9 @@ struct NetlinkParserTests {
     func randomBytesAreSurvived(seed: UInt64) {
         var random = SplitMix(state: seed)
         for _ in 0..<25_000 {
-            let bytes = (0..<Int.random(in: 0..<96, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let bytes = (0..<Int.random(in: 0..<96, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
             bytes.withUnsafeBytes {
                 #expect(LinkRecord($0.bytes).map { $0.index != 0 } ?? true)
                 #expect(AddressRecord($0.bytes).map { $0.index != 0 } ?? true)

@@ -9,7 +9,7 @@ import UplinkEventLoop
 @testable import UplinkMonitor
 
 /// What the monitor does when very much happens, when lies are told, and when nothing happens at all.
-@Suite(.serialized, .timeLimit(.minutes(3)), .needsNetworkNamespaces)
+@Suite(.serialized, .undisturbed, .timeLimit(.minutes(10)), .needsNetworkNamespaces)
 struct OverloadScenarios {
     @Test func aFlappingLinkIsReportedAtTheIntervalsPace() async throws {
         try await withScenario(setUp: NetworkNamespace.online) { scenario in

@@ -39,7 +39,8 @@ func message(_ type: Int, sequence: UInt32 = 0, flags: UInt16 = 0, _ payload: [U
 }
 
 func linkPayload(
-    index: UInt32 = 40, name: String = "eth0", family: UInt8 = 0, flags: UInt32 = 0x1_1043, change: UInt32 = 0xFFFF_FFFF,
+    index: UInt32 = 40, name: String = "eth0", family: UInt8 = 0, flags: UInt32 = 0x1_1043,
+    change: UInt32 = 0xFFFF_FFFF,
     _ more: (inout Bytes) -> Void = { _ in }
 ) -> [UInt8] {
     var payload = Bytes(bytes: [family, 0])
@@ -55,7 +56,8 @@ func linkPayload(
 }
 
 func addressPayload(
-    _ local: String, family: Int32 = AF_INET, flags: UInt8 = 0, index: UInt32 = 40, _ more: (inout Bytes) -> Void = { _ in }
+    _ local: String, family: Int32 = AF_INET, flags: UInt8 = 0, index: UInt32 = 40,
+    _ more: (inout Bytes) -> Void = { _ in }
 ) -> [UInt8] {
     var payload = Bytes(bytes: [UInt8(family), 24, flags, 0])
     payload.add(index)

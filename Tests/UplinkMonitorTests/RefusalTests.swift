@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TestSupport
 import Testing
 import UplinkCore
 import UplinkEventLoop
@@ -63,58 +64,20 @@ struct RefusalTests {
             #expect(await monitor.watcher.eventPort == 0)
         }
     }
-}
 
-/// A seccomp filter for the calling thread.
-private enum Sandbox {
-    /// A system call by its number on this machine.
-    enum Call {
-        case socket, recvmsg
-
-        var number: UInt32 {
-            #if arch(x86_64)
-            switch self {
-            case .socket: 41
-            case .recvmsg: 47
-            }
-            #else
-            switch self {
-            case .socket: 198
-            case .recvmsg: 212
-            }
-            #endif
-        }
-    }
-
-    private struct Instruction {
-        var code: UInt16
-        var ifTrue: UInt8 = 0
-        var ifFalse: UInt8 = 0
-        var operand: UInt32
-    }
-
-    private struct Program {
-        var length: UInt16
-        var instructions: UnsafeMutablePointer<Instruction>?
-    }
-
-    /// From now on the call fails on this thread; whether that could be had.
-    static func refuse(_ call: Call, with errno: CInt) -> Bool {
-        // prctl is variadic in C, which Swift does not import; its arguments are passed like any others.
-        typealias Function = @convention(c) (CInt, UInt, UInt, UInt, UInt) -> CInt
-        guard let symbol = dlsym(nil, "prctl") else { return false }
-        let prctl = unsafeBitCast(symbol, to: Function.self)
-        var instructions = [
-            Instruction(code: 0x20, operand: 0),  // load the call's number
-            Instruction(code: 0x15, ifFalse: 1, operand: call.number),  // is it this one?
-            Instruction(code: 0x06, operand: 0x0005_0000 | UInt32(errno)),  // SECCOMP_RET_ERRNO
-            Instruction(code: 0x06, operand: 0x7FFF_0000),  // SECCOMP_RET_ALLOW
-        ]
-        return instructions.withUnsafeMutableBufferPointer { instructions in
-            var program = Program(length: UInt16(instructions.count), instructions: instructions.baseAddress)
-            return withUnsafePointer(to: &program) { program in
-                prctl(38, 1, 0, 0, 0) == 0  // PR_SET_NO_NEW_PRIVS
-                    && prctl(22, 2, UInt(bitPattern: program), 0, 0) == 0  // PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+    @Test(.needsNetworkNamespaces) func noPrivilegesAreNeeded() async throws {
+        try await withNetworkNamespaces { host, router in
+            try NetworkNamespace.online(host, router)
+            try await withEventLoop(networkNamespace: host.name) { loop in
+                try #require(await onLoop(loop) { Sandbox.dropPrivileges() })
+                #expect(await onLoop(loop) { open("/proc/1/environ", O_RDONLY) } == -1)  // they are gone
+                let monitor = LinuxNetworkMonitor(on: loop)
+                var paths = monitor.paths.makeAsyncIterator()
+                let online = try await paths.next()
+                #expect(online?.ipv4.gateway == IPAddress("192.0.2.1"))
+                try host.ip("route del default")
+                let offline = try await paths.next()
+                #expect(offline?.unsatisfiedReason == .noRoute)
             }
         }
     }

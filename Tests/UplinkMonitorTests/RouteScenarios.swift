@@ -3,10 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 import UplinkCore
+import UplinkEventLoop
 import UplinkMonitor
 
 /// What the monitor says as routes, rules and virtual links come and go, in a real kernel.
-@Suite(.serialized, .timeLimit(.minutes(2)), .needsNetworkNamespaces)
+@Suite(.serialized, .undisturbed, .timeLimit(.minutes(10)), .needsNetworkNamespaces)
 struct RouteScenarios {
     @Test func theDefaultRouteGoesAndComesBack() async throws {
         try await withScenario(setUp: NetworkNamespace.online) { scenario in
@@ -78,7 +79,9 @@ struct RouteScenarios {
                 "addr add 10.8.0.2/24 dev tun0", "link set tun0 up", "route add 192.0.2.99/32 via 192.0.2.1",
                 "route add 0.0.0.0/1 dev tun0", "route add 128.0.0.0/1 dev tun0",
             ])
-            let path = try await scenario.handover { $0.ipv4.interface == "tun0" && $0.primaryInterface?.name == "tun0" }
+            let path = try await scenario.handover {
+                $0.ipv4.interface == "tun0" && $0.primaryInterface?.name == "tun0"
+            }
             #expect(path.primaryInterface?.kind == .tunnel)
             #expect(path.ipv4.gateway == nil)
             #expect(path.ipv4.source == IPAddress("10.8.0.2"))
@@ -153,6 +156,43 @@ struct RouteScenarios {
         }
     }
 
+    @Test func aRouteThatExpiresIsToldInTime() async throws {
+        try await withScenario(setUp: { host, router in
+            try host.connect(to: router)
+            try host.ip("-6 addr add 2001:db8:1::10/64 dev eth0 nodad")
+        }) { scenario in
+            try scenario.host.ip("-6 route add default via 2001:db8:1::1 expires 1")
+            try await scenario.path { $0.isSatisfied }
+            let lost = try await scenario.path(within: .seconds(3)) { !$0.isSatisfied }  // the kernel's event: 30 s
+            #expect(lost.unsatisfiedReason == .noRoute)
+        }
+    }
+
+    @Test func aRouterThatAdvertisesItselfIsToldOnceAndMissedAtOnce() async throws {
+        try await withScenario(setUp: { host, router in
+            for namespace in [host, router] { try namespace.set("ipv6/conf/default/accept_dad", to: 0) }
+            try host.connect(to: router)
+        }) { scenario in
+            try await withEventLoop(networkNamespace: scenario.router.name) { loop in
+                func advertise(lifetime: UInt16) async {
+                    let isSent = await onLoop(loop) {
+                        RouterAdvertisement(lifetime: lifetime).send(from: 50)
+                    }
+                    #expect(isSent)
+                }
+                await advertise(lifetime: 1800)
+                let online = try await scenario.path { $0.isSatisfied }
+                #expect(online.ipv6.gateway?.isLinkLocal == true)
+                let count = await scenario.observer.count
+                for _ in 0..<30 { await advertise(lifetime: 1800) }
+                await advertise(lifetime: 0)
+                let lost = try await scenario.path { !$0.isSatisfied }
+                #expect(lost.generation == online.generation + 1)
+                #expect(await scenario.observer.count == count + 1)
+            }
+        }
+    }
+
     @Test func aBridgeOfContainersIsNoNetwork() async throws {
         try await withScenario { scenario in
             try scenario.host.ip("link set lo up")
@@ -171,7 +211,9 @@ struct RouteScenarios {
     @Test func containersThatComeAndGoChangeNothing() async throws {
         try await withScenario(setUp: { host, router in
             try NetworkNamespace.online(host, router)
-            try host.batch(["link add docker0 type bridge", "addr add 172.17.0.1/16 dev docker0", "link set docker0 up"])
+            try host.batch([
+                "link add docker0 type bridge", "addr add 172.17.0.1/16 dev docker0", "link set docker0 up",
+            ])
         }) { scenario in
             try await scenario.expectNoUpdates {
                 for _ in 0..<10 {

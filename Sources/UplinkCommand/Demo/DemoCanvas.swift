@@ -22,10 +22,10 @@ struct DemoCanvas {
 
     /// Draws all anew, with the terminal's present size.
     func redraw() {
-        let picture = picture(below: 4)
+        let picture = picture(above: 5)
         var sequence = "\u{1B}[H"
         if let picture {
-            sequence += "\u{1B}[J\(picture.sequence)\u{1B}[\(picture.rows + 1);1H"
+            sequence += "\u{1B}[J\(picture.sequence)\u{1B}[\(picture.rows + 2);1H"
         }
         let text = Text {
             screen.text(source: source, frame: frame)
@@ -43,12 +43,13 @@ struct DemoCanvas {
     /// Leaves the result where the program was started, so that it is still seen after the end.
     func leaveResult() throws {
         guard !screen.isLoading else { return }
-        let picture = picture(below: 4).map { $0.sequence + "\r\n" } ?? ""
+        let picture = picture(above: 5).map { $0.sequence + "\r\n" } ?? ""
         let text = screen.text(source: source, frame: frame).rendered(withStyles: Output.standard.hasStyles)
         try Output.standard.write(picture + text + "\n")
     }
 
-    private func picture(below lines: Int) -> (sequence: String, rows: Int)? {
+    /// The picture, with room left for so many lines below it.
+    private func picture(above lines: Int) -> (sequence: String, rows: Int)? {
         #if Pictures
             guard case .picture(let result) = screen else { return nil }
             var room = TerminalSize(of: STDOUT_FILENO)

@@ -14,4 +14,14 @@ public protocol NetworkMonitor: Sendable {
     ///
     /// Any number may iterate. A monitor works while there is at least one subscriber.
     var paths: NetworkPaths { get }
+
+    /// How soon after the first subscription the monitor is certain to have told a path or an error.
+    ///
+    /// A performer waits so long for the monitor's first word, also where a call's own limit is shorter, so that "not
+    /// known yet" is not taken for "away". 100 ms unless a monitor says otherwise.
+    var timeToFirstPath: Duration { get }
+}
+
+extension NetworkMonitor {
+    public var timeToFirstPath: Duration { .milliseconds(100) }
 }

@@ -2,9 +2,6 @@
 
 /// The performer's shell: it feeds the state machine from the monitor and the clock, and carries out its actions.
 final class PerformerCore: Sendable {
-    /// How long a call with a shorter limit waits for a monitor's first word, so that "not known" is not taken for "away".
-    private static let grace = Int64(100_000_000)
-
     private let monitor: any NetworkMonitor
     private let clock: PerformerClock
     private let machine = Locked(PerformerMachine())
@@ -32,9 +29,9 @@ final class PerformerCore: Sendable {
         if Task.isCancelled { return .failure(.cancelled) }
         let start = clock.now()
         let deadline = limit.deadline(from: start)
+        let graceEnd = TimeLimit(monitor.timeToFirstPath).deadline(from: start)
         let id = machine.withLock {
-            $0.enter(
-                requirement: requirement, deadline: deadline, graceEnd: start &+ Self.grace, isSupervised: isSupervised)
+            $0.enter(requirement: requirement, deadline: deadline, graceEnd: graceEnd, isSupervised: isSupervised)
         }
         // A place first, then the look: a path that comes after the look finds the call in its place.
         while true {

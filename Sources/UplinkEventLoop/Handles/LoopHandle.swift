@@ -18,8 +18,8 @@ class LoopHandle: @unchecked Sendable {  // used on its loop's thread only, but 
         state.didOpen(self)
     }
 
-    /// The loop is about to close the handle because it ends itself: the last chance to tell those who count on it.
-    func loopEnds() {}
+    /// Called when the loop ends while the handle is open, before it is closed: the last word to those who count on it.
+    final var whenLoopEnds: () -> Void = {}
 
     /// Closes the handle, once. Its closure is not called any more.
     final func close() {

@@ -4,19 +4,12 @@ import CLibUV
 /// A `uv_timer_t` that fires once.
 final class TimerHandle: HandleBox<uv_timer_t>, @unchecked Sendable {  // as its superclass
     private let fired: () -> Void
-    private let ended: () -> Void
 
-    /// Makes a timer that is not armed. `ended` is called if the loop ends while the timer is open.
-    init(
-        on state: LoopState, ended: @escaping () -> Void = {}, _ fired: @escaping () -> Void
-    ) throws(EventLoopError) {
+    init(on state: LoopState, _ fired: @escaping () -> Void) throws(EventLoopError) {
         self.fired = fired
-        self.ended = ended
         super.init()
         try open(on: state, during: "making a timer") { uv_timer_init($0, memory) }
     }
-
-    override func loopEnds() { ended() }
 
     /// Arms the timer for a time of `uv_hrtime`, in nanoseconds; never fires before it. Replaces an earlier deadline.
     func start(at deadline: UInt64) {

@@ -13,5 +13,7 @@ extension NetlinkError: CustomStringConvertible {
     var description: String { "\(call): \(String(cString: strerror(errno)))" }
 
     /// Whether a sandbox or the kernel's configuration forbids the call, rather than a want of resources.
-    var isRefusal: Bool { [EAFNOSUPPORT, EPERM, EACCES, EPROTONOSUPPORT, ENOSYS, EOPNOTSUPP].contains(errno) }
+    var isRefusal: Bool {
+        [EAFNOSUPPORT, EPERM, EACCES, EPROTONOSUPPORT, ENOSYS, EOPNOTSUPP, ENOPROTOOPT].contains(errno)
+    }
 }

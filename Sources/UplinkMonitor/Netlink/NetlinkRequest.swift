@@ -17,7 +17,9 @@ struct NetlinkRequest {
     }
 
     /// Appends a number in the host's byte order.
-    mutating func append(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) } }
+    mutating func append(_ number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
+    }
 
     /// Appends an attribute.
     mutating func append(attribute type: UInt32, _ value: some Collection<UInt8>) {
@@ -68,10 +70,13 @@ extension NetlinkRequest {
         route(to: destination, flags: RTM_F_LOOKUP_TABLE)
     }
 
-    /// The route that leads to `destination` through one interface, if there is one. Asked for the entry of the routing
-    /// table, because without it IPv4 invents a route on the link.
-    static func route(to destination: IPAddress, through interface: UInt32) -> Self {
-        var request = route(to: destination, flags: RTM_F_FIB_MATCH)
+    /// The entry of the routing table that leads to `destination`, which alone tells when it expires.
+    static func tableEntry(for destination: IPAddress) -> Self { route(to: destination, flags: RTM_F_FIB_MATCH) }
+
+    /// The entry that leads to `destination` through one interface, if there is one. (Asked for the route instead of the
+    /// entry, IPv4 would invent one on the link.)
+    static func tableEntry(for destination: IPAddress, through interface: UInt32) -> Self {
+        var request = tableEntry(for: destination)
         request.append(attribute: RTA_OIF.rawValue, interface)
         return request
     }

@@ -25,6 +25,8 @@ struct RouteRecord: Equatable {
     var source: IPAddress?
     /// The metric; the lowest wins.
     var metric: UInt32 = 0
+    /// How long the route still works; nil where it has no end or the kernel was not asked for the table's entry.
+    var lifetime: Duration?
 
     /// Whether a change of this route may change what the kernel says about an address.
     func covers(_ address: IPAddress) -> Bool {
@@ -60,14 +62,23 @@ extension RouteRecord {
             case Int(RTA_PREFSRC.rawValue): source = value.address(of: family)
             case Int(RTA_TABLE.rawValue): self.table = value.integer(at: 0, as: UInt32.self) ?? self.table
             case Int(RTA_PRIORITY.rawValue): metric = value.integer(at: 0, as: UInt32.self) ?? 0
+            case Int(RTA_CACHEINFO.rawValue): lifetime = Self.lifetime(value)
             default: break
             }
         }
     }
 
+    /// The remaining time in `struct rta_cacheinfo`, in hundredths of a second; 0 stands for no end.
+    private static func lifetime(_ value: RawSpan) -> Duration? {
+        guard let hundredths = value.integer(at: 8, as: Int32.self), hundredths != 0 else { return nil }
+        return .milliseconds(10 * max(0, Int64(hundredths)))
+    }
+
     /// A gateway of another family than the route's (`struct rtvia`), as in IPv4 over an IPv6 next hop (RFC 5549).
     private static func via(_ value: RawSpan) -> IPAddress? {
-        guard let family = value.integer(at: 0, as: UInt16.self).flatMap({ IPAddress.Family(kernel: UInt8(clamping: $0)) })
+        guard
+            let family = value.integer(at: 0, as: UInt16.self).flatMap({ IPAddress.Family(kernel: UInt8(clamping: $0)) }
+            )
         else { return nil }
         return value.extracting(2..<value.byteCount).address(of: family)
     }
