@@ -42,7 +42,7 @@ final class Timers {
 
     init(for engine: isolated CurlEngine) throws(EventLoopError) {
         curl = try LoopTimer(for: engine) { $0.act(on: uplink_socket_timeout, 0) }
-        deadlines = try LoopTimer(for: engine) { $0.deadlinesPassed() }
+        deadlines = try LoopTimer(for: engine, ended: { $0.loopEnded() }) { $0.deadlinesPassed() }
         nudge = try LoopTimer(for: engine) { $0.nudge() }
     }
 }

@@ -123,6 +123,16 @@ extension CurlEngine {
         beginShutdown(mode)
     }
 
+    /// The loop ends though the transport has not been shut down: nobody must wait for what cannot come any more.
+    func loopEnded() {
+        isClosing = true
+        for transfer in Array(transfers.values) {
+            transfer.refuse(CurlFailure.loopEnded)
+            end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
+        }
+        scheduleTurn()
+    }
+
     private func finishShutdown() {
         cleanUpMulti()
         timers = nil

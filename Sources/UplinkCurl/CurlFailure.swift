@@ -47,6 +47,10 @@ enum CurlFailure {
             .closed, phase: .queue, message: "\(error.message); a transport must be shut down before its loop ends")
     }
 
+    static let loopEnded = HTTPClientError(
+        .closed, phase: .body, requestDisposition: .maybeProcessed,
+        message: "the transport's loop has ended; shut the transport down before its loop ends")
+
     static func queueFull(_ limit: Int) -> HTTPClientError {
         HTTPClientError(
             .queueFull, phase: .queue,
