@@ -42,7 +42,7 @@ final class Timers {
 
     init(for engine: isolated CurlEngine) throws(EventLoopError) {
         curl = try LoopTimer(for: engine) { $0.act(on: uplink_socket_timeout, 0) }
-        deadlines = try LoopTimer(for: engine) { $0.deadlinesPassed() }
+        deadlines = try LoopTimer(for: engine, ended: { $0.loopEnded() }) { $0.deadlinesPassed() }
         nudge = try LoopTimer(for: engine) { $0.nudge() }
     }
 }
@@ -100,10 +100,9 @@ extension CurlEngine {
         var events: CInt = 0
         if readiness.contains(.readable) { events |= CURL_CSELECT_IN }
         if readiness.contains(.writable) { events |= CURL_CSELECT_OUT }
-        if readiness.contains(.error) {
-            events |= CURL_CSELECT_ERR
-            socket.didStop()
-        }
+        // No CURL_CSELECT_ERR: libcurl then gives up at once. With nothing it looks for itself, reads what came before
+        // the error, and replaces a connection that died idle.
+        if readiness.contains(.error) { socket.didStop() }
         act(on: descriptor, events)
         if let current = sockets[descriptor], current === socket { socket.goOn() }
     }

@@ -11,7 +11,11 @@ extension CurlEngine {
         guard !isTurnScheduled else { return }
         isTurnScheduled = true
         do throws(EventLoopError) {
-            try atEndOfTurn { $0.finishTurn() }
+            // The closure keeps the engine, whose last owner may be the message that is being handled.
+            try atEndOfTurn { [self] engine in
+                engine.finishTurn()
+                withExtendedLifetime(self) {}
+            }
         } catch {
             finishTurn()  // the loop has ended: nobody must wait for its next turn
         }
@@ -53,12 +57,11 @@ extension CurlEngine {
     func publish(_ transfer: CurlTransfer) {
         if let head = transfer.takeHead(), let waiter = transfer.headWaiter {
             transfer.headWaiter = nil
-            resumptions.append(.head(waiter, .success(head)))
+            transfer.exchange.didReceive(head: .success(head))
+            resumptions.append(.head(waiter))
         }
-        let chunks = transfer.takeChunks()
         let isPaused = transfer.machine.phase == .bodyPaused
-        guard !chunks.isEmpty || isPaused else { return }
-        let (resumption, demand) = transfer.exchange.mailbox.publish(chunks, isPaused: isPaused)
+        let (resumption, demand) = transfer.exchange.mailbox.flush(isPaused: isPaused)
         if let resumption { resumptions.append(.body(resumption)) }
         if demand { post { [id = transfer.id] in $0.demand(id) } }  // the reader was faster than the turn
     }
@@ -120,6 +123,16 @@ extension CurlEngine {
         beginShutdown(mode)
     }
 
+    /// The loop ends though the transport has not been shut down: nobody must wait for what cannot come any more.
+    func loopEnded() {
+        isClosing = true
+        for transfer in Array(transfers.values) {
+            transfer.refuse(CurlFailure.loopEnded)
+            end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
+        }
+        scheduleTurn()
+    }
+
     private func finishShutdown() {
         cleanUpMulti()
         timers = nil
@@ -131,7 +144,8 @@ extension CurlEngine {
 
     private func rebuild() {
         let reason = breakdown ?? ""
-        for transfer in Array(transfers.values) where transfer.handle != nil {
+        // Over and over, because the end of one lets others start.
+        while let transfer = transfers.values.first(where: { $0.handle != nil }) {
             transfer.refuse(CurlFailure.engine(reason))
             end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
         }

@@ -73,7 +73,9 @@ actor CurlEngine: LoopActor {
             active.note(exchange.id)  // so that the turn arms its deadline
             scheduleTurn()
         } catch {
-            waiter.resume(throwing: error)
+            let known = (error as? EventLoopError).map { CurlFailure.noLoop($0) }
+            exchange.didReceive(head: .failure(known ?? error))
+            waiter.resume()
         }
     }
 
@@ -115,7 +117,10 @@ actor CurlEngine: LoopActor {
     }
 
     private func start(_ transfer: CurlTransfer) {
-        guard let multi, let handle = EasyHandle() else { return perform(fail(transfer), on: transfer) }
+        if multi == nil { try? prepare() }
+        guard let multi, let handle = EasyHandle() else {
+            return perform(transfer.machine.engineFinished(succeeded: false), on: transfer)
+        }
         transfer.handle = handle
         handle.configure(for: transfer, configuration, engine: Unmanaged.passUnretained(self).toOpaque())
         handle.set(CURLOPT_SHARE, pointer: multi.share)
@@ -132,10 +137,6 @@ actor CurlEngine: LoopActor {
         curl_easy_pause(handle.curl, CInt(CURLPAUSE_CONT))  // brings bytes at once, and may pause again
         active.note(transfer.id)
         scheduleTurn()
-    }
-
-    private func fail(_ transfer: CurlTransfer) -> TransferMachine.Action {
-        transfer.machine.engineFinished(succeeded: false)
     }
 
     func end(_ transfer: CurlTransfer, _ action: TransferMachine.Action, code: CURLcode) {
@@ -159,7 +160,8 @@ actor CurlEngine: LoopActor {
         transfer.exchange.didReceive(trailerFields: transfer.parser.trailerFields)
         if let waiter = transfer.headWaiter {
             transfer.headWaiter = nil
-            resumptions.append(.head(waiter, .failure(outcome ?? CurlFailure.noHead)))
+            transfer.exchange.didReceive(head: .failure(outcome ?? CurlFailure.noHead))
+            resumptions.append(.head(waiter))
         }
         if let resumption = transfer.exchange.mailbox.finish(throwing: outcome) {
             resumptions.append(.body(resumption))
@@ -197,12 +199,12 @@ actor CurlEngine: LoopActor {
 
 /// Somebody to be resumed when the turn ends, in no lock and in no C frame.
 enum Resumption {
-    case head(CurlTransfer.HeadWaiter, Result<Exchange.Head, any Error>)
+    case head(CurlTransfer.HeadWaiter)
     case body(Mailbox.Resumption)
 
     func resume() {
         switch self {
-        case .head(let waiter, let result): waiter.resume(with: result)
+        case .head(let waiter): waiter.resume()
         case .body(let resumption): resumption.resume()
         }
     }

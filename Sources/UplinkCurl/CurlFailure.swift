@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
+import UplinkEventLoop
 import UplinkHTTP
 
 /// What libcurl knows about a failure, as values.
@@ -40,6 +41,15 @@ enum CurlFailure {
 
     static let closed = HTTPClientError(
         .closed, phase: .queue, message: "the transport has been shut down; make a new one")
+
+    static func noLoop(_ error: EventLoopError) -> HTTPClientError {
+        HTTPClientError(
+            .closed, phase: .queue, message: "\(error.message); a transport must be shut down before its loop ends")
+    }
+
+    static let loopEnded = HTTPClientError(
+        .closed, phase: .body, requestDisposition: .maybeProcessed,
+        message: "the transport's loop has ended; shut the transport down before its loop ends")
 
     static func queueFull(_ limit: Int) -> HTTPClientError {
         HTTPClientError(

@@ -5,7 +5,7 @@ import UplinkHTTP
 
 /// A transfer as the engine has it: its machine, its parser, its easy handle while there is one. The loop's thread only.
 final class CurlTransfer {
-    typealias HeadWaiter = CheckedContinuation<Exchange.Head, any Error>
+    typealias HeadWaiter = CheckedContinuation<Void, Never>
 
     let id: UInt64
     let exchange: Exchange
@@ -22,14 +22,11 @@ final class CurlTransfer {
 
     /// What the callbacks have brought, until the turn ends.
     private(set) var head: Exchange.Head?
-    private var chunks: [HTTPBody.Chunk] = []
-    private var slab: Slab?
     private(set) var parser: HeadParser
     /// Why we stopped libcurl, which then reports a mere write error.
     private(set) var refusal: HTTPClientError?
     /// Bytes of the body so far.
     private(set) var received: Int64 = 0
-    private var unpublished = 0
     private var framing: Framing?
     private let pool: SlabPool
     /// Where the callbacks say that something has happened.
@@ -79,45 +76,20 @@ final class CurlTransfer {
     ///
     /// - Returns: Whether they are kept; libcurl brings them again when the transfer was paused.
     func takeBody(_ bytes: UnsafeRawBufferPointer, now: Int64) -> TransferMachine.Action {
-        let action = machine.bytesArrived(bytes.count, buffered: unpublished + exchange.mailbox.bytes, now: now)
+        let action = machine.bytesArrived(bytes.count, buffered: exchange.mailbox.bytes, now: now)
         switch action {
         case .keep:
-            keep(bytes)
+            exchange.mailbox.append(bytes, expecting: expected.map { $0 - received }, from: pool)
             received += Int64(bytes.count)
         case .none, .enterGate, .start, .deliverHead, .pause, .resume, .end: break
         }
         return action
     }
 
-    private func keep(_ bytes: UnsafeRawBufferPointer) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let slab = slab ?? pool.slab(expecting: expected.map { $0 - received })
-            self.slab = slab
-            rest = rest.dropFirst(slab.append(UnsafeRawBufferPointer(rebasing: rest)))
-            if slab.isFull { seal() }
-        }
-        unpublished += bytes.count
-    }
-
-    private func seal() {
-        guard let slab else { return }
-        if slab.count > 0 { chunks.append(slab.publish()) }
-        self.slab = nil
-    }
-
     /// Takes the head that has come since the last turn.
     func takeHead() -> Exchange.Head? {
         defer { head = nil }
         return head
-    }
-
-    /// Takes the chunks that have come since the last turn.
-    func takeChunks() -> [HTTPBody.Chunk] {
-        seal()
-        unpublished = 0
-        defer { chunks = [] }
-        return chunks
     }
 
     /// What is wrong with a body that libcurl calls whole.

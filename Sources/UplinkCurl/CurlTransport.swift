@@ -41,13 +41,14 @@ public final class CurlTransport: HTTPTransport {
             return last
         }
         let exchange = Exchange(id: id, request: request, engine: engine, owner: self)
-        let head = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
                 engine.post { $0.submit(exchange, continuation) }
             }
         } onCancel: {
             exchange.cancel()
         }
+        let head = try exchange.takeHead()
         return HTTPTransportResponse(
             head: head.response,
             body: HTTPBody(framing: head.framing.kind, contentLength: head.framing.contentLength, source: exchange))

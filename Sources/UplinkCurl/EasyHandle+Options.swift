@@ -82,11 +82,11 @@ extension EasyHandle {
         set(CURLOPT_SSL_VERIFYHOST, 2)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         switch trust {
-        case .system: break
-        case .authorities(let file):
-            set(CURLOPT_CAINFO, file.string)
-            note(uplink_easy_set_string(curl, CURLOPT_CAPATH, nil))
+        case .system: guard LibCurl.hasAuthorityFile else { return }
+        case .authorities(let file): set(CURLOPT_CAINFO, file.string)
         }
+        // The file alone: with a directory beside it libcurl reads all authorities again for every connection.
+        note(uplink_easy_set_string(curl, CURLOPT_CAPATH, nil))
     }
 
     private func setConnection(_ transfer: CurlTransfer, _ configuration: CurlTransport.Configuration) {

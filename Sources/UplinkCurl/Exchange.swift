@@ -21,6 +21,7 @@ final class Exchange: HTTPBodySource {
 
     private struct State {
         var isCancelled = false
+        var head: Result<Head, any Error>?
         var trailerFields: HTTPFields?
     }
 
@@ -34,6 +35,15 @@ final class Exchange: HTTPBodySource {
 
     /// Whether the owner has cancelled; looked at when the transfer is submitted.
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Leaves the head, or why there is none, for the owner, who is resumed after this.
+    func didReceive(head: Result<Head, any Error>) { state.withLock { $0.head = head } }
+
+    /// The head, once the owner has been resumed.
+    func takeHead() throws -> Head {
+        guard let head = state.withLock({ $0.head }) else { throw CurlFailure.noHead }
+        return try head.get()
+    }
 
     var trailerFields: HTTPFields? { state.withLock { $0.trailerFields } }
 

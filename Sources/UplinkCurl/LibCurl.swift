@@ -9,6 +9,9 @@ enum LibCurl {
     /// The version at run time, as `0xXXYYZZ`; what the headers say is of no interest.
     static let version: UInt32 = curl_version_info(uplink_version_now)?.pointee.version_num ?? 0
 
+    /// Whether the system's authorities are in one file (Debian has them in a directory as well).
+    static let hasAuthorityFile = curl_version_info(uplink_version_now)?.pointee.cainfo != nil
+
     /// Before 8.4 the timers that start the next address are lost in event mode (curl pull request 11920).
     static var needsConnectNudge: Bool { version < 0x080400 }
 

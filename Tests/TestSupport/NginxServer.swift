@@ -5,7 +5,8 @@ package import SystemPackage
 /// nginx with a prefix, a configuration and ports of the test's own.
 ///
 /// Over plain HTTP and, for each of ``Certificates/names``, over TLS it serves `/file` (what was put there), `/empty`
-/// (204), `/missing` (404), `/go?target` (a redirect) and `/resumed` (the TLS session: `r` or `.`).
+/// (204), `/missing` (404), `/go?target` (a redirect) and `/resumed` (the TLS session: `r` or `.`; the connection is
+/// closed).
 package final class NginxServer: Sendable {
     package let directory: TemporaryDirectory
     /// The port for plain HTTP.
@@ -55,7 +56,7 @@ package final class NginxServer: Sendable {
                 location = /empty { return 204; }
                 location = /missing { return 404; }
                 location = /go { return 302 $args; }
-                location = /resumed { return 200 $ssl_session_reused; }
+                location = /resumed { keepalive_timeout 0; return 200 $ssl_session_reused; }
             """
         let servers = tls.map { name, port in
             """

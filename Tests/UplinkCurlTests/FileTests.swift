@@ -4,6 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 import UplinkCore
+import UplinkCurl
 import UplinkHTTP
 
 @Suite(.timeLimit(.minutes(1)))
@@ -39,7 +40,7 @@ struct FileTests {
         }
     }
 
-    @Test func atruncatedFileIsRemoved() async throws {
+    @Test func aTruncatedFileIsRemoved() async throws {
         try await withDirectory { directory in
             try await withServer([.readHead, .send(head(9) + "abc")]) { server in
                 try await withClient { client, _ in
@@ -107,13 +108,25 @@ struct FileTests {
         }
     }
 
-    @Test func aFullDiskIsAnError() async throws {
-        try await withServer([.readHead, .send(head(3) + "new")]) { server in
-            try await withClient { client, _ in
-                // Names in /dev/full's place: nothing can be made there.
-                let (error, _) = await failure { try await client.get(server.url()).body.write(to: "/proc/file") }
-                #expect(error?.code == .fileFailed)
+    @Test(.enabled(if: getuid() == 0 || Spawn.isCI, "a small file system needs root"))
+    func aFullDiskIsAnErrorAndLeavesNothing() async throws {
+        try await withDirectory { directory in
+            let log = try TemporaryDirectory()
+            defer { log.remove() }
+            let options = ["-t", "tmpfs", "-o", "size=256k", "uplink-test", directory.path.string]
+            try #require(try Spawn.run(["mount"] + options, in: log.path) == 0)
+            defer { _ = try? Spawn.run(["umount", directory.path.string], in: log.path) }
+            try await withServer([.readHead, .send(head(3_000_000)), .fill(3_000_000)]) { server in
+                try await withClient { client, transport in
+                    let (error, _) = await failure {
+                        try await client.get(server.url()).body.write(to: directory.path.appending("file"))
+                    }
+                    #expect(error?.code == .fileFailed)
+                    #expect(error?.errno == ENOSPC)
+                    #expect(await transport.census().transfers == 0)
+                }
             }
+            #expect(directory.names.isEmpty)
         }
     }
 }

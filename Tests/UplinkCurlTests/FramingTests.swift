@@ -19,7 +19,8 @@ struct Answer: Sendable, CustomTestStringConvertible {
     func get(_ configuration: HTTPClient.Configuration = .init()) async throws -> [UInt8] {
         try await withServer([.readHead, .send(text)]) { server in
             try await withClient(configuration) { client, _ in
-                try await client.get(server.url()).body.collect(upTo: 1 << 20)
+                try await client.get(server.url(), timeouts: HTTPTimeouts(total: .seconds(10))).body
+                    .collect(upTo: 1 << 20)
             }
         }
     }

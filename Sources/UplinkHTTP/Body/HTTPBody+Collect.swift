@@ -20,7 +20,7 @@ extension HTTPBody {
         if case .length(let length) = framing, length > maximum { throw tooLarge(maximum, received: 0) }
         if let timeout { handle.source.limit(toRemaining: timeout) }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(Int(clamping: Swift.min(contentLength ?? 0, Int64(maximum))))
+        if case .length(let length) = framing { bytes.reserveCapacity(Int(clamping: Swift.min(length, Self.trusted))) }
         while let chunk = try await iterator.next() {
             guard bytes.count + chunk.count <= maximum else {
                 throw tooLarge(maximum, received: Int64(bytes.count + chunk.count))
@@ -29,6 +29,9 @@ extension HTTPBody {
         }
         return bytes
     }
+
+    /// How many announced bytes are worth memory before they have come.
+    private static var trusted: Int64 { 16 << 20 }
 
     private func tooLarge(_ maximum: Int, received: Int64) -> HTTPClientError {
         var error = HTTPClientError(

@@ -18,7 +18,7 @@ extension HTTPBody {
     /// - Parameters:
     ///   - path: The target. Its directory must exist.
     ///   - replacingExisting: Whether the target may exist; it is replaced in one step then.
-    ///   - progress: Called with every piece that has been written, in the order of their sizes.
+    ///   - progress: Called after every piece that has been written, with numbers that grow.
     /// - Returns: The file's size.
     /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/fileExists`` or ``HTTPClientError/Code/fileFailed``,
     ///   or as the iterator does.

@@ -3,15 +3,17 @@ import UplinkCore
 
 /// The meeting place of an engine's thread and a body's reader. No lock is held where anybody is resumed, and only the
 /// engine's side resumes.
+///
+/// A continuation says "look", and carries nothing: what it carried would pass between threads in the runtime's way,
+/// which ThreadSanitizer does not see when a resume overtakes the suspension.
 package final class Mailbox: Sendable {
-    private typealias Waiter = CheckedContinuation<HTTPBody.Chunk?, any Error>
+    private typealias Waiter = CheckedContinuation<Void, Never>
 
     /// A reader to be resumed, in no lock and in no C frame.
     package struct Resumption: Sendable {
-        fileprivate let continuation: CheckedContinuation<HTTPBody.Chunk?, any Error>
-        fileprivate let result: Result<HTTPBody.Chunk?, any Error>
+        fileprivate let continuation: CheckedContinuation<Void, Never>
 
-        package func resume() { continuation.resume(with: result) }
+        package func resume() { continuation.resume() }
     }
 
     private let machine: Locked<MailboxMachine<Waiter>>
@@ -33,53 +35,49 @@ package final class Mailbox: Sendable {
         demand: @Sendable () -> Void, stop: @escaping @Sendable () -> Void
     ) async throws -> HTTPBody.Chunk? {
         if Task.isCancelled, cancel() { stop() }
-        let taking = machine.withLock { $0.take() }
-        if case .wait = taking { return try await wait(demand: demand, stop: stop) }
-        return try Self.result(of: taking, demand: demand).get()
+        while true {
+            switch machine.withLock({ $0.take() }) {
+            case .chunk(let chunk, let isDemanded):
+                if isDemanded { demand() }
+                return chunk
+            case .end: return nil
+            case .failure(let error): throw error
+            case .wait: await wait(stop: stop)
+            case .busy:
+                throw HTTPClientError(
+                    .bodyAlreadyUsed, phase: .body, requestDisposition: .responseStarted,
+                    message: "the body's iterator is asked twice at once; ask it from one task")
+            }
+        }
     }
 
     /// The reader wants no more. True when the engine has to be told.
     package func cancel() -> Bool { machine.withLock { $0.cancel() } }
 
-    private nonisolated(nonsending) func wait(
-        demand: @Sendable () -> Void, stop: @escaping @Sendable () -> Void
-    ) async throws -> HTTPBody.Chunk? {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let taking = machine.withLock { $0.park(continuation) }
-                if case .wait = taking { return }
-                continuation.resume(with: Self.result(of: taking, demand: demand))
+    private nonisolated(nonsending) func wait(stop: @escaping @Sendable () -> Void) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if !machine.withLock({ $0.park(continuation) }) { continuation.resume() }
             }
         } onCancel: {
             if cancel() { stop() }
         }
     }
 
-    private static func result(
-        of taking: MailboxMachine<Waiter>.Taking, demand: () -> Void
-    ) -> Result<HTTPBody.Chunk?, any Error> {
-        switch taking {
-        case .chunk(let chunk, let isDemanded):
-            if isDemanded { demand() }
-            return .success(chunk)
-        case .end: return .success(nil)
-        case .failure(let error): return .failure(error)
-        case .wait: preconditionFailure("who waits has no result yet")
-        case .busy:
-            return .failure(
-                HTTPClientError(
-                    .bodyAlreadyUsed, phase: .body, requestDisposition: .responseStarted,
-                    message: "the body's iterator is asked twice at once; ask it from one task"))
-        }
-    }
-
     // MARK: The engine's side
 
-    /// Brings chunks.
+    /// Brings bytes, which are copied. ``flush(isPaused:)`` wakes the reader, once for many of these.
+    ///
+    /// - Parameter expected: How many there will be, these included, where that is known.
+    package func append(_ bytes: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool) {
+        machine.withLock { $0.append(bytes, expecting: expected, from: pool) }
+    }
+
+    /// Wakes the reader if there is something to read, and says whether the transfer has been paused.
     ///
     /// - Returns: The reader to resume, and whether a transfer that is paused may go on at once.
-    package func publish(_ chunks: [HTTPBody.Chunk], isPaused: Bool) -> (resumption: Resumption?, demand: Bool) {
-        let delivery = machine.withLock { $0.publish(chunks, isPaused: isPaused) }
+    package func flush(isPaused: Bool) -> (resumption: Resumption?, demand: Bool) {
+        let delivery = machine.withLock { $0.flush(isPaused: isPaused) }
         return (Self.resumption(delivery), delivery.demand)
     }
 
@@ -89,6 +87,6 @@ package final class Mailbox: Sendable {
     }
 
     private static func resumption(_ delivery: MailboxMachine<Waiter>.Delivery) -> Resumption? {
-        delivery.waiter.map { Resumption(continuation: $0, result: result(of: delivery.taking, demand: {})) }
+        delivery.waiter.map { Resumption(continuation: $0) }
     }
 }

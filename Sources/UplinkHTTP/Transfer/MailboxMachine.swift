@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands between the engine that brings chunks and the one reader who takes them: pure; waiters are values.
-struct MailboxMachine<Waiter: Sendable>: Sendable {
+/// What stands between the engine that brings bytes and the one reader who takes chunks: pure; waiters are values.
+///
+/// Bytes that nobody has taken yet gather in few, full chunks, so that a server that drips costs no more memory than
+/// one that pours.
+struct MailboxMachine<Waiter: Sendable> {
     /// How the engine's side ended.
     enum End: Sendable {
         case complete
@@ -22,11 +25,10 @@ struct MailboxMachine<Waiter: Sendable>: Sendable {
         case busy
     }
 
-    /// What the engine's side has to do after bringing something: wake a waiter, go on, or both.
+    /// What the engine's side has to do after bringing something.
     struct Delivery: Sendable {
+        /// Wake this reader, who then takes.
         var waiter: Waiter?
-        /// What the waiter gets.
-        var taking = Taking.wait
         /// The reader has room: the transfer that was just reported as paused may go on.
         var demand = false
     }
@@ -34,6 +36,8 @@ struct MailboxMachine<Waiter: Sendable>: Sendable {
     private let lowMark: Int
     private var chunks: [HTTPBody.Chunk] = []
     private var first = 0
+    /// What is being filled, behind the chunks.
+    private var tail: Slab?
     private var waiter: Waiter?
     private var end: End?
     /// The engine holds the transfer up until there is demand.
@@ -48,13 +52,7 @@ struct MailboxMachine<Waiter: Sendable>: Sendable {
     mutating func take() -> Taking {
         guard waiter == nil else { return .busy }
         guard !isCancelled else { return end == nil ? .wait : .failure(CancellationError()) }
-        if first < chunks.count {
-            let chunk = chunks[first]
-            first += 1
-            if first == chunks.count {
-                chunks.removeAll(keepingCapacity: true)
-                first = 0
-            }
+        if let chunk = takeFirst() {
             bytes -= chunk.count
             return .chunk(chunk, demand: takeDemand())
         }
@@ -65,53 +63,74 @@ struct MailboxMachine<Waiter: Sendable>: Sendable {
         }
     }
 
-    /// The reader has suspended. Anything but `.wait` is for it at once.
-    mutating func park(_ waiter: Waiter) -> Taking {
-        let taking = take()
-        if case .wait = taking { self.waiter = waiter }
-        return taking
+    /// The reader has suspended. False when it need not: there is something to take.
+    mutating func park(_ waiter: Waiter) -> Bool {
+        guard self.waiter == nil, end == nil, isCancelled || (first == chunks.count && tail == nil) else {
+            return false
+        }
+        self.waiter = waiter
+        return true
     }
 
-    /// The engine brings chunks, and says whether it has paused the transfer after them.
-    mutating func publish(_ new: [HTTPBody.Chunk], isPaused: Bool) -> Delivery {
-        guard !isCancelled else { return Delivery() }
-        chunks.append(contentsOf: new)
-        bytes += new.reduce(0) { $0 + $1.count }
-        self.isPaused = isPaused
-        var delivery = deliver()
-        if case .chunk(let chunk, let demand) = delivery.taking {
-            delivery.taking = .chunk(chunk, demand: false)
-            delivery.demand = demand
+    /// The engine brings bytes; a waiter is woken by ``flush(isPaused:)``.
+    ///
+    /// - Parameter expected: How many there will be, these included, where that is known.
+    mutating func append(_ new: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool) {
+        guard !isCancelled else { return }
+        bytes += new.count
+        var rest = new[...]
+        while !rest.isEmpty {
+            let slab = tail ?? pool.slab(expecting: expected.map { max($0 - Int64(new.count - rest.count), 0) })
+            tail = slab
+            rest = rest.dropFirst(slab.append(UnsafeRawBufferPointer(rebasing: rest)))
+            if slab.isFull {
+                chunks.append(slab.publish())
+                tail = nil
+            }
         }
-        if takeDemand() { delivery.demand = true }
-        return delivery
+    }
+
+    /// The engine has brought what there was, and says whether it has paused the transfer after that.
+    mutating func flush(isPaused: Bool) -> Delivery {
+        guard !isCancelled else { return Delivery() }
+        self.isPaused = isPaused
+        let isReadable = first < chunks.count || tail != nil
+        return Delivery(waiter: isReadable ? takeWaiter() : nil, demand: takeDemand())
     }
 
     /// The engine's side is over. Called once.
     mutating func finish(_ end: End) -> Delivery {
         self.end = end
         isPaused = false
-        return deliver()
+        return Delivery(waiter: takeWaiter())
     }
 
     /// The reader wants no more. True when the engine has to be told.
     mutating func cancel() -> Bool {
         guard !isCancelled else { return false }
         isCancelled = true
-        chunks = []
+        (chunks, tail) = ([], nil)
         (first, bytes) = (0, 0)
         return end == nil
     }
 
-    private mutating func deliver() -> Delivery {
-        guard let waiter else { return Delivery() }
-        self.waiter = nil
-        let taking = take()
-        if case .wait = taking {
-            self.waiter = waiter
-            return Delivery()
+    private mutating func takeWaiter() -> Waiter? {
+        defer { waiter = nil }
+        return waiter
+    }
+
+    private mutating func takeFirst() -> HTTPBody.Chunk? {
+        guard first < chunks.count else {
+            defer { tail = nil }
+            return tail?.publish()
         }
-        return Delivery(waiter: waiter, taking: taking)
+        let chunk = chunks[first]
+        first += 1
+        if first == chunks.count {
+            chunks.removeAll(keepingCapacity: true)
+            first = 0
+        }
+        return chunk
     }
 
     private mutating func takeDemand() -> Bool {

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import Testing
+import UplinkCurl
+import UplinkEventLoop
+import UplinkHTTP
+
+/// How transports end, in the ways they should and in those they should not.
+@Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
+struct LifetimeTests {
+    private static let ok: [RawServer.Step] = [
+        .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .loop,
+    ]
+
+    @Test func drainingWaitsForTheTransfersAndRefusesNewOnes() async throws {
+        let slow: [RawServer.Step] = [
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"), .pause(.milliseconds(200)), .send("k"),
+        ]
+        try await withServer(slow) { server in
+            try await withEventLoop { loop in
+                let transport = try CurlTransport(on: loop)
+                let client = HTTPClient(transport: transport)
+                let response = try await client.get(server.url())
+                async let end: Void = transport.shutdown(.draining)
+                async let body = response.body.collect(upTo: 2)
+                try await Task.sleep(for: .milliseconds(50))
+                let (error, _) = await failure { _ = try await client.get(server.url()) }
+                #expect(error?.code == .closed)
+                #expect(try await body == Array("ok".utf8))
+                await end
+                #expect(await transport.census() == (0, 0))
+            }
+        }
+    }
+
+    @Test func shuttingDownEndsWhatIsUnderWay() async throws {
+        try await withServer([.readHead, .waitForClose]) { server in
+            try await withEventLoop { loop in
+                let transport = try CurlTransport(on: loop)
+                let client = HTTPClient(transport: transport)
+                let waiting = (0..<10).map { _ in Task { try await client.get(server.url()) } }
+                while server.heads.count < 10 { try await Task.sleep(for: .milliseconds(1)) }
+                async let first: Void = transport.shutdown()
+                async let second: Void = transport.shutdown()
+                _ = await (first, second)
+                for task in waiting { await #expect(throws: CancellationError.self) { try await task.value } }
+                #expect(await transport.census() == (0, 0))
+            }
+        }
+    }
+
+    @Test func aTransportThatIsDroppedClosesItsConnections() async throws {
+        try await withServer(Self.ok) { server in
+            try await withEventLoop { loop in
+                do {
+                    let client = HTTPClient(transport: try CurlTransport(on: loop))
+                    #expect(try await client.get(server.url()).body.collect(upTo: 2).count == 2)
+                }
+                while server.connections[0].closedAt == nil { try await Task.sleep(for: .milliseconds(1)) }
+            }
+            #expect(server.connections.count == 1)
+        }
+    }
+
+    @Test func aBodyKeepsItsTransport() async throws {
+        let slow: [RawServer.Step] = [
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"), .pause(.milliseconds(100)), .send("k"),
+        ]
+        try await withServer(slow) { server in
+            try await withEventLoop { loop in
+                let body = try await HTTPClient(transport: try CurlTransport(on: loop)).get(server.url()).body
+                #expect(try await body.collect(upTo: 2) == Array("ok".utf8))
+            }
+        }
+    }
+
+    @Test func afterItsLoopATransportRefuses() async throws {
+        let transport = try await withEventLoop { try CurlTransport(on: $0) }
+        let (error, _) = await failure { _ = try await HTTPClient(transport: transport).get("http://127.0.0.1:1/") }
+        #expect(error?.code == .closed)
+        await transport.shutdown()
+    }
+
+    @Test func aTransferEndsWithItsLoop() async throws {
+        try await withServer([.readHead, .waitForClose]) { server in
+            let (transport, waiting) = try await withEventLoop { loop in
+                let transport = try CurlTransport(on: loop)
+                let waiting = Task { try await HTTPClient(transport: transport).get(server.url()) }
+                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                return (transport, waiting)
+            }
+            let error = await #expect(throws: HTTPClientError.self) { try await waiting.value }
+            #expect(error?.code == .closed)
+            await transport.shutdown()
+            #expect(await transport.census() == (0, 0))
+        }
+    }
+
+    @Test func aHundredTransportsLeaveNoThreadAndNoDescriptor() async throws {
+        try await withServer(Self.ok) { server in
+            let before = Census()
+            for _ in 0..<100 {
+                try await withClient { client, _ in
+                    _ = try await client.get(server.url()).body.collect(upTo: 2)
+                }
+            }
+            // The server's own end of a connection, and other suites, may need a moment.
+            while Census().descriptors > before.descriptors + 20 { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(Threads.count(named: "uplink-loop") < 20)
+        }
+    }
+}
