@@ -3,6 +3,10 @@
 #ifndef UPLINK_CLIBCURL_SHIM_H
 #define UPLINK_CLIBCURL_SHIM_H
 
+#if !__has_include(<curl/curl.h>)
+#error "Uplink needs libcurl, and its header curl/curl.h is not here: apt install libcurl4-openssl-dev"
+#endif
+
 // The type checks are macros around the variadic functions; the wrappers below take their place.
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import TestSupport
 import Testing
 
 /// Shows that a race would be reported, without which a clean run under ThreadSanitizer proves nothing.
 @Suite(.timeLimit(.minutes(1)))
 struct PositiveControl {
-    /// Whether this very build is instrumented.
-    static let isThreadSanitized = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__tsan_init") != nil
-
-    @Test(.enabled(if: isThreadSanitized, "needs swift test --sanitize=thread"))
+    @Test(.enabled(if: Timing.isInstrumented, "needs swift test --sanitize=thread"))
     func aDeliberateRaceIsReported() async throws {
         let program = try await Self.run("racy")
         #expect(program.errors.contains("WARNING: ThreadSanitizer: data race"))
