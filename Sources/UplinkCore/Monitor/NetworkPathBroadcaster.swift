@@ -55,20 +55,18 @@ public final class NetworkPathBroadcaster: Sendable {
 
     func unsubscribe(_ id: UInt64) { perform(subscribers.withLock { $0.unsubscribe(id) }) }
 
-    func await(_ id: UInt64, _ waiter: PathSubscribers.Waiter) {
-        perform(subscribers.withLock { $0.wait(id, waiter, isCancelled: Task.isCancelled) })
+    func take(_ id: UInt64) -> PathSubscribers.Delivery? {
+        subscribers.withLock { $0.take(id, isCancelled: Task.isCancelled) }
+    }
+
+    func park(_ id: UInt64, _ waiter: PathSubscribers.Waiter) {
+        perform(subscribers.withLock { $0.park(id, waiter, isCancelled: Task.isCancelled) })
     }
 
     func cancel(_ id: UInt64) { perform(subscribers.withLock { $0.cancel(id) }) }
 
     private func perform(_ action: PathSubscribers.Action) {
-        switch action {
-        case .none: break
-        case .resume(let waiters, let delivery): for waiter in waiters { waiter.resume(returning: delivery) }
-        case .end(let waiters, let delivery):
-            for waiter in waiters { waiter.resume(returning: delivery) }
-            onDemandChange()
-        case .demandChanged: onDemandChange()
-        }
+        for waiter in action.wake { waiter.resume() }
+        if action.demandChanged { onDemandChange() }
     }
 }

@@ -41,10 +41,13 @@ final class PathSubscription: Sendable {
     deinit { broadcaster.unsubscribe(id) }
 
     nonisolated(nonsending) func next() async -> PathSubscribers.Delivery {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { broadcaster.await(id, $0) }
-        } onCancel: {
-            broadcaster.cancel(id)
+        while true {
+            if let delivery = broadcaster.take(id) { return delivery }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { broadcaster.park(id, $0) }
+            } onCancel: {
+                broadcaster.cancel(id)
+            }
         }
     }
 }

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Who listens to a monitor, and what each has still to hear: the broadcaster's state machine.
+///
+/// A waiter is only woken; what it was woken for it takes itself, under the lock. (A value inside a continuation is
+/// invisible to ThreadSanitizer where the resumption overtakes the suspension.)
 struct PathSubscribers {
     /// What a subscriber's `next()` returns: a path, nil at the end, or an error.
     typealias Delivery = Result<NetworkPath?, NetworkMonitorError>
-    typealias Waiter = CheckedContinuation<Delivery, Never>
+    typealias Waiter = CheckedContinuation<Void, Never>
 
     /// What a subscriber is doing.
     enum Subscriber {
-        /// It is busy with what it has, and has heard the newest path or there is none.
+        /// It has heard the newest path, or there is none, and is busy with it.
         case upToDate
-        /// It is busy, and this path is waiting for it.
+        /// It is busy or has been woken, and this path is there for it.
         case behind(NetworkPath)
         /// It waits for a path.
         case waiting(Waiter)
-        /// Its stream has ended; this is told at every further `next()`, an error once.
+        /// Its stream has ended with this, which is still to be told; later it is told the end.
         case ended(Delivery)
     }
 
     /// What is to be done outside the lock.
-    enum Action {
-        /// Nothing.
-        case none
-        /// Resume these with the delivery.
-        case resume([Waiter], Delivery)
-        /// The streams have ended: resume these with the delivery, and tell the monitor that nobody listens.
-        case end([Waiter], Delivery)
-        /// Tell the monitor that the first subscriber came or the last one left.
-        case demandChanged
+    struct Action {
+        /// Whom to wake.
+        var wake: [Waiter] = []
+        /// Whether to tell the monitor that the first subscriber came, or that nobody listens any more.
+        var demandChanged = false
     }
 
     private(set) var currentPath: NetworkPath?
@@ -43,62 +42,56 @@ struct PathSubscribers {
         lastID += 1
         guard !isFinished else {
             subscribers[lastID] = .ended(.success(nil))
-            return (lastID, .none)
+            return (lastID, Action())
         }
         subscribers[lastID] = currentPath.map(Subscriber.behind) ?? .upToDate
         listeners += 1
-        return (lastID, listeners == 1 ? .demandChanged : .none)
+        return (lastID, Action(demandChanged: listeners == 1))
     }
 
     mutating func unsubscribe(_ id: UInt64) -> Action {
         switch subscribers.removeValue(forKey: id) {
-        case nil, .ended: return .none
+        case nil, .ended: return Action()
         case .upToDate, .behind, .waiting:
             listeners -= 1
-            return listeners == 0 ? .demandChanged : .none
+            return Action(demandChanged: listeners == 0)
         }
     }
 
-    mutating func wait(_ id: UInt64, _ waiter: Waiter, isCancelled: Bool) -> Action {
-        guard let subscriber = subscribers[id] else { return .resume([waiter], .success(nil)) }
+    /// What there is for a subscriber, or nil when it has to wait. A cancelled task's stream is over.
+    mutating func take(_ id: UInt64, isCancelled: Bool) -> Delivery? {
+        guard let subscriber = subscribers[id] else { return .success(nil) }
         switch subscriber {
         case .ended(let delivery):
             subscribers[id] = .ended(.success(nil))
-            return .resume([waiter], delivery)
+            return delivery
         case .behind(let path):
-            if isCancelled { return .resume([waiter], .success(nil)) }
+            if isCancelled { return .success(nil) }
             subscribers[id] = .upToDate
-            return .resume([waiter], .success(path))
-        case .upToDate:
-            if isCancelled { return .resume([waiter], .success(nil)) }
-            subscribers[id] = .waiting(waiter)
-            return .none
-        case .waiting:
-            preconditionFailure("NetworkPaths.Iterator.next() was called by two tasks at once")
+            return .success(path)
+        case .upToDate: return isCancelled ? .success(nil) : nil
+        case .waiting: return .failure(.iteratedTwice)
         }
     }
 
-    /// A cancelled task's `next()` returns nil; the subscription itself stays until its iterator goes.
+    /// Lets a subscriber wait, unless there is something for it by now.
+    mutating func park(_ id: UInt64, _ waiter: Waiter, isCancelled: Bool) -> Action {
+        guard case .upToDate = subscribers[id], !isCancelled else { return Action(wake: [waiter]) }
+        subscribers[id] = .waiting(waiter)
+        return Action()
+    }
+
+    /// Wakes a cancelled task; the subscription itself stays until its iterator goes.
     mutating func cancel(_ id: UInt64) -> Action {
-        guard case .waiting(let waiter) = subscribers[id] else { return .none }
+        guard case .waiting(let waiter) = subscribers[id] else { return Action() }
         subscribers[id] = .upToDate
-        return .resume([waiter], .success(nil))
+        return Action(wake: [waiter])
     }
 
     mutating func send(_ path: NetworkPath) -> Action {
-        guard !isFinished, path != currentPath else { return .none }
+        guard !isFinished, path != currentPath else { return Action() }
         currentPath = path
-        var waiters: [Waiter] = []
-        for (id, subscriber) in subscribers {
-            switch subscriber {
-            case .upToDate, .behind: subscribers[id] = .behind(path)
-            case .waiting(let waiter):
-                subscribers[id] = .upToDate
-                waiters.append(waiter)
-            case .ended: break
-            }
-        }
-        return .resume(waiters, .success(path))
+        return Action(wake: setAll(to: .behind(path)))
     }
 
     /// Forgets the path, as a monitor that pauses does.
@@ -119,16 +112,26 @@ struct PathSubscribers {
         currentPath = nil
         let hadListeners = listeners > 0
         listeners = 0
+        return Action(wake: setAll(to: .ended(delivery)), demandChanged: hadListeners)
+    }
+
+    /// Gives the same to all whose stream has not ended, and says who waits for it.
+    private mutating func setAll(to subscriber: Subscriber) -> [Waiter] {
         var waiters: [Waiter] = []
-        for (id, subscriber) in subscribers {
-            switch subscriber {
-            case .upToDate, .behind: subscribers[id] = .ended(delivery)
+        for (id, old) in subscribers {
+            switch old {
+            case .upToDate, .behind: subscribers[id] = subscriber
             case .waiting(let waiter):
-                subscribers[id] = .ended(.success(nil))
+                subscribers[id] = subscriber
                 waiters.append(waiter)
             case .ended: break
             }
         }
-        return hadListeners ? .end(waiters, delivery) : .none
+        return waiters
     }
+}
+
+extension NetworkMonitorError {
+    fileprivate static let iteratedTwice = NetworkMonitorError(
+        .failed, message: "one iterator of `paths` was asked by two tasks at once; let each task iterate for itself")
 }
