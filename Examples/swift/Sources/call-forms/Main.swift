@@ -32,6 +32,13 @@ func fromAnAsyncFunction() async {
         try await performer.performNetworkOperation(using: { await refresh() }, withinSeconds: 3)
         let whole = try await performer.perform(completingWithin: .seconds(3)) { try await load() }
         print("under one deadline:", whole)
+
+        try await performer.perform(within: .zero, requiring: .ipv6.and(.notMetered)) { _ = try await load() }
+
+        for try await path in LinuxNetworkMonitor.shared.paths {
+            print(path)  // satisfied: eth0 (ethernet), IPv4 192.0.2.10 via 192.0.2.1
+            break
+        }
     } catch {
         print(error)
     }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import UplinkCore
+import UplinkTesting
+
+/// The test that the README shows.
+@Suite(.timeLimit(.minutes(1)))
+struct ReadmeExampleTests {
+    @Test func whatComesTooLateIsNotStarted() async throws {
+        let clock = ManualClock()
+        let monitor = StubNetworkMonitor(.offline())
+        let performer = NetworkOperationPerformer(monitor: monitor, clock: clock)
+        let call = Task { try await performer.perform(within: .seconds(3600)) { "ran" } }
+        try await clock.advance(by: .seconds(3600))  // waits until the call sleeps, then moves the time
+        monitor.goOnline()
+        await #expect(throws: NetworkOperationError.self) { try await call.value }
+    }
+}
