@@ -10,7 +10,7 @@ private actor Recorder: LoopActor {
     private var timer: LoopTimer?
     private var watcher: DescriptorWatcher?
     private var events: [String] = []
-    private var waiter: CheckedContinuation<[String], Never>?
+    private var waiter: (count: Int, continuation: CheckedContinuation<[String], Never>)?
 
     init(on loop: EventLoop) { eventLoop = loop }
 
@@ -41,13 +41,15 @@ private actor Recorder: LoopActor {
 
     func record(_ event: String) {
         events.append(event)
-        waiter?.resume(returning: events)
+        guard let (count, continuation) = waiter, events.count >= count else { return }
+        continuation.resume(returning: events)
         waiter = nil
     }
 
-    func next() async -> [String] {
-        if !events.isEmpty { return events }
-        return await withCheckedContinuation { waiter = $0 }
+    /// The events so far, as soon as there are so many.
+    func next(_ count: Int = 1) async -> [String] {
+        if events.count >= count { return events }
+        return await withCheckedContinuation { waiter = (count, $0) }
     }
 }
 
@@ -119,8 +121,7 @@ struct HandleTests {
         try await withEventLoop { loop in
             let recorder = Recorder(on: loop)
             try await recorder.recordOrderOfTurn()
-            await Task.yield()
-            #expect(await recorder.next() == ["in turn", "end of turn"])
+            #expect(await recorder.next(2) == ["in turn", "end of turn"])
         }
     }
 }
