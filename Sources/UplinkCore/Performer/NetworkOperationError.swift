@@ -30,11 +30,13 @@ public struct NetworkOperationError: Error, Sendable {
 
     /// What an operation that timed out was waiting for; more may be added.
     public struct Missing: Sendable, Hashable, CustomStringConvertible {
-        private enum Kind: String { case path }
+        private enum Kind: String { case path, stability }
         private let kind: Kind
 
         /// A path that meets the requirement.
         public static let path = Missing(kind: .path)
+        /// The path met the requirement, but not yet for the minimum stable time.
+        public static let stability = Missing(kind: .stability)
 
         public var description: String { kind.rawValue }
     }
@@ -62,11 +64,19 @@ extension NetworkOperationError: CustomStringConvertible {
 }
 
 extension NetworkOperationError {
-    static func timedOut(requirement: NetworkRequirement, lastPath: NetworkPath?) -> Self {
-        let state = lastPath.map { "the path is \($0)" } ?? "the monitor did not say what the path is"
-        return Self(
-            .timedOut, missing: .path,
-            message: "the network (\(requirement)) did not come in time: \(state); wait longer or try again later")
+    static func timedOut(missing: Missing, requirement: NetworkRequirement, lastPath: NetworkPath?) -> Self {
+        let message =
+            switch missing {
+            case .stability:
+                "the network (\(requirement)) was there, but not for long enough; wait longer or ask for less"
+            default:
+                "the network (\(requirement)) did not come in time: \(state(lastPath)); wait longer or try again later"
+            }
+        return Self(.timedOut, missing: missing, message: message)
+    }
+
+    private static func state(_ path: NetworkPath?) -> String {
+        path.map { "the path is \($0)" } ?? "the monitor did not say what the path is"
     }
 
     static let cancelled = Self(.cancelled, message: "cancelled before the network came; the operation did not start")

@@ -36,20 +36,21 @@ final class PerformerCore: Sendable {
         // A place first, then the look: a path that comes after the look finds the call in its place.
         while true {
             if let path = monitor.currentPath {
-                if requirement.isSatisfied(by: path) {
-                    switch begin(id, isEnough: true) {
+                let look = PerformerMachine.Look(path, requirement)
+                if look.isEnough {
+                    switch begin(id, look) {
                     case .started: return .success(Admission(id: id, deadline: deadline))
                     case .notStarted(let error): return .failure(error)
-                    case .requeued: preconditionFailure("an operation whose network is there is not requeued")
+                    case .requeued: break
                     }
+                } else {
+                    answer([(id, look)])
                 }
-                answer([(id, false)])
             }
             switch await suspend(id) {
             case .notStarted(let error): return .failure(error)
             case .granted:
-                let isEnough = monitor.currentPath.map(requirement.isSatisfied(by:))
-                switch begin(id, isEnough: isEnough) {
+                switch begin(id, monitor.currentPath.map { PerformerMachine.Look($0, requirement) }) {
                 case .started: return .success(Admission(id: id, deadline: deadline))
                 case .notStarted(let error): return .failure(error)
                 case .requeued: continue
@@ -96,12 +97,12 @@ final class PerformerCore: Sendable {
 extension PerformerCore {
     private func graceEnd(from now: Int64) -> Int64 { TimeLimit(monitor.timeToFirstPath).deadline(from: now) }
 
-    /// Asks for the last word. `isEnough` is nil when the path is not known.
-    private func begin(_ id: PerformerMachine.ID, isEnough: Bool?) -> PerformerMachine.Start {
+    /// Asks for the last word. There is no look when the path is not known.
+    private func begin(_ id: PerformerMachine.ID, _ look: PerformerMachine.Look?) -> PerformerMachine.Start {
         let now = clock.now()
         let graceEnd = graceEnd(from: now)
         let (start, actions) = machine.withLock {
-            $0.begin(id, isEnough: isEnough, isCancelled: Task.isCancelled, now: now, graceEnd: graceEnd)
+            $0.begin(id, look: look, isCancelled: Task.isCancelled, now: now, graceEnd: graceEnd)
         }
         perform(actions)
         return start
@@ -117,7 +118,7 @@ extension PerformerCore {
         }
     }
 
-    private func answer(_ answers: [(PerformerMachine.ID, isEnough: Bool)]) {
+    private func answer(_ answers: [(PerformerMachine.ID, PerformerMachine.Look)]) {
         let now = clock.now()
         perform(machine.withLock { $0.answered(answers, now: now) })
     }
@@ -125,7 +126,7 @@ extension PerformerCore {
     /// Requirements are the user's code at times, so they are asked with no lock held.
     private func pathArrived(_ path: NetworkPath, subscription number: UInt64) {
         let questions = machine.withLock { $0.pathArrived(path, subscription: number) }
-        answer(questions.map { id, requirement in (id, requirement.isSatisfied(by: path)) })
+        answer(questions.map { id, requirement in (id, PerformerMachine.Look(path, requirement)) })
     }
 
     private func perform(_ actions: PerformerMachine.Actions) {

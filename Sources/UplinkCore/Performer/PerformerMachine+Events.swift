@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What happens while calls wait: paths, the monitor's end, the alarm.
+
+extension PerformerMachine {
+    /// The calls that a new path may concern, in order of arrival, for `answer` to be given outside the lock.
+    mutating func pathArrived(_ path: NetworkPath, subscription number: UInt64) -> [(ID, NetworkRequirement)] {
+        guard subscription.isCurrent(number) else { return [] }
+        lastPath = path
+        return calls.ids.compactMap { id in
+            guard let call = calls[id] else { return nil }
+            switch call.stage {
+            case .entered, .waiting: return (id, call.requirement)
+            case .decided, .granted, .running, .overdue, .abandoned: return nil
+            }
+        }
+    }
+
+    /// Takes what calls that wait found about a path.
+    mutating func answered(_ answers: [(ID, Look)], now: Int64) -> Actions {
+        var actions = Actions()
+        for (id, look) in answers {
+            guard let call = calls[id] else { continue }
+            switch call.stage {
+            case .entered, .waiting:
+                // The path is known now, so that no grace is left. Exactly at the deadline it came in time, and so did
+                // the first word within the grace: it says what was so at the call.
+                let isReady = note(id, look, now: now)
+                if isReady, calls[id]?.steadyFrom.map({ $0 <= call.deadline }) == true || call.isInGrace {
+                    decide(id, .granted, &actions)
+                } else if call.deadline <= now {
+                    decide(id, .notStarted(timedOut(id)), &actions)
+                } else if call.isInGrace || call.steadySince != calls[id]?.steadySince {
+                    calls[id]?.isInGrace = false
+                    setAlarm(of: id, &actions)
+                }
+            case .decided, .granted, .running, .overdue, .abandoned: break
+            }
+        }
+        return actions
+    }
+
+    /// The monitor's stream ended: stopped, or failed with an error.
+    mutating func pathsEnded(_ error: NetworkMonitorError?, subscription number: UInt64) -> Actions {
+        var actions = Actions()
+        guard subscription.isCurrent(number) else { return actions }
+        subscription.end()
+        lastPath = nil
+        let verdict = Verdict.notStarted(error.map(NetworkOperationError.monitorFailed) ?? .stopped)
+        for id in calls.ids {
+            switch calls[id]?.stage {
+            case .entered, .waiting: decide(id, verdict, &actions)
+            case .decided, .granted, .running, .overdue, .abandoned, nil: break
+            }
+        }
+        return actions
+    }
+
+    /// The alarm went off: ends what is out of time, grants what has been stable for long enough, and sets the next.
+    mutating func alarmWentOff(_ number: UInt64, now: Int64) -> Actions {
+        var actions = Actions()
+        guard alarm.isCurrent(number) else { return actions }
+        alarm.end()
+        alarmDeadline = .max
+        while let entry = deadlines.popDue(at: now) {
+            let id = calls.id(inSlot: entry.slot)
+            guard let call = calls[id] else { continue }
+            switch call.stage {
+            case .entered, .waiting:
+                if let steadyFrom = call.steadyFrom, steadyFrom <= min(now, call.deadline) {
+                    decide(id, .granted, &actions)
+                } else {
+                    decide(id, .notStarted(timedOut(id)), &actions)
+                }
+            case .running(let cancel):
+                calls[id]?.stage = .overdue
+                if let cancel { actions.cancellations.append(cancel) }
+            case .decided, .granted, .overdue, .abandoned: break
+            }
+        }
+        armForFirst(&actions)
+        return actions
+    }
+
+    /// The task that watches the monitor; handed back at once if it is not needed any more.
+    mutating func subscribed(_ number: UInt64, _ task: Task<Void, Never>) -> Task<Void, Never>? {
+        subscription.attach(task, number)
+    }
+
+    /// The task that sleeps for the alarm; handed back at once if it is not needed any more.
+    mutating func armed(_ number: UInt64, _ task: Task<Void, Never>) -> Task<Void, Never>? {
+        alarm.attach(task, number)
+    }
+}
