@@ -18,7 +18,8 @@ public struct NetworkOperationError: Error, Sendable {
         public static let cancelled = Code(kind: .cancelled)
         /// The monitor was stopped, so that the network can no longer be waited for. The operation never ran.
         public static let stopped = Code(kind: .stopped)
-        /// The time limit is not a number. The operation never ran.
+        /// The time limit is not a number, or the performer was made with a limit of less than one operation at once.
+        /// The operation never ran.
         public static let invalidArgument = Code(kind: .invalidArgument)
         /// The monitor cannot tell the network's state. The operation never ran.
         public static let monitorFailed = Code(kind: .monitorFailed)
@@ -30,13 +31,15 @@ public struct NetworkOperationError: Error, Sendable {
 
     /// What an operation that timed out was waiting for; more may be added.
     public struct Missing: Sendable, Hashable, CustomStringConvertible {
-        private enum Kind: String { case path, stability }
+        private enum Kind: String { case path, stability, slot }
         private let kind: Kind
 
         /// A path that meets the requirement.
         public static let path = Missing(kind: .path)
         /// The path met the requirement, but not yet for the minimum stable time.
         public static let stability = Missing(kind: .stability)
+        /// Leave to run: the network was there, but as many operations ran as may run at once.
+        public static let slot = Missing(kind: .slot)
 
         public var description: String { kind.rawValue }
     }
@@ -69,6 +72,8 @@ extension NetworkOperationError {
             switch missing {
             case .stability:
                 "the network (\(requirement)) was there, but not for long enough; wait longer or ask for less"
+            case .slot:
+                "too many operations ran at once to start this one in time; wait longer or allow more at once"
             default:
                 "the network (\(requirement)) did not come in time: \(state(lastPath)); wait longer or try again later"
             }
@@ -86,6 +91,10 @@ extension NetworkOperationError {
 
     static let invalidArgument = Self(
         .invalidArgument, message: "the time limit is not a number; pass seconds, or .infinity to wait without a limit")
+
+    static let invalidMaximumRunning = Self(
+        .invalidArgument,
+        message: "maximumRunning is less than one, so that nothing could run; pass nil to run any number at once")
 
     static func monitorFailed(_ error: NetworkMonitorError) -> Self {
         Self(.monitorFailed, message: "the network's state cannot be told: \(error)", underlyingError: error)

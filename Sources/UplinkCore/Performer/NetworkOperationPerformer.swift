@@ -18,12 +18,24 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
     /// - Parameters:
     ///   - monitor: It is subscribed to while calls wait, and at no other time.
     ///   - clock: A monotonic clock; a test passes one that it moves by hand.
-    public init<C: Clock>(monitor: any NetworkMonitor, clock: C) where C.Duration == Duration {
-        core = PerformerCore(monitor: monitor, clock: PerformerClock(clock))
+    ///   - maximumRunning: How many operations may run at once; nil: any number. The others wait their turn, first come,
+    ///     first served, within their own limits. A call made in an operation of the same performer runs on that
+    ///     operation's slot, so that a limit of one cannot deadlock; the slot is free when all of these have ended. Less
+    ///     than one is an error of every call (`invalidArgument`).
+    public init<C: Clock>(
+        monitor: any NetworkMonitor, clock: C, maximumRunning: Int? = nil
+    ) where C.Duration == Duration {
+        core = PerformerCore(monitor: monitor, clock: PerformerClock(clock), maximumRunning: maximumRunning)
     }
 
     /// Makes a performer that listens to a monitor and measures its limits on the system's monotonic clock.
-    public convenience init(monitor: any NetworkMonitor) { self.init(monitor: monitor, clock: SuspendingClock()) }
+    ///
+    /// - Parameters:
+    ///   - monitor: It is subscribed to while calls wait, and at no other time.
+    ///   - maximumRunning: How many operations may run at once; nil: any number.
+    public convenience init(monitor: any NetworkMonitor, maximumRunning: Int? = nil) {
+        self.init(monitor: monitor, clock: SuspendingClock(), maximumRunning: maximumRunning)
+    }
 
     /// What the performer holds, for tests.
     package var census: PerformerCensus { core.census }
@@ -47,12 +59,7 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
         guard let limit = TimeLimit(seconds: seconds) else { return .failure(.notStarted(.invalidArgument)) }
         switch await core.admit(requirement, limit: limit) {
         case .failure(let error): return .failure(.notStarted(error))
-        case .success:
-            do throws(Failure) {
-                return .success(try await operation())
-            } catch {
-                return .failure(.operation(error))
-            }
+        case .success(let admission): return await core.run(admission, operation).mapError { .operation($0) }
         }
     }
 
@@ -72,8 +79,8 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
         within limit: Duration, requiring requirement: NetworkRequirement,
         operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        _ = try await admit(requirement, limit: TimeLimit(limit))
-        return try await operation()
+        let admission = try await admit(requirement, limit: TimeLimit(limit))
+        return try await core.run(admission, operation).get()
     }
 
     /// Waits for the network and runs `operation`, both under one deadline, `limit` from now.

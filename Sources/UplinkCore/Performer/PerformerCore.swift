@@ -4,11 +4,15 @@
 final class PerformerCore: Sendable {
     private let monitor: any NetworkMonitor
     private let clock: PerformerClock
-    private let machine = Locked(PerformerMachine())
+    private let machine: Locked<PerformerMachine>
+    /// Why no operation will ever run.
+    private let fault: NetworkOperationError?
 
-    init(monitor: any NetworkMonitor, clock: PerformerClock) {
+    init(monitor: any NetworkMonitor, clock: PerformerClock, maximumRunning: Int?) {
         self.monitor = monitor
         self.clock = clock
+        machine = Locked(PerformerMachine(maximumRunning: maximumRunning))
+        fault = maximumRunning.map { $0 < 1 } == true ? .invalidMaximumRunning : nil
     }
 
     var census: PerformerCensus { machine.withLock { $0.census } }
@@ -16,6 +20,8 @@ final class PerformerCore: Sendable {
     /// A call that may run its operation now.
     struct Admission {
         let id: PerformerMachine.ID
+        /// What it runs on, if not any number may run at once.
+        let slot: PerformerMachine.Slot?
         /// When a supervised operation's time is over; `Int64.max` for never.
         let deadline: Int64
     }
@@ -26,12 +32,16 @@ final class PerformerCore: Sendable {
     nonisolated(nonsending) func admit(
         _ requirement: NetworkRequirement, limit: TimeLimit, isSupervised: Bool = false
     ) async -> Result<Admission, NetworkOperationError> {
+        if let fault { return .failure(fault) }
         if Task.isCancelled { return .failure(.cancelled) }
+        let parent = HeldSlot.current(of: self)
         let start = clock.now()
         let deadline = limit.deadline(from: start)
         let graceEnd = graceEnd(from: start)
         let id = machine.withLock {
-            $0.enter(requirement: requirement, deadline: deadline, graceEnd: graceEnd, isSupervised: isSupervised)
+            $0.enter(
+                requirement: requirement, deadline: deadline, graceEnd: graceEnd, isSupervised: isSupervised,
+                parent: parent)
         }
         // A place first, then the look: a path that comes after the look finds the call in its place.
         while true {
@@ -39,7 +49,7 @@ final class PerformerCore: Sendable {
                 let look = PerformerMachine.Look(path, requirement)
                 if look.isEnough {
                     switch begin(id, look) {
-                    case .started: return .success(Admission(id: id, deadline: deadline))
+                    case .started(let slot): return .success(Admission(id: id, slot: slot, deadline: deadline))
                     case .notStarted(let error): return .failure(error)
                     case .requeued: break
                     }
@@ -51,12 +61,30 @@ final class PerformerCore: Sendable {
             case .notStarted(let error): return .failure(error)
             case .granted:
                 switch begin(id, monitor.currentPath.map { PerformerMachine.Look($0, requirement) }) {
-                case .started: return .success(Admission(id: id, deadline: deadline))
+                case .started(let slot): return .success(Admission(id: id, slot: slot, deadline: deadline))
                 case .notStarted(let error): return .failure(error)
                 case .requeued: continue
                 }
             }
         }
+    }
+
+    /// Runs an admitted operation in the caller's task.
+    nonisolated(nonsending) func run<Value, Failure: Error>(
+        _ admission: Admission, _ operation: nonisolated(nonsending) () async throws(Failure) -> Value
+    ) async -> Result<Value, Failure> {
+        defer { _ = finish(admission.id) }
+        return await holding(admission.slot) {
+            do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
+        }
+    }
+
+    /// Lets calls within `body` use the slot.
+    private nonisolated(nonsending) func holding<Outcome>(
+        _ slot: PerformerMachine.Slot?, _ body: nonisolated(nonsending) () async -> Outcome
+    ) async -> Outcome {
+        guard let slot else { return await body() }
+        return await HeldSlot.$current.withValue(HeldSlot(slot, of: self)) { await body() }
     }
 
     /// Runs an admitted operation in a task of its own, which the deadline or the caller's cancellation cancels.
@@ -66,11 +94,12 @@ final class PerformerCore: Sendable {
         let deadline = OperationDeadline(nanoseconds: admission.deadline, now: clock.now, outer: .current)
         let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
         let task = Task(name: Task.name, executorPreference: executor) {
-            let result: Result<Value, any Error>
-            do {
-                result = .success(try await OperationDeadline.$current.withValue(deadline) { try await operation() })
-            } catch {
-                result = .failure(error)
+            let result: Result<Value, any Error> = await self.holding(admission.slot) {
+                do {
+                    return .success(try await OperationDeadline.$current.withValue(deadline) { try await operation() })
+                } catch {
+                    return .failure(error)
+                }
             }
             // Here, and not when the caller gets round to it: what happens after the operation's end is not its doing.
             return (result, isOverdue: self.finish(admission.id))

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A call's way: `enter`, `suspend`, `begin`, and for an operation in a task of its own `run` and `finish`.
+// A call's way: `enter`, `suspend`, `begin`, `finish`, and `run` for an operation in a task of its own.
 
 extension PerformerMachine {
     /// Gives a call its place. Until the path is known its deadline is not before `graceEnd`.
     mutating func enter(
-        requirement: NetworkRequirement, deadline: Int64, graceEnd: Int64, isSupervised: Bool
+        requirement: NetworkRequirement, deadline: Int64, graceEnd: Int64, isSupervised: Bool, parent: Slot? = nil
     ) -> ID {
+        arrivals += 1
         let id = calls.append(
             Call(
-                requirement: requirement, deadline: deadline, isSupervised: isSupervised,
-                isInGrace: deadline < graceEnd, stage: .entered))
+                requirement: requirement, deadline: deadline, arrival: arrivals, parent: parent,
+                isSupervised: isSupervised, isInGrace: deadline < graceEnd, stage: .entered))
         waitingCount += 1
         if deadline != .max { deadlines.insert(deadline: max(deadline, graceEnd), slot: id.slot) }
         return id
@@ -53,7 +54,8 @@ extension PerformerMachine {
             return (.notStarted(.cancelled), actions)
         }
         let isReady = note(id, look, now: now)
-        guard isReady else {
+        guard isReady, takeSlot(id) else {
+            releaseSlot(id, &actions)
             if look != nil, call.deadline <= now {
                 let error = timedOut(id)
                 leave(id, &actions)
@@ -64,16 +66,12 @@ extension PerformerMachine {
             setAlarm(of: id, notBefore: look == nil ? graceEnd : .min, &actions)
             return (.requeued, actions)
         }
-        if call.isSupervised {
-            calls[id]?.stage = .running(cancel: nil)
-            calls[id]?.steadySince = nil
-            waitingCount -= 1
-            setAlarm(of: id, &actions)
-            retireIfIdle(&actions)
-        } else {
-            leave(id, &actions)
-        }
-        return (.started, actions)
+        calls[id]?.stage = .running(cancel: nil)
+        calls[id]?.steadySince = nil
+        waitingCount -= 1
+        setAlarm(of: id, &actions)
+        retireIfIdle(&actions)
+        return (.started(calls[id]?.slot), actions)
     }
 
     /// Takes note of how to cancel an operation that has begun.
@@ -88,10 +86,11 @@ extension PerformerMachine {
         return actions
     }
 
-    /// Ends a supervised call and says whether the deadline cancelled its operation.
+    /// Ends a call whose operation has ended, and says whether the deadline had cancelled it.
     mutating func finish(_ id: ID) -> (isOverdue: Bool, Actions) {
         var (isOverdue, actions) = (false, Actions())
         if case .overdue = calls[id]?.stage { isOverdue = true }
+        releaseSlot(id, &actions)
         calls.remove(id)
         deadlines.remove(slot: id.slot)
         retireIfIdle(&actions)

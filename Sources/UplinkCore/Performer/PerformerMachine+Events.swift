@@ -27,7 +27,7 @@ extension PerformerMachine {
                 // the first word within the grace: it says what was so at the call.
                 let isReady = note(id, look, now: now)
                 if isReady, calls[id]?.steadyFrom.map({ $0 <= call.deadline }) == true || call.isInGrace {
-                    decide(id, .granted, &actions)
+                    grant(id, now: now, &actions)
                 } else if call.deadline <= now {
                     decide(id, .notStarted(timedOut(id)), &actions)
                 } else if call.isInGrace || call.steadySince != calls[id]?.steadySince {
@@ -67,8 +67,8 @@ extension PerformerMachine {
             guard let call = calls[id] else { continue }
             switch call.stage {
             case .entered, .waiting:
-                if let steadyFrom = call.steadyFrom, steadyFrom <= min(now, call.deadline) {
-                    decide(id, .granted, &actions)
+                if !call.isInLine, let steadyFrom = call.steadyFrom, steadyFrom <= min(now, call.deadline) {
+                    grant(id, now: now, &actions)
                 } else {
                     decide(id, .notStarted(timedOut(id)), &actions)
                 }

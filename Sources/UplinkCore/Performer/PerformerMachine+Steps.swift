@@ -6,7 +6,8 @@ extension PerformerMachine {
     func timedOut(_ id: ID) -> NetworkOperationError {
         guard let call = calls[id] else { preconditionFailure("a call that times out is there") }
         return .timedOut(
-            missing: call.steadySince == nil ? .path : .stability, requirement: call.requirement, lastPath: lastPath)
+            missing: call.isInLine ? .slot : call.steadySince == nil ? .path : .stability,
+            requirement: call.requirement, lastPath: lastPath)
     }
 
     /// Takes note of what a call found, and says whether it has all that it waits for.
@@ -14,18 +15,22 @@ extension PerformerMachine {
         guard let call = calls[id] else { return false }
         guard let look, look.isEnough else {
             calls[id]?.steadySince = nil
+            leaveLine(id)
             return false
         }
         // After a gap the path may have been away meanwhile. One who asks for no stability need not care.
         let isGap = call.requirement.stableTime > .zero && look.generation > call.generation &+ 1
         if call.steadySince == nil || isGap { calls[id]?.steadySince = now }
         calls[id]?.generation = max(call.generation, look.generation)
-        return calls[id]?.steadyFrom.map { $0 <= now } ?? false
+        let isReady = calls[id]?.steadyFrom.map { $0 <= now } ?? false
+        if !isReady { leaveLine(id) }
+        return isReady
     }
 
     /// Gives a call its verdict, now or when it suspends.
     mutating func decide(_ id: ID, _ verdict: Verdict, _ actions: inout Actions) {
         deadlines.remove(slot: id.slot)
+        leaveLine(id)
         if case .waiting(let continuation) = calls[id]?.stage {
             tell(id, verdict, continuation, &actions)
         } else {
@@ -43,7 +48,10 @@ extension PerformerMachine {
         }
     }
 
+    /// Ends a call whose operation never runs.
     mutating func leave(_ id: ID, _ actions: inout Actions) {
+        leaveLine(id)
+        releaseSlot(id, &actions)
         calls.remove(id)
         deadlines.remove(slot: id.slot)
         waitingCount -= 1
@@ -53,9 +61,10 @@ extension PerformerMachine {
     /// Sets when the call's time is over or, if that is earlier, when the path will have been stable for long enough.
     mutating func setAlarm(of id: ID, notBefore earliest: Int64 = .min, _ actions: inout Actions) {
         guard let call = calls[id] else { return }
-        let time = min(max(call.deadline, earliest), call.steadyFrom ?? .max)
+        let steadyFrom = call.isInLine ? nil : call.steadyFrom
+        let time = min(max(call.deadline, earliest), steadyFrom ?? .max)
         deadlines.remove(slot: id.slot)
-        guard time != .max else { return }
+        guard time != .max, call.deadlineMatters else { return }
         deadlines.insert(deadline: time, slot: id.slot)
         armForFirst(&actions)
     }

@@ -6,6 +6,8 @@
 /// passes through `enter`, `suspend` and `begin`; paths, deadlines and cancellations reach it between these in any order.
 struct PerformerMachine {
     typealias ID = ArrivalTable<Call>.ID
+    /// Leave to run; its element is how many calls run on it: one, and those performed in that one's operation.
+    typealias Slot = ArrivalTable<Int>.ID
     typealias Continuation = CheckedContinuation<Verdict, Never>
 
     /// What a waiting call is told.
@@ -21,6 +23,10 @@ struct PerformerMachine {
         let requirement: NetworkRequirement
         /// When the time is over; `Int64.max` for never.
         let deadline: Int64
+        /// The call's number in order of arrival.
+        let arrival: Int64
+        /// The slot of the operation that the call was made in.
+        let parent: Slot?
         /// Whether the deadline holds for the operation too.
         let isSupervised: Bool
         /// Whether the call waits beyond its deadline for the first word on the path.
@@ -29,7 +35,20 @@ struct PerformerMachine {
         var steadySince: Int64?
         /// The generation of the newest path that the call has seen.
         var generation: UInt64 = 0
+        /// The slot it holds, from the grant to the operation's end.
+        var slot: Slot?
+        /// Whether it has all but a slot.
+        var isInLine = false
         var stage: Stage
+
+        /// Whether the deadline can still do something: always before the operation, and then if it is supervised.
+        var deadlineMatters: Bool {
+            switch stage {
+            case .entered, .waiting, .decided, .granted: true
+            case .running: isSupervised
+            case .overdue, .abandoned: false
+            }
+        }
 
         /// When the path will have been enough for the minimum stable time; nil while it is not.
         var steadyFrom: Int64? {
@@ -49,7 +68,7 @@ struct PerformerMachine {
         case decided(Verdict)
         /// It has its verdict that the network is there, and is on its way to `begin`.
         case granted
-        /// Its operation runs in a task of its own; the closure cancels that task, once there is one.
+        /// Its operation runs; the closure cancels the operation's own task, once there is one.
         case running(cancel: (@Sendable () -> Void)?)
         /// Its operation runs on, cancelled by the deadline.
         case overdue
@@ -85,14 +104,22 @@ struct PerformerMachine {
 
     /// What `begin` answers.
     enum Start {
-        /// Run the operation now.
-        case started
-        /// The network went away again, or has not been there for long enough: suspend again, and look before if there was a grant.
+        /// Run the operation now, on this slot if the number of slots is limited.
+        case started(Slot?)
+        /// The network went away again, was not there for long enough, or there is no slot: suspend again, and if this
+        /// was after a grant, look before.
         case requeued
         /// The operation will never run.
         case notStarted(NetworkOperationError)
     }
 
+    /// How many operations may run at once; nil for any number.
+    let maximumRunning: Int?
+    /// The slots that are taken.
+    var slots = ArrivalTable<Int>()
+    /// Calls that have all but a slot, the earliest to arrive in front: a heap by arrival.
+    var line = DeadlineHeap()
+    var arrivals: Int64 = 0
     var calls = ArrivalTable<Call>()
     var deadlines = DeadlineHeap()
     var subscription = Attendant()
@@ -101,6 +128,8 @@ struct PerformerMachine {
     /// How many calls need the monitor: all but those whose operation runs.
     var waitingCount = 0
     var lastPath: NetworkPath?
+
+    init(maximumRunning: Int? = nil) { self.maximumRunning = maximumRunning }
 
     /// What is there, for tests and assertions.
     var census: PerformerCensus {
