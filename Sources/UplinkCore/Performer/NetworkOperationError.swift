@@ -3,12 +3,13 @@
 /// Why the performer did not run an operation, or ended one that it supervised.
 ///
 /// ``Code/timedOut``, ``Code/cancelled``, ``Code/stopped``, ``Code/invalidArgument`` and ``Code/monitorFailed`` mean
-/// that the operation never ran. ``Code/deadlineExceeded`` means that it ran, was cancelled, and threw.
+/// that the operation never ran. ``Code/deadlineExceeded`` means that it ran, was cancelled, and threw; and so does
+/// ``Code/networkLost``, after one or more runs.
 public struct NetworkOperationError: Error, Sendable {
     /// The kind of an error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String {
-            case timedOut, cancelled, stopped, invalidArgument, monitorFailed, deadlineExceeded
+            case timedOut, cancelled, stopped, invalidArgument, monitorFailed, deadlineExceeded, networkLost
         }
         private let kind: Kind
 
@@ -18,13 +19,16 @@ public struct NetworkOperationError: Error, Sendable {
         public static let cancelled = Code(kind: .cancelled)
         /// The monitor was stopped, so that the network can no longer be waited for. The operation never ran.
         public static let stopped = Code(kind: .stopped)
-        /// The time limit is not a number, or the performer was made with a limit of less than one operation at once.
-        /// The operation never ran.
+        /// The time limit is not a number, or a limit on operations at once or on attempts is less than one. The
+        /// operation never ran.
         public static let invalidArgument = Code(kind: .invalidArgument)
         /// The monitor cannot tell the network's state. The operation never ran.
         public static let monitorFailed = Code(kind: .monitorFailed)
         /// The operation did not end in time, was cancelled, and threw; its error is the underlying one.
         public static let deadlineExceeded = Code(kind: .deadlineExceeded)
+        /// The network was lost while the operation ran, which was cancelled and threw, and it was not to be run again or
+        /// could not be in time; its last error is the underlying one.
+        public static let networkLost = Code(kind: .networkLost)
 
         public var description: String { kind.rawValue }
     }
@@ -95,6 +99,17 @@ extension NetworkOperationError {
     static let invalidMaximumRunning = Self(
         .invalidArgument,
         message: "maximumRunning is less than one, so that nothing could run; pass nil to run any number at once")
+
+    static let invalidMaximumAttempts = Self(
+        .invalidArgument,
+        message: "the retry policy's maximumAttempts is less than one, so that nothing could run; pass at least one")
+
+    static func networkLost(_ error: any Error, because cause: Self? = nil) -> Self {
+        let message =
+            cause.map { "the network was lost while the operation ran, and then: \($0)" }
+            ?? "the network was lost while the operation ran, which was cancelled: \(error); try again later"
+        return Self(.networkLost, message: message, underlyingError: error)
+    }
 
     static func monitorFailed(_ error: NetworkMonitorError) -> Self {
         Self(.monitorFailed, message: "the network's state cannot be told: \(error)", underlyingError: error)

@@ -3,8 +3,8 @@
 /// The performer's shell: it feeds the state machine from the monitor and the clock, and carries out its actions.
 final class PerformerCore: Sendable {
     private let monitor: any NetworkMonitor
-    private let clock: PerformerClock
-    private let machine: Locked<PerformerMachine>
+    let clock: PerformerClock
+    let machine: Locked<PerformerMachine>
     /// Why no operation will ever run.
     private let fault: NetworkOperationError?
 
@@ -26,23 +26,61 @@ final class PerformerCore: Sendable {
         let deadline: Int64
     }
 
+    /// What a call asks for.
+    struct Request {
+        let requirement: NetworkRequirement
+        /// When the waiting begins.
+        var start: Int64
+        let deadline: Int64
+        /// Whether the deadline holds for the operation too.
+        var isSupervised = false
+        /// Whether the operation is cancelled when the network is lost.
+        var watchesLoss = false
+        /// The operation does not start before.
+        var notBefore = Int64.min
+    }
+
+    /// Makes a request whose time counts from now.
+    func request(
+        _ requirement: NetworkRequirement, limit: TimeLimit, isSupervised: Bool = false, watchesLoss: Bool = false
+    ) -> Request {
+        let start = clock.now()
+        return Request(
+            requirement: requirement, start: start, deadline: limit.deadline(from: start), isSupervised: isSupervised,
+            watchesLoss: watchesLoss)
+    }
+
     /// Waits until the network is there, in the caller's task, and takes the last look before the operation.
     ///
     /// Returns without suspending when the network is known to be there.
-    nonisolated(nonsending) func admit(
-        _ requirement: NetworkRequirement, limit: TimeLimit, isSupervised: Bool = false
-    ) async -> Result<Admission, NetworkOperationError> {
-        if let fault { return .failure(fault) }
+    nonisolated(nonsending) func admit(_ request: Request) async -> Result<Admission, NetworkOperationError> {
         if Task.isCancelled { return .failure(.cancelled) }
-        let parent = HeldSlot.current(of: self)
-        let start = clock.now()
-        let deadline = limit.deadline(from: start)
-        let graceEnd = graceEnd(from: start)
-        let id = machine.withLock {
-            $0.enter(
-                requirement: requirement, deadline: deadline, graceEnd: graceEnd, isSupervised: isSupervised,
-                parent: parent)
+        switch enter(request) {
+        case .success(let id): return await admit(id, request)
+        case .failure(let error): return .failure(error)
         }
+    }
+
+    /// Gives a call its place.
+    func enter(_ request: Request) -> Result<PerformerMachine.ID, NetworkOperationError> {
+        if let fault { return .failure(fault) }
+        let parent = HeldSlot.current(of: self)
+        let graceEnd = graceEnd(from: request.start)
+        return .success(
+            machine.withLock {
+                $0.enter(
+                    requirement: request.requirement, deadline: request.deadline, graceEnd: graceEnd,
+                    isSupervised: request.isSupervised, watchesLoss: request.watchesLoss,
+                    notBefore: request.notBefore, parent: parent)
+            })
+    }
+
+    /// Waits in the place that the call has.
+    nonisolated(nonsending) func admit(
+        _ id: PerformerMachine.ID, _ request: Request
+    ) async -> Result<Admission, NetworkOperationError> {
+        let requirement = request.requirement
+        let deadline = request.isSupervised ? request.deadline : .max
         // A place first, then the look: a path that comes after the look finds the call in its place.
         while true {
             if let path = monitor.currentPath {
@@ -80,46 +118,18 @@ final class PerformerCore: Sendable {
     }
 
     /// Lets calls within `body` use the slot.
-    private nonisolated(nonsending) func holding<Outcome>(
+    nonisolated(nonsending) func holding<Outcome>(
         _ slot: PerformerMachine.Slot?, _ body: nonisolated(nonsending) () async -> Outcome
     ) async -> Outcome {
         guard let slot else { return await body() }
         return await HeldSlot.$current.withValue(HeldSlot(slot, of: self)) { await body() }
     }
 
-    /// Runs an admitted operation in a task of its own, which the deadline or the caller's cancellation cancels.
-    nonisolated(nonsending) func supervise<Value: Sendable>(
-        _ admission: Admission, _ operation: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        let deadline = OperationDeadline(nanoseconds: admission.deadline, now: clock.now, outer: .current)
-        let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
-        let task = Task(name: Task.name, executorPreference: executor) {
-            let result: Result<Value, any Error> = await self.holding(admission.slot) {
-                do {
-                    return .success(try await OperationDeadline.$current.withValue(deadline) { try await operation() })
-                } catch {
-                    return .failure(error)
-                }
-            }
-            // Here, and not when the caller gets round to it: what happens after the operation's end is not its doing.
-            return (result, isOverdue: self.finish(admission.id))
-        }
-        perform(machine.withLock { $0.run(admission.id) { task.cancel() } })
-        let (result, isOverdue) = await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            perform(machine.withLock { $0.cancel(admission.id) })
-        }
-        switch result {
-        case .success(let value): return value
-        case .failure(let error): throw isOverdue ? NetworkOperationError.deadlineExceeded(error) : error
-        }
-    }
-
-    private func finish(_ id: PerformerMachine.ID) -> Bool {
-        let (isOverdue, actions) = machine.withLock { $0.finish(id) }
+    /// Ends a call whose operation has ended.
+    func finish(_ id: PerformerMachine.ID) -> PerformerMachine.Ending {
+        let (ending, actions) = machine.withLock { $0.finish(id) }
         perform(actions)
-        return isOverdue
+        return ending
     }
 }
 
@@ -154,11 +164,16 @@ extension PerformerCore {
 
     /// Requirements are the user's code at times, so they are asked with no lock held.
     private func pathArrived(_ path: NetworkPath, subscription number: UInt64) {
-        let questions = machine.withLock { $0.pathArrived(path, subscription: number) }
-        answer(questions.map { id, requirement in (id, PerformerMachine.Look(path, requirement)) })
+        let (waiting, watching) = machine.withLock { $0.pathArrived(path, subscription: number) }
+        answer(waiting.map { id, requirement in (id, PerformerMachine.Look(path, requirement)) })
+        if watching.isEmpty { return }
+        // The newest path, since an operation may have begun on a newer one than the one that arrives here.
+        let newest = monitor.currentPath ?? path
+        let lost = watching.filter { !$0.1.isSatisfied(by: newest) }.map(\.0)
+        perform(machine.withLock { $0.lost(lost) })
     }
 
-    private func perform(_ actions: PerformerMachine.Actions) {
+    func perform(_ actions: PerformerMachine.Actions) {
         for (continuation, verdict) in actions.resumptions { continuation.resume(returning: verdict) }
         for cancel in actions.cancellations { cancel() }
         for task in actions.retired { task.cancel() }

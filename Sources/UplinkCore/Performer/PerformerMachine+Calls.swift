@@ -5,13 +5,15 @@
 extension PerformerMachine {
     /// Gives a call its place. Until the path is known its deadline is not before `graceEnd`.
     mutating func enter(
-        requirement: NetworkRequirement, deadline: Int64, graceEnd: Int64, isSupervised: Bool, parent: Slot? = nil
+        requirement: NetworkRequirement, deadline: Int64, graceEnd: Int64, isSupervised: Bool,
+        watchesLoss: Bool = false, notBefore: Int64 = .min, parent: Slot? = nil
     ) -> ID {
         arrivals += 1
         let id = calls.append(
             Call(
                 requirement: requirement, deadline: deadline, arrival: arrivals, parent: parent,
-                isSupervised: isSupervised, isInGrace: deadline < graceEnd, stage: .entered))
+                isSupervised: isSupervised, watchesLoss: watchesLoss, notBefore: notBefore,
+                isInGrace: deadline < graceEnd, stage: .entered))
         waitingCount += 1
         if deadline != .max { deadlines.insert(deadline: max(deadline, graceEnd), slot: id.slot) }
         return id
@@ -26,7 +28,7 @@ extension PerformerMachine {
             if !subscription.isActive { actions.subscribe = subscription.start() }
             armForFirst(&actions)
         case .decided(let verdict): tell(id, verdict, continuation, &actions)
-        case .waiting, .granted, .running, .overdue, .abandoned, nil:
+        case .waiting, .granted, .running, .overdue, .lost, .abandoned, nil:
             preconditionFailure("a call suspends once after it entered, and once after it was requeued")
         }
         return actions
@@ -47,7 +49,8 @@ extension PerformerMachine {
         case .decided(.notStarted(let error)):
             leave(id, &actions)
             return (.notStarted(error), actions)
-        case .waiting, .running, .overdue, .abandoned: preconditionFailure("a call begins once, and not while it waits")
+        case .waiting, .running, .overdue, .lost, .abandoned:
+            preconditionFailure("a call begins once, and not while it waits")
         }
         if isCancelled {
             leave(id, &actions)
@@ -69,6 +72,10 @@ extension PerformerMachine {
         calls[id]?.stage = .running(cancel: nil)
         calls[id]?.steadySince = nil
         waitingCount -= 1
+        if call.watchesLoss {
+            watchingCount += 1
+            if !subscription.isActive { actions.subscribe = subscription.start() }
+        }
         setAlarm(of: id, &actions)
         retireIfIdle(&actions)
         return (.started(calls[id]?.slot), actions)
@@ -79,22 +86,28 @@ extension PerformerMachine {
         var actions = Actions()
         switch calls[id]?.stage {
         case .running: calls[id]?.stage = .running(cancel: cancel)
-        case .overdue, .abandoned: actions.cancellations.append(cancel)
+        case .overdue, .lost, .abandoned: actions.cancellations.append(cancel)
         case nil: break  // it has ended already
         case .entered, .waiting, .decided, .granted: preconditionFailure("an operation runs after it has begun")
         }
         return actions
     }
 
-    /// Ends a call whose operation has ended, and says whether the deadline had cancelled it.
-    mutating func finish(_ id: ID) -> (isOverdue: Bool, Actions) {
-        var (isOverdue, actions) = (false, Actions())
-        if case .overdue = calls[id]?.stage { isOverdue = true }
+    /// Ends a call whose operation has ended, and says what had cancelled it.
+    mutating func finish(_ id: ID) -> (Ending, Actions) {
+        var actions = Actions()
+        let ending: Ending =
+            switch calls[id]?.stage {
+            case .overdue: .overdue
+            case .lost: .lost
+            case .entered, .waiting, .decided, .granted, .running, .abandoned, nil: .undisturbed
+            }
         releaseSlot(id, &actions)
+        if calls[id]?.watchesLoss == true { watchingCount -= 1 }
         calls.remove(id)
         deadlines.remove(slot: id.slot)
         retireIfIdle(&actions)
-        return (isOverdue, actions)
+        return (ending, actions)
     }
 
     /// The caller was cancelled. Before the grant this ends the call; at `begin` the task's own flag is asked.
@@ -107,7 +120,7 @@ extension PerformerMachine {
             deadlines.remove(slot: id.slot)
             if let cancel { actions.cancellations.append(cancel) }
             retireIfIdle(&actions)
-        case .decided, .granted, .overdue, .abandoned, nil: break
+        case .decided, .granted, .overdue, .lost, .abandoned, nil: break
         }
         return actions
     }

@@ -3,17 +3,39 @@
 // What happens while calls wait: paths, the monitor's end, the alarm.
 
 extension PerformerMachine {
-    /// The calls that a new path may concern, in order of arrival, for `answer` to be given outside the lock.
-    mutating func pathArrived(_ path: NetworkPath, subscription number: UInt64) -> [(ID, NetworkRequirement)] {
-        guard subscription.isCurrent(number) else { return [] }
+    /// The calls that a new path may concern, in order of arrival, for their requirements to be asked outside the lock:
+    /// those that wait, for `answered`, and those whose operation runs and is to be cancelled, for `lost`.
+    mutating func pathArrived(
+        _ path: NetworkPath, subscription number: UInt64
+    ) -> (waiting: [(ID, NetworkRequirement)], watching: [(ID, NetworkRequirement)]) {
+        var (waiting, watching): ([(ID, NetworkRequirement)], [(ID, NetworkRequirement)]) = ([], [])
+        guard subscription.isCurrent(number) else { return (waiting, watching) }
         lastPath = path
-        return calls.ids.compactMap { id in
-            guard let call = calls[id] else { return nil }
+        for id in calls.ids {
+            guard let call = calls[id] else { continue }
             switch call.stage {
-            case .entered, .waiting: return (id, call.requirement)
-            case .decided, .granted, .running, .overdue, .abandoned: return nil
+            case .entered, .waiting: waiting.append((id, call.requirement))
+            case .running: if call.watchesLoss { watching.append((id, call.requirement)) }
+            case .decided, .granted, .overdue, .lost, .abandoned: break
             }
         }
+        return (waiting, watching)
+    }
+
+    /// The newest path is not enough for these calls, whose operations run.
+    mutating func lost(_ ids: [ID]) -> Actions {
+        var actions = Actions()
+        for id in ids {
+            switch calls[id]?.stage {
+            case .running(let cancel):
+                calls[id]?.stage = .lost
+                deadlines.remove(slot: id.slot)
+                if let cancel { actions.cancellations.append(cancel) }
+            case .entered, .waiting, .decided, .granted, .overdue, .lost, .abandoned, nil: break
+            }
+        }
+        retireIfIdle(&actions)
+        return actions
     }
 
     /// Takes what calls that wait found about a path.
@@ -34,7 +56,7 @@ extension PerformerMachine {
                     calls[id]?.isInGrace = false
                     setAlarm(of: id, &actions)
                 }
-            case .decided, .granted, .running, .overdue, .abandoned: break
+            case .decided, .granted, .running, .overdue, .lost, .abandoned: break
             }
         }
         return actions
@@ -50,7 +72,7 @@ extension PerformerMachine {
         for id in calls.ids {
             switch calls[id]?.stage {
             case .entered, .waiting: decide(id, verdict, &actions)
-            case .decided, .granted, .running, .overdue, .abandoned, nil: break
+            case .decided, .granted, .running, .overdue, .lost, .abandoned, nil: break
             }
         }
         return actions
@@ -75,7 +97,7 @@ extension PerformerMachine {
             case .running(let cancel):
                 calls[id]?.stage = .overdue
                 if let cancel { actions.cancellations.append(cancel) }
-            case .decided, .granted, .overdue, .abandoned: break
+            case .decided, .granted, .overdue, .lost, .abandoned: break
             }
         }
         armForFirst(&actions)

@@ -79,7 +79,7 @@ extension PerformerMachine {
     }
 
     mutating func retireIfIdle(_ actions: inout Actions) {
-        if waitingCount == 0, let task = subscription.end() {
+        if waitingCount == 0, watchingCount == 0, let task = subscription.end() {
             lastPath = nil
             actions.retired.append(task)
         }

@@ -29,6 +29,10 @@ struct PerformerMachine {
         let parent: Slot?
         /// Whether the deadline holds for the operation too.
         let isSupervised: Bool
+        /// Whether the operation is cancelled when the network is lost.
+        let watchesLoss: Bool
+        /// The operation does not start before, though the network be there.
+        let notBefore: Int64
         /// Whether the call waits beyond its deadline for the first word on the path.
         var isInGrace: Bool
         /// Since when the path has been enough, as far as the call has seen; nil while it is not.
@@ -46,15 +50,15 @@ struct PerformerMachine {
             switch stage {
             case .entered, .waiting, .decided, .granted: true
             case .running: isSupervised
-            case .overdue, .abandoned: false
+            case .overdue, .lost, .abandoned: false
             }
         }
 
-        /// When the path will have been enough for the minimum stable time; nil while it is not.
+        /// When the path will have been enough for the minimum stable time, and a pause will be over; nil while it is not.
         var steadyFrom: Int64? {
             guard let steadySince else { return nil }
             let time = requirement.stableTime
-            return time == .zero ? steadySince : TimeLimit(time).deadline(from: steadySince)
+            return max(notBefore, time == .zero ? steadySince : TimeLimit(time).deadline(from: steadySince))
         }
     }
 
@@ -72,6 +76,8 @@ struct PerformerMachine {
         case running(cancel: (@Sendable () -> Void)?)
         /// Its operation runs on, cancelled by the deadline.
         case overdue
+        /// Its operation runs on, cancelled because the network was lost; the deadline no longer matters.
+        case lost
         /// Its operation runs on, cancelled by the caller; the deadline no longer matters.
         case abandoned
     }
@@ -113,6 +119,16 @@ struct PerformerMachine {
         case notStarted(NetworkOperationError)
     }
 
+    /// What an operation had met with when it ended.
+    enum Ending {
+        /// Nothing, or its caller's cancellation.
+        case undisturbed
+        /// The deadline, which cancelled it.
+        case overdue
+        /// The loss of the network, which cancelled it.
+        case lost
+    }
+
     /// How many operations may run at once; nil for any number.
     let maximumRunning: Int?
     /// The slots that are taken.
@@ -125,8 +141,10 @@ struct PerformerMachine {
     var subscription = Attendant()
     var alarm = Attendant()
     var alarmDeadline = Int64.max
-    /// How many calls need the monitor: all but those whose operation runs.
+    /// How many calls wait: all but those whose operation runs.
     var waitingCount = 0
+    /// How many operations run that are cancelled when the network is lost.
+    var watchingCount = 0
     var lastPath: NetworkPath?
 
     init(maximumRunning: Int? = nil) { self.maximumRunning = maximumRunning }
