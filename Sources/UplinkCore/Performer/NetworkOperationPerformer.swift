@@ -37,6 +37,9 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
         self.init(monitor: monitor, clock: SuspendingClock(), maximumRunning: maximumRunning)
     }
 
+    /// How many calls the performer has now, and what became of those it had. May be read from any thread.
+    public var statistics: PerformerStatistics { core.statistics }
+
     /// What the performer holds, for tests.
     package var census: PerformerCensus { core.census }
 

@@ -15,6 +15,7 @@ final class PerformerCore: Sendable {
         fault = maximumRunning.map { $0 < 1 } == true ? .invalidMaximumRunning : nil
     }
 
+    var statistics: PerformerStatistics { machine.withLock { $0.statistics } }
     var census: PerformerCensus { machine.withLock { $0.census } }
 
     /// A call that may run its operation now.
@@ -54,7 +55,10 @@ final class PerformerCore: Sendable {
     ///
     /// Returns without suspending when the network is known to be there.
     nonisolated(nonsending) func admit(_ request: Request) async -> Result<Admission, NetworkOperationError> {
-        if Task.isCancelled { return .failure(.cancelled) }
+        if Task.isCancelled {
+            machine.withLock { $0.note(.cancelled) }
+            return .failure(.cancelled)
+        }
         switch enter(request) {
         case .success(let id): return await admit(id, request)
         case .failure(let error): return .failure(error)

@@ -47,13 +47,13 @@ extension PerformerMachine {
         switch call.stage {
         case .entered, .granted, .decided(.granted): break
         case .decided(.notStarted(let error)):
-            leave(id, &actions)
+            leave(id, error, &actions)
             return (.notStarted(error), actions)
         case .waiting, .running, .overdue, .lost, .abandoned:
             preconditionFailure("a call begins once, and not while it waits")
         }
         if isCancelled {
-            leave(id, &actions)
+            leave(id, .cancelled, &actions)
             return (.notStarted(.cancelled), actions)
         }
         let isReady = note(id, look, now: now)
@@ -61,7 +61,7 @@ extension PerformerMachine {
             releaseSlot(id, &actions)
             if look != nil, call.deadline <= now {
                 let error = timedOut(id)
-                leave(id, &actions)
+                leave(id, error, &actions)
                 return (.notStarted(error), actions)
             }
             calls[id]?.stage = .entered
@@ -72,6 +72,7 @@ extension PerformerMachine {
         calls[id]?.stage = .running(cancel: nil)
         calls[id]?.steadySince = nil
         waitingCount -= 1
+        totals.granted += 1
         if call.watchesLoss {
             watchingCount += 1
             if !subscription.isActive { actions.subscribe = subscription.start() }

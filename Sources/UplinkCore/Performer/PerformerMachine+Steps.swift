@@ -44,18 +44,25 @@ extension PerformerMachine {
         actions.resumptions.append((continuation, verdict))
         switch verdict {
         case .granted: calls[id]?.stage = .granted
-        case .notStarted: leave(id, &actions)
+        case .notStarted(let error): leave(id, error, &actions)
         }
     }
 
     /// Ends a call whose operation never runs.
-    mutating func leave(_ id: ID, _ actions: inout Actions) {
+    mutating func leave(_ id: ID, _ error: NetworkOperationError, _ actions: inout Actions) {
+        note(error)
         leaveLine(id)
         releaseSlot(id, &actions)
         calls.remove(id)
         deadlines.remove(slot: id.slot)
         waitingCount -= 1
         retireIfIdle(&actions)
+    }
+
+    /// Counts a call whose operation never ran.
+    mutating func note(_ error: NetworkOperationError) {
+        if error.code == .timedOut { totals.timedOut += 1 }
+        if error.code == .cancelled { totals.cancelled += 1 }
     }
 
     /// Sets when the call's time is over or, if that is earlier, when the path will have been stable for long enough.

@@ -146,13 +146,21 @@ struct PerformerMachine {
     /// How many operations run that are cancelled when the network is lost.
     var watchingCount = 0
     var lastPath: NetworkPath?
+    /// What became of the calls that have left; what is there now is filled in when it is asked for.
+    var totals = PerformerStatistics()
 
     init(maximumRunning: Int? = nil) { self.maximumRunning = maximumRunning }
+
+    var statistics: PerformerStatistics {
+        var statistics = totals
+        (statistics.waiting, statistics.running) = (waitingCount, calls.count - waitingCount)
+        return statistics
+    }
 
     /// What is there, for tests and assertions.
     var census: PerformerCensus {
         PerformerCensus(
-            waiting: waitingCount, running: calls.count - waitingCount, deadlines: deadlines.count,
-            isSubscribed: subscription.isActive, isArmed: alarm.isActive)
+            waiting: waitingCount, inLine: line.count, running: calls.count - waitingCount,
+            deadlines: deadlines.count, isSubscribed: subscription.isActive, isArmed: alarm.isActive)
     }
 }
