@@ -20,8 +20,9 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
     ///   - clock: A monotonic clock; a test passes one that it moves by hand.
     ///   - maximumRunning: How many operations may run at once; nil: any number. The others wait their turn, first come,
     ///     first served, within their own limits. A call made in an operation of the same performer runs on that
-    ///     operation's slot, so that a limit of one cannot deadlock; the slot is free when all of these have ended. Less
-    ///     than one is an error of every call (`invalidArgument`).
+    ///     operation's slot, so that a limit of one cannot deadlock; the slot is free when all of these have ended. A call
+    ///     from a detached task is not known to be made there, and needs a slot of its own. Less than one is an error of
+    ///     every call (`invalidArgument`).
     public init<C: Clock>(
         monitor: any NetworkMonitor, clock: C, maximumRunning: Int? = nil
     ) where C.Duration == Duration {

@@ -14,8 +14,8 @@ struct PerformerMachine {
     enum Verdict {
         /// The network is there: go and `begin`.
         case granted
-        /// The operation will never run.
-        case notStarted(NetworkOperationError)
+        /// The operation will never run. Indirect, because it would double the size of every call that waits.
+        indirect case notStarted(NetworkOperationError)
     }
 
     /// One call of the performer.

@@ -4,6 +4,8 @@ import Testing
 import UplinkCore
 import UplinkTesting
 
+@testable import struct UplinkCore.PerformerMachine
+
 @Suite(.timeLimit(.minutes(1)))
 struct PerformerSlotTests {
     private struct Own: Error {}
@@ -176,6 +178,24 @@ struct PerformerSlotTests {
         #expect(try await second.value.get() == 1)
         try await holder.value
         try await fixture.expectNothingIsLeft()
+    }
+
+    @Test(arguments: ["cancelled", "lost"])
+    func aGrantThatIsNotUsedGoesToTheNext(_ end: String) throws {
+        var machine = PerformerMachine(maximumRunning: 1)
+        let online = PerformerMachine.Look(.online(), .internet)
+        let ids = (0..<2).map { _ in
+            machine.enter(requirement: .internet, deadline: .max, graceEnd: 0, isSupervised: false)
+        }
+        _ = machine.answered(ids.map { ($0, online) }, now: 0)
+        #expect(machine.census.inLine == 1)
+        let look = end == "lost" ? PerformerMachine.Look(.offline(), .internet) : online
+        _ = machine.begin(ids[0], look: look, isCancelled: end == "cancelled", now: 0, graceEnd: 0)
+        #expect(machine.census.inLine == 0)
+        guard case .started = machine.begin(ids[1], look: online, isCancelled: false, now: 0, graceEnd: 0).0 else {
+            Issue.record("the slot is not free")
+            return
+        }
     }
 
     @Test(arguments: [0, -1, Int.min])
