@@ -74,6 +74,23 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         return try await operation()
     }
 
+    /// Runs the operation once, whatever the reaction: the stand-in's network is never lost.
+    public nonisolated(nonsending) func perform<Value: Sendable>(
+        completingWithin limit: Duration, requiring requirement: NetworkRequirement,
+        onLoss reaction: NetworkLossReaction,
+        operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await perform(completingWithin: limit, requiring: requirement, operation: operation)
+    }
+
+    /// Runs the operation once, whatever the reaction: the stand-in's network is never lost.
+    public nonisolated(nonsending) func perform<Value: Sendable>(
+        within limit: Duration, requiring requirement: NetworkRequirement, onLoss reaction: NetworkLossReaction,
+        operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await perform(within: limit, requiring: requirement, operation: operation)
+    }
+
     public nonisolated(nonsending) func performNetworkOperation(
         using operation: @escaping @Sendable () async -> Void, withinSeconds seconds: Double
     ) async throws {

@@ -23,6 +23,13 @@ struct StubTests {
         #expect(performer.calls[0].requirement.description == "IPv6")
     }
 
+    @Test func theStandInRunsTheFormsWithAReactionOnce() async throws {
+        let performer = StubNetworkOperationPerformer()
+        #expect(try await performer.perform(completingWithin: .seconds(1), onLoss: .retry()) { 1 } == 1)
+        #expect(try await performer.perform(within: .seconds(2), onLoss: .cancel) { 2 } == 2)
+        #expect(performer.calls.map(\.isSupervised) == [true, false])
+    }
+
     @Test func theStubMonitorCountsStartsAndDoesNotLeak() async throws {
         weak var weakMonitor: StubNetworkMonitor?
         do {

@@ -36,7 +36,9 @@ struct Attendant {
 package struct PerformerCensus: Sendable, Equatable {
     /// Calls whose operation has not begun.
     package var waiting = 0
-    /// Supervised calls whose operation runs.
+    /// Those of them that lack a slot alone.
+    package var inLine = 0
+    /// Calls whose operation runs.
     package var running = 0
     /// Deadlines that have not passed.
     package var deadlines = 0
@@ -47,8 +49,8 @@ package struct PerformerCensus: Sendable, Equatable {
 
     package init() {}
 
-    init(waiting: Int, running: Int, deadlines: Int, isSubscribed: Bool, isArmed: Bool) {
-        (self.waiting, self.running, self.deadlines) = (waiting, running, deadlines)
+    init(waiting: Int, inLine: Int, running: Int, deadlines: Int, isSubscribed: Bool, isArmed: Bool) {
+        (self.waiting, self.inLine, self.running, self.deadlines) = (waiting, inLine, running, deadlines)
         (self.isSubscribed, self.isArmed) = (isSubscribed, isArmed)
     }
 }

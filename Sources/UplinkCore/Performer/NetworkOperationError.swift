@@ -3,12 +3,13 @@
 /// Why the performer did not run an operation, or ended one that it supervised.
 ///
 /// ``Code/timedOut``, ``Code/cancelled``, ``Code/stopped``, ``Code/invalidArgument`` and ``Code/monitorFailed`` mean
-/// that the operation never ran. ``Code/deadlineExceeded`` means that it ran, was cancelled, and threw.
+/// that the operation never ran. ``Code/deadlineExceeded`` means that it ran, was cancelled, and threw; and so does
+/// ``Code/networkLost``, after one or more runs.
 public struct NetworkOperationError: Error, Sendable {
     /// The kind of an error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String {
-            case timedOut, cancelled, stopped, invalidArgument, monitorFailed, deadlineExceeded
+            case timedOut, cancelled, stopped, invalidArgument, monitorFailed, deadlineExceeded, networkLost
         }
         private let kind: Kind
 
@@ -18,23 +19,31 @@ public struct NetworkOperationError: Error, Sendable {
         public static let cancelled = Code(kind: .cancelled)
         /// The monitor was stopped, so that the network can no longer be waited for. The operation never ran.
         public static let stopped = Code(kind: .stopped)
-        /// The time limit is not a number. The operation never ran.
+        /// The time limit is not a number, or a limit on operations at once or on attempts is less than one. The
+        /// operation never ran.
         public static let invalidArgument = Code(kind: .invalidArgument)
         /// The monitor cannot tell the network's state. The operation never ran.
         public static let monitorFailed = Code(kind: .monitorFailed)
         /// The operation did not end in time, was cancelled, and threw; its error is the underlying one.
         public static let deadlineExceeded = Code(kind: .deadlineExceeded)
+        /// The network was lost while the operation ran, which was cancelled and threw, and it was not to be run again or
+        /// could not be in time; its last error is the underlying one.
+        public static let networkLost = Code(kind: .networkLost)
 
         public var description: String { kind.rawValue }
     }
 
     /// What an operation that timed out was waiting for; more may be added.
     public struct Missing: Sendable, Hashable, CustomStringConvertible {
-        private enum Kind: String { case path }
+        private enum Kind: String { case path, stability, slot }
         private let kind: Kind
 
         /// A path that meets the requirement.
         public static let path = Missing(kind: .path)
+        /// The path met the requirement, but not yet for the minimum stable time.
+        public static let stability = Missing(kind: .stability)
+        /// Leave to run: the network was there, but as many operations ran as may run at once.
+        public static let slot = Missing(kind: .slot)
 
         public var description: String { kind.rawValue }
     }
@@ -62,11 +71,21 @@ extension NetworkOperationError: CustomStringConvertible {
 }
 
 extension NetworkOperationError {
-    static func timedOut(requirement: NetworkRequirement, lastPath: NetworkPath?) -> Self {
-        let state = lastPath.map { "the path is \($0)" } ?? "the monitor did not say what the path is"
-        return Self(
-            .timedOut, missing: .path,
-            message: "the network (\(requirement)) did not come in time: \(state); wait longer or try again later")
+    static func timedOut(missing: Missing, requirement: NetworkRequirement, lastPath: NetworkPath?) -> Self {
+        let message =
+            switch missing {
+            case .stability:
+                "the network (\(requirement)) was there, but not for long enough; wait longer or ask for less"
+            case .slot:
+                "too many operations ran at once to start this one in time; wait longer or allow more at once"
+            default:
+                "the network (\(requirement)) did not come in time: \(state(lastPath)); wait longer or try again later"
+            }
+        return Self(.timedOut, missing: missing, message: message)
+    }
+
+    private static func state(_ path: NetworkPath?) -> String {
+        path.map { "the path is \($0)" } ?? "the monitor did not say what the path is"
     }
 
     static let cancelled = Self(.cancelled, message: "cancelled before the network came; the operation did not start")
@@ -76,6 +95,21 @@ extension NetworkOperationError {
 
     static let invalidArgument = Self(
         .invalidArgument, message: "the time limit is not a number; pass seconds, or .infinity to wait without a limit")
+
+    static let invalidMaximumRunning = Self(
+        .invalidArgument,
+        message: "maximumRunning is less than one, so that nothing could run; pass nil to run any number at once")
+
+    static let invalidMaximumAttempts = Self(
+        .invalidArgument,
+        message: "the retry policy's maximumAttempts is less than one, so that nothing could run; pass at least one")
+
+    static func networkLost(_ error: any Error, because cause: Self? = nil) -> Self {
+        let message =
+            cause.map { "the network was lost while the operation ran, and then: \($0)" }
+            ?? "the network was lost while the operation ran, which was cancelled: \(error); try again later"
+        return Self(.networkLost, message: message, underlyingError: error)
+    }
 
     static func monitorFailed(_ error: NetworkMonitorError) -> Self {
         Self(.monitorFailed, message: "the network's state cannot be told: \(error)", underlyingError: error)

@@ -9,21 +9,37 @@
 /// at once.
 ///
 /// When the network comes at the very moment at which the limit ends, the operation starts if the word of the network
-/// was handled first. Losing the network while an operation runs does not disturb it.
+/// was handled first. Losing the network while an operation runs does not disturb it, unless the call says `onLoss:`.
 public final class NetworkOperationPerformer: NetworkOperationPerforming {
-    private let core: PerformerCore
+    let core: PerformerCore
 
     /// Makes a performer that listens to a monitor and measures its limits on a clock.
     ///
     /// - Parameters:
     ///   - monitor: It is subscribed to while calls wait, and at no other time.
     ///   - clock: A monotonic clock; a test passes one that it moves by hand.
-    public init<C: Clock>(monitor: any NetworkMonitor, clock: C) where C.Duration == Duration {
-        core = PerformerCore(monitor: monitor, clock: PerformerClock(clock))
+    ///   - maximumRunning: How many operations may run at once; nil: any number. The others wait their turn, first come,
+    ///     first served, within their own limits. A call made in an operation of the same performer runs on that
+    ///     operation's slot, so that a limit of one cannot deadlock; the slot is free when all of these have ended. A call
+    ///     from a detached task is not known to be made there, and needs a slot of its own. Less than one is an error of
+    ///     every call (`invalidArgument`).
+    public init<C: Clock>(
+        monitor: any NetworkMonitor, clock: C, maximumRunning: Int? = nil
+    ) where C.Duration == Duration {
+        core = PerformerCore(monitor: monitor, clock: PerformerClock(clock), maximumRunning: maximumRunning)
     }
 
     /// Makes a performer that listens to a monitor and measures its limits on the system's monotonic clock.
-    public convenience init(monitor: any NetworkMonitor) { self.init(monitor: monitor, clock: SuspendingClock()) }
+    ///
+    /// - Parameters:
+    ///   - monitor: It is subscribed to while calls wait, and at no other time.
+    ///   - maximumRunning: How many operations may run at once; nil: any number.
+    public convenience init(monitor: any NetworkMonitor, maximumRunning: Int? = nil) {
+        self.init(monitor: monitor, clock: SuspendingClock(), maximumRunning: maximumRunning)
+    }
+
+    /// How many calls the performer has now, and what became of those it had. May be read from any thread.
+    public var statistics: PerformerStatistics { core.statistics }
 
     /// What the performer holds, for tests.
     package var census: PerformerCensus { core.census }
@@ -45,14 +61,9 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
         operation: nonisolated(nonsending) () async throws(Failure) -> Value
     ) async -> Result<Value, PerformFailure<Failure>> {
         guard let limit = TimeLimit(seconds: seconds) else { return .failure(.notStarted(.invalidArgument)) }
-        switch await core.admit(requirement, limit: limit) {
+        switch await core.admit(core.request(requirement, limit: limit)) {
         case .failure(let error): return .failure(.notStarted(error))
-        case .success:
-            do throws(Failure) {
-                return .success(try await operation())
-            } catch {
-                return .failure(.operation(error))
-            }
+        case .success(let admission): return await core.run(admission, operation).mapError { .operation($0) }
         }
     }
 
@@ -72,15 +83,18 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
         within limit: Duration, requiring requirement: NetworkRequirement,
         operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        _ = try await admit(requirement, limit: TimeLimit(limit))
-        return try await operation()
+        switch await core.admit(core.request(requirement, limit: TimeLimit(limit))) {
+        case .success(let admission): return try await core.run(admission, operation).get()
+        case .failure(let error): throw error.thrown
+        }
     }
 
     /// Waits for the network and runs `operation`, both under one deadline, `limit` from now.
     ///
-    /// The operation runs in a task of its own, which prefers the executor that the caller's task prefers. At the deadline that task is cancelled and waited for: a value that the
-    /// operation returns all the same is delivered, late, and nothing it returned is ever dropped (as in SE-0526). The
-    /// operation can read ``OperationDeadline/current`` to see what time is left.
+    /// The operation runs in a task of its own, which prefers the executor that the caller's task prefers. At the
+    /// deadline that task is cancelled and waited for: a value that the operation returns all the same is delivered,
+    /// late, and nothing it returned is ever dropped (as in SE-0526). The operation can read
+    /// ``OperationDeadline/current`` to see what time is left.
     ///
     /// - Parameters:
     ///   - limit: Zero and negative: only if the network is there now. Beyond 292 years: no limit.
@@ -93,7 +107,7 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
         completingWithin limit: Duration, requiring requirement: NetworkRequirement,
         operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await supervise(operation, requirement: requirement, limit: TimeLimit(limit))
+        try await perform(completingWithin: limit, requiring: requirement, onLoss: .leave, operation: operation)
     }
 
     /// Waits for the network and runs `operation`, both under one deadline, `seconds` from now.
@@ -110,22 +124,7 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
         using operation: @escaping @Sendable () async -> Void, withinSeconds seconds: Double
     ) async throws {
         guard let limit = TimeLimit(seconds: seconds) else { throw NetworkOperationError.invalidArgument }
-        try await supervise(operation, requirement: .internet, limit: limit)
-    }
-
-    private nonisolated(nonsending) func supervise<Value: Sendable>(
-        _ operation: @escaping @Sendable () async throws -> Value, requirement: NetworkRequirement, limit: TimeLimit
-    ) async throws -> Value {
-        let admission = try await admit(requirement, limit: limit, isSupervised: true)
-        return try await core.supervise(admission, operation)
-    }
-
-    private nonisolated(nonsending) func admit(
-        _ requirement: NetworkRequirement, limit: TimeLimit, isSupervised: Bool = false
-    ) async throws -> PerformerCore.Admission {
-        switch await core.admit(requirement, limit: limit, isSupervised: isSupervised) {
-        case .success(let admission): return admission
-        case .failure(let error): throw error.code == .cancelled ? CancellationError() as any Error : error
-        }
+        let request = core.request(.internet, limit: limit, isSupervised: true)
+        try await core.supervise(request, reaction: .leave, operation).result.get()
     }
 }

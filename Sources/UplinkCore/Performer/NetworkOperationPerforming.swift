@@ -26,6 +26,23 @@ public protocol NetworkOperationPerforming: Sendable {
         operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value
 
+    /// Waits for the network and runs `operation` under one deadline, and reacts to the loss of the network.
+    ///
+    /// See ``NetworkOperationPerformer/perform(completingWithin:requiring:onLoss:operation:)``.
+    nonisolated(nonsending) func perform<Value: Sendable>(
+        completingWithin limit: Duration, requiring requirement: NetworkRequirement,
+        onLoss reaction: NetworkLossReaction,
+        operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value
+
+    /// Waits up to `limit` for the network, runs `operation`, and reacts to the loss of the network.
+    ///
+    /// See ``NetworkOperationPerformer/perform(within:requiring:onLoss:operation:)``.
+    nonisolated(nonsending) func perform<Value: Sendable>(
+        within limit: Duration, requiring requirement: NetworkRequirement, onLoss reaction: NetworkLossReaction,
+        operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value
+
     /// Waits for the network and runs `operation` under one deadline, `seconds` from now.
     ///
     /// See ``NetworkOperationPerformer/performNetworkOperation(using:withinSeconds:)``.
@@ -54,5 +71,21 @@ extension NetworkOperationPerforming {
         completingWithin limit: Duration, operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await perform(completingWithin: limit, requiring: .internet, operation: operation)
+    }
+
+    /// ``perform(completingWithin:requiring:onLoss:operation:)`` with the internet as the requirement.
+    public nonisolated(nonsending) func perform<Value: Sendable>(
+        completingWithin limit: Duration, onLoss reaction: NetworkLossReaction,
+        operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await perform(completingWithin: limit, requiring: .internet, onLoss: reaction, operation: operation)
+    }
+
+    /// ``perform(within:requiring:onLoss:operation:)`` with the internet as the requirement.
+    public nonisolated(nonsending) func perform<Value: Sendable>(
+        within limit: Duration, onLoss reaction: NetworkLossReaction,
+        operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await perform(within: limit, requiring: .internet, onLoss: reaction, operation: operation)
     }
 }

@@ -3,54 +3,107 @@
 /// The performer's shell: it feeds the state machine from the monitor and the clock, and carries out its actions.
 final class PerformerCore: Sendable {
     private let monitor: any NetworkMonitor
-    private let clock: PerformerClock
-    private let machine = Locked(PerformerMachine())
+    let clock: PerformerClock
+    let machine: Locked<PerformerMachine>
+    /// Why no operation will ever run.
+    private let fault: NetworkOperationError?
 
-    init(monitor: any NetworkMonitor, clock: PerformerClock) {
+    init(monitor: any NetworkMonitor, clock: PerformerClock, maximumRunning: Int?) {
         self.monitor = monitor
         self.clock = clock
+        machine = Locked(PerformerMachine(maximumRunning: maximumRunning))
+        fault = maximumRunning.map { $0 < 1 } == true ? .invalidMaximumRunning : nil
     }
 
+    var statistics: PerformerStatistics { machine.withLock { $0.statistics } }
     var census: PerformerCensus { machine.withLock { $0.census } }
 
     /// A call that may run its operation now.
     struct Admission {
         let id: PerformerMachine.ID
+        /// What it runs on, if not any number may run at once.
+        let slot: PerformerMachine.Slot?
         /// When a supervised operation's time is over; `Int64.max` for never.
         let deadline: Int64
+    }
+
+    /// What a call asks for.
+    struct Request {
+        let requirement: NetworkRequirement
+        /// When the waiting begins.
+        var start: Int64
+        let deadline: Int64
+        /// Whether the deadline holds for the operation too.
+        var isSupervised = false
+        /// Whether the operation is cancelled when the network is lost.
+        var watchesLoss = false
+        /// The operation does not start before.
+        var notBefore = Int64.min
+    }
+
+    /// Makes a request whose time counts from now.
+    func request(
+        _ requirement: NetworkRequirement, limit: TimeLimit, isSupervised: Bool = false, watchesLoss: Bool = false
+    ) -> Request {
+        let start = clock.now()
+        return Request(
+            requirement: requirement, start: start, deadline: limit.deadline(from: start), isSupervised: isSupervised,
+            watchesLoss: watchesLoss)
     }
 
     /// Waits until the network is there, in the caller's task, and takes the last look before the operation.
     ///
     /// Returns without suspending when the network is known to be there.
-    nonisolated(nonsending) func admit(
-        _ requirement: NetworkRequirement, limit: TimeLimit, isSupervised: Bool = false
-    ) async -> Result<Admission, NetworkOperationError> {
-        if Task.isCancelled { return .failure(.cancelled) }
-        let start = clock.now()
-        let deadline = limit.deadline(from: start)
-        let graceEnd = graceEnd(from: start)
-        let id = machine.withLock {
-            $0.enter(requirement: requirement, deadline: deadline, graceEnd: graceEnd, isSupervised: isSupervised)
+    nonisolated(nonsending) func admit(_ request: Request) async -> Result<Admission, NetworkOperationError> {
+        if Task.isCancelled {
+            machine.withLock { $0.note(.cancelled) }
+            return .failure(.cancelled)
         }
+        switch enter(request) {
+        case .success(let id): return await admit(id, request)
+        case .failure(let error): return .failure(error)
+        }
+    }
+
+    /// Gives a call its place.
+    func enter(_ request: Request) -> Result<PerformerMachine.ID, NetworkOperationError> {
+        if let fault { return .failure(fault) }
+        let parent = HeldSlot.current(of: self)
+        let graceEnd = graceEnd(from: request.start)
+        return .success(
+            machine.withLock {
+                $0.enter(
+                    requirement: request.requirement, deadline: request.deadline, graceEnd: graceEnd,
+                    isSupervised: request.isSupervised, watchesLoss: request.watchesLoss,
+                    notBefore: request.notBefore, parent: parent)
+            })
+    }
+
+    /// Waits in the place that the call has.
+    nonisolated(nonsending) func admit(
+        _ id: PerformerMachine.ID, _ request: Request
+    ) async -> Result<Admission, NetworkOperationError> {
+        let requirement = request.requirement
+        let deadline = request.isSupervised ? request.deadline : .max
         // A place first, then the look: a path that comes after the look finds the call in its place.
         while true {
             if let path = monitor.currentPath {
-                if requirement.isSatisfied(by: path) {
-                    switch begin(id, isEnough: true) {
-                    case .started: return .success(Admission(id: id, deadline: deadline))
+                let look = PerformerMachine.Look(path, requirement)
+                if look.isEnough {
+                    switch begin(id, look) {
+                    case .started(let slot): return .success(Admission(id: id, slot: slot, deadline: deadline))
                     case .notStarted(let error): return .failure(error)
-                    case .requeued: preconditionFailure("an operation whose network is there is not requeued")
+                    case .requeued: break
                     }
+                } else {
+                    answer([(id, look)])
                 }
-                answer([(id, false)])
             }
             switch await suspend(id) {
             case .notStarted(let error): return .failure(error)
             case .granted:
-                let isEnough = monitor.currentPath.map(requirement.isSatisfied(by:))
-                switch begin(id, isEnough: isEnough) {
-                case .started: return .success(Admission(id: id, deadline: deadline))
+                switch begin(id, monitor.currentPath.map { PerformerMachine.Look($0, requirement) }) {
+                case .started(let slot): return .success(Admission(id: id, slot: slot, deadline: deadline))
                 case .notStarted(let error): return .failure(error)
                 case .requeued: continue
                 }
@@ -58,50 +111,41 @@ final class PerformerCore: Sendable {
         }
     }
 
-    /// Runs an admitted operation in a task of its own, which the deadline or the caller's cancellation cancels.
-    nonisolated(nonsending) func supervise<Value: Sendable>(
-        _ admission: Admission, _ operation: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        let deadline = OperationDeadline(nanoseconds: admission.deadline, now: clock.now, outer: .current)
-        let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
-        let task = Task(name: Task.name, executorPreference: executor) {
-            let result: Result<Value, any Error>
-            do {
-                result = .success(try await OperationDeadline.$current.withValue(deadline) { try await operation() })
-            } catch {
-                result = .failure(error)
-            }
-            // Here, and not when the caller gets round to it: what happens after the operation's end is not its doing.
-            return (result, isOverdue: self.finish(admission.id))
-        }
-        perform(machine.withLock { $0.run(admission.id) { task.cancel() } })
-        let (result, isOverdue) = await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            perform(machine.withLock { $0.cancel(admission.id) })
-        }
-        switch result {
-        case .success(let value): return value
-        case .failure(let error): throw isOverdue ? NetworkOperationError.deadlineExceeded(error) : error
+    /// Runs an admitted operation in the caller's task.
+    nonisolated(nonsending) func run<Value, Failure: Error>(
+        _ admission: Admission, _ operation: nonisolated(nonsending) () async throws(Failure) -> Value
+    ) async -> Result<Value, Failure> {
+        defer { _ = finish(admission.id) }
+        return await holding(admission.slot) {
+            do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
         }
     }
 
-    private func finish(_ id: PerformerMachine.ID) -> Bool {
-        let (isOverdue, actions) = machine.withLock { $0.finish(id) }
+    /// Lets calls within `body` use the slot.
+    nonisolated(nonsending) func holding<Outcome>(
+        _ slot: PerformerMachine.Slot?, _ body: nonisolated(nonsending) () async -> Outcome
+    ) async -> Outcome {
+        guard let slot else { return await body() }
+        return await HeldSlot.$current.withValue(HeldSlot(slot, of: self)) { await body() }
+    }
+
+    /// Ends a call whose operation has ended.
+    func finish(_ id: PerformerMachine.ID) -> PerformerMachine.Ending {
+        let (ending, actions) = machine.withLock { $0.finish(id) }
         perform(actions)
-        return isOverdue
+        return ending
     }
 }
 
 extension PerformerCore {
     private func graceEnd(from now: Int64) -> Int64 { TimeLimit(monitor.timeToFirstPath).deadline(from: now) }
 
-    /// Asks for the last word. `isEnough` is nil when the path is not known.
-    private func begin(_ id: PerformerMachine.ID, isEnough: Bool?) -> PerformerMachine.Start {
+    /// Asks for the last word. There is no look when the path is not known.
+    private func begin(_ id: PerformerMachine.ID, _ look: PerformerMachine.Look?) -> PerformerMachine.Start {
         let now = clock.now()
         let graceEnd = graceEnd(from: now)
         let (start, actions) = machine.withLock {
-            $0.begin(id, isEnough: isEnough, isCancelled: Task.isCancelled, now: now, graceEnd: graceEnd)
+            $0.begin(id, look: look, isCancelled: Task.isCancelled, now: now, graceEnd: graceEnd)
         }
         perform(actions)
         return start
@@ -117,18 +161,23 @@ extension PerformerCore {
         }
     }
 
-    private func answer(_ answers: [(PerformerMachine.ID, isEnough: Bool)]) {
+    private func answer(_ answers: [(PerformerMachine.ID, PerformerMachine.Look)]) {
         let now = clock.now()
         perform(machine.withLock { $0.answered(answers, now: now) })
     }
 
     /// Requirements are the user's code at times, so they are asked with no lock held.
     private func pathArrived(_ path: NetworkPath, subscription number: UInt64) {
-        let questions = machine.withLock { $0.pathArrived(path, subscription: number) }
-        answer(questions.map { id, requirement in (id, requirement.isSatisfied(by: path)) })
+        let (waiting, watching) = machine.withLock { $0.pathArrived(path, subscription: number) }
+        answer(waiting.map { id, requirement in (id, PerformerMachine.Look(path, requirement)) })
+        if watching.isEmpty { return }
+        // The newest path, since an operation may have begun on a newer one than the one that arrives here.
+        let newest = monitor.currentPath ?? path
+        let lost = watching.filter { !$0.1.isSatisfied(by: newest) }.map(\.0)
+        perform(machine.withLock { $0.lost(lost) })
     }
 
-    private func perform(_ actions: PerformerMachine.Actions) {
+    func perform(_ actions: PerformerMachine.Actions) {
         for (continuation, verdict) in actions.resumptions { continuation.resume(returning: verdict) }
         for cancel in actions.cancellations { cancel() }
         for task in actions.retired { task.cancel() }

@@ -11,9 +11,9 @@ struct PerformerFixture: Sendable {
     let performer: NetworkOperationPerformer
     let runs = Locked(0)
 
-    init(_ path: NetworkPath?) {
+    init(_ path: NetworkPath?, maximumRunning: Int? = nil) {
         monitor = StubNetworkMonitor(path)
-        performer = NetworkOperationPerformer(monitor: monitor, clock: clock)
+        performer = NetworkOperationPerformer(monitor: monitor, clock: clock, maximumRunning: maximumRunning)
     }
 
     var runCount: Int { runs.withLock { $0 } }
@@ -52,5 +52,11 @@ extension Result {
     func notStartedCode<F>() -> NetworkOperationError.Code? where Failure == PerformFailure<F> {
         guard case .failure(.notStarted(let error)) = self else { return nil }
         return error.code
+    }
+
+    /// What was missing in an outcome that says that time was over.
+    func missing<F>() -> NetworkOperationError.Missing? where Failure == PerformFailure<F> {
+        guard case .failure(.notStarted(let error)) = self else { return nil }
+        return error.missing
     }
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Operations in tasks of their own, which can be cancelled alone.
+
+extension PerformerCore {
+    /// Waits for the network, runs the operation, and again if the reaction to a loss says so.
+    nonisolated(nonsending) func supervise<Value: Sendable>(
+        _ request: Request, reaction: NetworkLossReaction, _ operation: @escaping @Sendable () async throws -> Value
+    ) async -> PerformReport<Value> {
+        if let policy = reaction.policy, policy.maximumAttempts < 1 {
+            return PerformReport(result: .failure(NetworkOperationError.invalidMaximumAttempts), attempts: [])
+        }
+        var (request, attempts) = (request, [PerformAttempt]())
+        var waitStart = request.start
+        while true {
+            let admission: Admission
+            switch await admit(request) {
+            case .success(let admitted): admission = admitted
+            case .failure(let error):
+                return PerformReport(result: .failure(error.afterAttempts(attempts)), attempts: attempts)
+            }
+            let start = clock.now()
+            let (result, ending) = await attempt(admission, operation)
+            let end = clock.now()
+            let failure = result.failure
+            attempts.append(
+                PerformAttempt(
+                    waited: .nanoseconds(start - waitStart), ran: .nanoseconds(end - start),
+                    lostNetwork: ending == .lost, error: failure))
+            guard let failure else { return PerformReport(result: result, attempts: attempts) }
+            guard let next = nextStart(after: failure, ending, attempts.count, reaction.policy, now: end),
+                next <= request.deadline
+            else {
+                return PerformReport(result: .failure(ending.error(for: failure)), attempts: attempts)
+            }
+            (request.start, request.notBefore, waitStart) = (end, next, end)
+        }
+    }
+
+    /// When the operation may run again at the earliest; nil if it may not.
+    private func nextStart(
+        after failure: any Error, _ ending: PerformerMachine.Ending, _ attempts: Int, _ policy: RetryPolicy?,
+        now: Int64
+    ) -> Int64? {
+        guard let policy, attempts < policy.maximumAttempts, !Task.isCancelled else { return nil }
+        switch ending {
+        case .overdue: return nil
+        case .lost: break
+        case .undisturbed: if !policy.isNetworkFailure(failure) { return nil }
+        }
+        let (next, isTooLarge) = now.addingReportingOverflow(policy.pause(after: attempts))
+        return isTooLarge ? nil : next
+    }
+
+    /// Runs an admitted operation in a task of its own, which the deadline, the loss of the network or the caller's
+    /// cancellation cancels.
+    private nonisolated(nonsending) func attempt<Value: Sendable>(
+        _ admission: Admission, _ operation: @escaping @Sendable () async throws -> Value
+    ) async -> (Result<Value, any Error>, PerformerMachine.Ending) {
+        let deadline = OperationDeadline(nanoseconds: admission.deadline, now: clock.now, outer: .current)
+        let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
+        let task = Task(name: Task.name, executorPreference: executor) {
+            let result: Result<Value, any Error> = await self.holding(admission.slot) {
+                do {
+                    return .success(try await OperationDeadline.$current.withValue(deadline) { try await operation() })
+                } catch {
+                    return .failure(error)
+                }
+            }
+            // Here, and not when the caller gets round to it: what happens after the operation's end is not its doing.
+            return (result, self.finish(admission.id))
+        }
+        perform(machine.withLock { $0.run(admission.id) { task.cancel() } })
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            perform(machine.withLock { $0.cancel(admission.id) })
+        }
+    }
+}
+
+extension PerformerMachine.Ending {
+    /// What the caller is told of an error that an operation threw.
+    fileprivate func error(for failure: any Error) -> any Error {
+        switch self {
+        case .undisturbed: failure
+        case .overdue: NetworkOperationError.deadlineExceeded(failure)
+        case .lost: NetworkOperationError.networkLost(failure)
+        }
+    }
+}
+
+extension NetworkOperationError {
+    /// The throwing forms tell a cancellation as Swift does.
+    var thrown: any Error { code == .cancelled ? CancellationError() : self }
+
+    /// An error that says "the operation never ran" is not true any more after an attempt.
+    fileprivate func afterAttempts(_ attempts: [PerformAttempt]) -> any Error {
+        guard code != .cancelled, let failure = attempts.last?.error else { return thrown }
+        return Self.networkLost(failure, because: self)
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        switch self {
+        case .success: nil
+        case .failure(let error): error
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A call's way: `enter`, `suspend`, `begin`, `finish`, and `run` for an operation in a task of its own.
+
+extension PerformerMachine {
+    /// Gives a call its place. Until the path is known its deadline is not before `graceEnd`.
+    mutating func enter(
+        requirement: NetworkRequirement, deadline: Int64, graceEnd: Int64, isSupervised: Bool,
+        watchesLoss: Bool = false, notBefore: Int64 = .min, parent: Slot? = nil
+    ) -> ID {
+        arrivals += 1
+        let id = calls.append(
+            Call(
+                requirement: requirement, deadline: deadline, arrival: arrivals, parent: parent,
+                isSupervised: isSupervised, watchesLoss: watchesLoss, notBefore: notBefore,
+                isInGrace: deadline < graceEnd, stage: .entered))
+        waitingCount += 1
+        if deadline != .max { deadlines.insert(deadline: max(deadline, graceEnd), slot: id.slot) }
+        return id
+    }
+
+    /// Suspends the call, unless its verdict has come already. From here on the monitor is watched.
+    mutating func suspend(_ id: ID, _ continuation: Continuation) -> Actions {
+        var actions = Actions()
+        switch calls[id]?.stage {
+        case .entered:
+            calls[id]?.stage = .waiting(continuation)
+            if !subscription.isActive { actions.subscribe = subscription.start() }
+            armForFirst(&actions)
+        case .decided(let verdict): tell(id, verdict, continuation, &actions)
+        case .waiting, .granted, .running, .overdue, .lost, .abandoned, nil:
+            preconditionFailure("a call suspends once after it entered, and once after it was requeued")
+        }
+        return actions
+    }
+
+    /// Says whether the operation may run now. The last word before it does.
+    ///
+    /// - Parameters:
+    ///   - look: Whether the newest path is enough; nil when there is none, because the monitor has paused or stopped.
+    ///   - graceEnd: Until when a call waits for the word of a monitor that has none.
+    mutating func begin(
+        _ id: ID, look: Look?, isCancelled: Bool, now: Int64, graceEnd: Int64
+    ) -> (Start, Actions) {
+        var actions = Actions()
+        guard let call = calls[id] else { preconditionFailure("a call begins with the place it entered") }
+        switch call.stage {
+        case .entered, .granted, .decided(.granted): break
+        case .decided(.notStarted(let error)):
+            leave(id, error, &actions)
+            return (.notStarted(error), actions)
+        case .waiting, .running, .overdue, .lost, .abandoned:
+            preconditionFailure("a call begins once, and not while it waits")
+        }
+        if isCancelled {
+            leave(id, .cancelled, &actions)
+            return (.notStarted(.cancelled), actions)
+        }
+        let isReady = note(id, look, now: now)
+        guard isReady, takeSlot(id) else {
+            releaseSlot(id, &actions)
+            if look != nil, call.deadline <= now {
+                let error = timedOut(id)
+                leave(id, error, &actions)
+                return (.notStarted(error), actions)
+            }
+            calls[id]?.stage = .entered
+            calls[id]?.isInGrace = look == nil && call.deadline < graceEnd
+            setAlarm(of: id, notBefore: look == nil ? graceEnd : .min, &actions)
+            return (.requeued, actions)
+        }
+        calls[id]?.stage = .running(cancel: nil)
+        calls[id]?.steadySince = nil
+        waitingCount -= 1
+        totals.granted += 1
+        if call.watchesLoss {
+            watchingCount += 1
+            if !subscription.isActive { actions.subscribe = subscription.start() }
+        }
+        setAlarm(of: id, &actions)
+        retireIfIdle(&actions)
+        return (.started(calls[id]?.slot), actions)
+    }
+
+    /// Takes note of how to cancel an operation that has begun.
+    mutating func run(_ id: ID, cancel: @escaping @Sendable () -> Void) -> Actions {
+        var actions = Actions()
+        switch calls[id]?.stage {
+        case .running: calls[id]?.stage = .running(cancel: cancel)
+        case .overdue, .lost, .abandoned: actions.cancellations.append(cancel)
+        case nil: break  // it has ended already
+        case .entered, .waiting, .decided, .granted: preconditionFailure("an operation runs after it has begun")
+        }
+        return actions
+    }
+
+    /// Ends a call whose operation has ended, and says what had cancelled it.
+    mutating func finish(_ id: ID) -> (Ending, Actions) {
+        var actions = Actions()
+        let ending: Ending =
+            switch calls[id]?.stage {
+            case .overdue: .overdue
+            case .lost: .lost
+            case .entered, .waiting, .decided, .granted, .running, .abandoned, nil: .undisturbed
+            }
+        releaseSlot(id, &actions)
+        if calls[id]?.watchesLoss == true { watchingCount -= 1 }
+        calls.remove(id)
+        deadlines.remove(slot: id.slot)
+        retireIfIdle(&actions)
+        return (ending, actions)
+    }
+
+    /// The caller was cancelled. Before the grant this ends the call; at `begin` the task's own flag is asked.
+    mutating func cancel(_ id: ID) -> Actions {
+        var actions = Actions()
+        switch calls[id]?.stage {
+        case .entered, .waiting: decide(id, .notStarted(.cancelled), &actions)
+        case .running(let cancel):
+            calls[id]?.stage = .abandoned
+            deadlines.remove(slot: id.slot)
+            if let cancel { actions.cancellations.append(cancel) }
+            retireIfIdle(&actions)
+        case .decided, .granted, .overdue, .lost, .abandoned, nil: break
+        }
+        return actions
+    }
+}

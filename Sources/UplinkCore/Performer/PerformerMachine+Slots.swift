@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The limit on how many operations run at once. A slot is taken at the grant and given back when the operation, and
+// all that was performed in it, has ended.
+
+extension PerformerMachine {
+    /// Grants a call that has all but a slot, or makes it wait for one.
+    mutating func grant(_ id: ID, now: Int64, _ actions: inout Actions) {
+        if takeSlot(id) {
+            decide(id, .granted, &actions)
+        } else if let call = calls[id], call.deadline <= now {
+            decide(id, .notStarted(timedOut(id)), &actions)
+        } else {
+            calls[id]?.isInGrace = false
+            setAlarm(of: id, &actions)
+        }
+    }
+
+    /// Gives a call a slot: its parent's, or a free one. If there is none, it gets into line.
+    mutating func takeSlot(_ id: ID) -> Bool {
+        guard let maximumRunning, let call = calls[id], call.slot == nil else { return true }
+        if let parent = call.parent, slots[parent] != nil {
+            slots[parent]? += 1
+            calls[id]?.slot = parent
+        } else if slots.count < maximumRunning {
+            calls[id]?.slot = slots.append(1)
+        } else if !call.isInLine {
+            line.insert(deadline: call.arrival, slot: id.slot)
+            calls[id]?.isInLine = true
+        }
+        return calls[id]?.slot != nil
+    }
+
+    /// Takes a call out of the line for a slot.
+    mutating func leaveLine(_ id: ID) {
+        guard calls[id]?.isInLine == true else { return }
+        calls[id]?.isInLine = false
+        line.remove(slot: id.slot)
+    }
+
+    /// Gives a call's slot back, and to the first in the line.
+    mutating func releaseSlot(_ id: ID, _ actions: inout Actions) {
+        guard let maximumRunning, let slot = calls[id]?.slot else { return }
+        calls[id]?.slot = nil
+        slots[slot]? -= 1
+        if slots[slot] == 0 { slots.remove(slot) }
+        while slots.count < maximumRunning, let first = line.first {
+            let next = calls.id(inSlot: first.slot)
+            leaveLine(next)
+            if takeSlot(next) { decide(next, .granted, &actions) }
+        }
+    }
+}

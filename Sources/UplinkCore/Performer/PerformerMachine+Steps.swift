@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The steps that the machine's inputs share.
+
+extension PerformerMachine {
+    func timedOut(_ id: ID) -> NetworkOperationError {
+        guard let call = calls[id] else { preconditionFailure("a call that times out is there") }
+        return .timedOut(
+            missing: call.isInLine ? .slot : call.steadySince == nil ? .path : .stability,
+            requirement: call.requirement, lastPath: lastPath)
+    }
+
+    /// Takes note of what a call found, and says whether it has all that it waits for.
+    mutating func note(_ id: ID, _ look: Look?, now: Int64) -> Bool {
+        guard let call = calls[id] else { return false }
+        guard let look, look.isEnough else {
+            calls[id]?.steadySince = nil
+            leaveLine(id)
+            return false
+        }
+        // After a gap the path may have been away meanwhile. One who asks for no stability need not care.
+        let isGap = call.requirement.stableTime > .zero && look.generation > call.generation &+ 1
+        if call.steadySince == nil || isGap { calls[id]?.steadySince = now }
+        calls[id]?.generation = max(call.generation, look.generation)
+        let isReady = calls[id]?.steadyFrom.map { $0 <= now } ?? false
+        if !isReady { leaveLine(id) }
+        return isReady
+    }
+
+    /// Gives a call its verdict, now or when it suspends.
+    mutating func decide(_ id: ID, _ verdict: Verdict, _ actions: inout Actions) {
+        deadlines.remove(slot: id.slot)
+        leaveLine(id)
+        if case .waiting(let continuation) = calls[id]?.stage {
+            tell(id, verdict, continuation, &actions)
+        } else {
+            calls[id]?.stage = .decided(verdict)
+        }
+    }
+
+    mutating func tell(
+        _ id: ID, _ verdict: Verdict, _ continuation: Continuation, _ actions: inout Actions
+    ) {
+        actions.resumptions.append((continuation, verdict))
+        switch verdict {
+        case .granted: calls[id]?.stage = .granted
+        case .notStarted(let error): leave(id, error, &actions)
+        }
+    }
+
+    /// Ends a call whose operation never runs.
+    mutating func leave(_ id: ID, _ error: NetworkOperationError, _ actions: inout Actions) {
+        note(error)
+        leaveLine(id)
+        releaseSlot(id, &actions)
+        calls.remove(id)
+        deadlines.remove(slot: id.slot)
+        waitingCount -= 1
+        retireIfIdle(&actions)
+    }
+
+    /// Counts a call whose operation never ran.
+    mutating func note(_ error: NetworkOperationError) {
+        if error.code == .timedOut { totals.timedOut += 1 }
+        if error.code == .cancelled { totals.cancelled += 1 }
+    }
+
+    /// Sets when the call's time is over or, if that is earlier, when the path will have been stable for long enough.
+    mutating func setAlarm(of id: ID, notBefore earliest: Int64 = .min, _ actions: inout Actions) {
+        guard let call = calls[id] else { return }
+        let steadyFrom = call.isInLine ? nil : call.steadyFrom
+        let time = min(max(call.deadline, earliest), steadyFrom ?? .max)
+        deadlines.remove(slot: id.slot)
+        guard time != .max, call.deadlineMatters else { return }
+        deadlines.insert(deadline: time, slot: id.slot)
+        armForFirst(&actions)
+    }
+
+    /// Arms the alarm for the earliest deadline. When the call whose deadline that is leaves, the alarm stays: it goes
+    /// off once for nobody and is set anew then, so that a storm of leaving calls sets it only once.
+    mutating func armForFirst(_ actions: inout Actions) {
+        guard let first = deadlines.first, first.deadline < alarmDeadline else { return }
+        if let task = alarm.end() { actions.retired.append(task) }
+        alarmDeadline = first.deadline
+        actions.arm = (first.deadline, alarm.start())
+    }
+
+    mutating func retireIfIdle(_ actions: inout Actions) {
+        if waitingCount == 0, watchingCount == 0, let task = subscription.end() {
+            lastPath = nil
+            actions.retired.append(task)
+        }
+        if deadlines.isEmpty, alarm.isActive {
+            if let task = alarm.end() { actions.retired.append(task) }
+            alarmDeadline = .max
+            actions.arm = nil
+        }
+    }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UplinkCore
+
+/// Checks that a monitor keeps what ``NetworkMonitor`` promises, whatever it is made of.
+///
+/// Each check makes a monitor of its own, and throws a ``NetworkMonitorConformanceError`` that says what was promised
+/// and what was seen. They need no test framework:
+///
+/// ```swift
+/// @Test func keepsThePromises() async throws {
+///     try await NetworkMonitorConformance(
+///         make: { StubNetworkMonitor(.offline()) }, goOnline: { $0.goOnline() }, goOffline: { $0.goOffline() }
+///     ).check()
+/// }
+/// ```
+public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
+    let make: @Sendable () async throws -> Monitor
+    let goOnline: @Sendable (Monitor) async throws -> Void
+    let goOffline: @Sendable (Monitor) async throws -> Void
+    let stop: (@Sendable (Monitor) async throws -> Void)?
+    let patience: Duration
+
+    /// Describes how to make a monitor and how to change what it sees.
+    ///
+    /// - Parameters:
+    ///   - make: Makes a monitor that nobody subscribes to yet.
+    ///   - goOnline: Makes a network that satisfies a path.
+    ///   - goOffline: Takes it away.
+    ///   - stop: Ends the monitor for ever; nil if it has no such means.
+    ///   - patience: How long each thing may take, in real time.
+    public init(
+        make: @escaping @Sendable () async throws -> Monitor,
+        goOnline: @escaping @Sendable (Monitor) async throws -> Void,
+        goOffline: @escaping @Sendable (Monitor) async throws -> Void,
+        stop: (@Sendable (Monitor) async throws -> Void)? = nil, patience: Duration = .seconds(5)
+    ) {
+        (self.make, self.goOnline, self.goOffline) = (make, goOnline, goOffline)
+        (self.stop, self.patience) = (stop, patience)
+    }
+
+    /// Runs all checks, one after the other.
+    ///
+    /// - Throws: ``NetworkMonitorConformanceError`` at the first promise that is broken, or what the closures threw.
+    public func check() async throws {
+        try await checkFirstPathComesInTime()
+        try await checkCurrentPathIsKnownToSubscribers()
+        try await checkChangesAreTold()
+        try await checkNewSubscribersGetTheCurrentPathFirst()
+        try await checkSeveralSubscribersAreTold()
+        try await checkASlowSubscriberGetsTheNewestPath()
+        try await checkGenerationsRise()
+        try await checkCancellationEndsTheStream()
+        try await checkSubscribingAgainWorks()
+        if stop != nil { try await checkStopIsFinal() }
+    }
+
+    /// The first path comes within ``NetworkMonitor/timeToFirstPath``, with the patience as slack for a busy machine.
+    public func checkFirstPathComesInTime() async throws {
+        let monitor = try await make()
+        try await check(
+            monitor, "the first path comes within timeToFirstPath", within: monitor.timeToFirstPath + patience
+        ) { monitor in
+            var paths = monitor.paths.makeAsyncIterator()
+            return try await paths.next() != nil ? nil : "the stream ended without a path"
+        }
+    }
+
+    /// ``NetworkMonitor/currentPath`` is known as soon as a subscriber was told a path, and is that path.
+    public func checkCurrentPathIsKnownToSubscribers() async throws {
+        try await check("currentPath is what the subscribers were told last") { monitor in
+            var paths = monitor.paths.makeAsyncIterator()
+            for isOnline in [true, false] {
+                try await turn(monitor, online: isOnline)
+                var told = try await paths.next()
+                while let path = told, path.isSatisfied != isOnline { told = try await paths.next() }
+                guard let current = monitor.currentPath else { return "currentPath is nil while somebody subscribes" }
+                if current.isSatisfied != isOnline { return "currentPath is \(current)" }
+            }
+            return nil
+        }
+    }
+
+    /// A subscriber is told of each change that lasts, in order, and of no path twice in a row.
+    public func checkChangesAreTold() async throws {
+        try await check("every change that lasts is told, in order, and nothing twice") { monitor in
+            try await goOffline(monitor)
+            var paths = monitor.paths.makeAsyncIterator()
+            var last: NetworkPath?
+            for isOnline in [false, true, false, true] {
+                try await turn(monitor, online: isOnline)
+                repeat {
+                    let path = try await paths.next()
+                    guard let path else { return "the stream ended" }
+                    if path == last { return "told twice: \(path)" }
+                    last = path
+                } while last?.isSatisfied != isOnline
+            }
+            return nil
+        }
+    }
+
+    /// Who subscribes while the path is known gets it without waiting for a change.
+    public func checkNewSubscribersGetTheCurrentPathFirst() async throws {
+        try await check("a new subscriber gets the current path first") { monitor in
+            var first = monitor.paths.makeAsyncIterator()
+            try await goOnline(monitor)
+            if let end = try await first.path(isSatisfied: true) { return end }
+            var second = monitor.paths.makeAsyncIterator()
+            let path = try await second.next()
+            return path?.isSatisfied == true ? nil : "it got \(path.map(\.description) ?? "the end")"
+        }
+    }
+
+    /// Each of several subscribers is told.
+    public func checkSeveralSubscribersAreTold() async throws {
+        try await check("each of several subscribers is told") { monitor in
+            try await goOffline(monitor)
+            var iterators = (0..<5).map { _ in monitor.paths.makeAsyncIterator() }
+            for isOnline in [false, true, false] {
+                try await turn(monitor, online: isOnline)
+                for index in iterators.indices {
+                    if let end = try await iterators[index].path(isSatisfied: isOnline) { return end }
+                }
+            }
+            return nil
+        }
+    }
+
+    /// A subscriber that does not ask for long gets the newest path and delays nobody.
+    public func checkASlowSubscriberGetsTheNewestPath() async throws {
+        try await check("a slow subscriber gets the newest path, and delays nobody") { monitor in
+            try await goOffline(monitor)
+            var slow = monitor.paths.makeAsyncIterator()
+            var quick = monitor.paths.makeAsyncIterator()
+            if let end = try await slow.path(isSatisfied: false) { return end }
+            for isOnline in [false, true, false, true] {
+                try await turn(monitor, online: isOnline)
+                if let end = try await quick.path(isSatisfied: isOnline) { return end }
+            }
+            let path = try await slow.next()
+            return path?.isSatisfied == true ? nil : "it got \(path.map(\.description) ?? "the end")"
+        }
+    }
+
+    /// ``NetworkPath/generation`` rises with every path.
+    public func checkGenerationsRise() async throws {
+        try await check("the generation rises with every path") { monitor in
+            try await goOffline(monitor)
+            var paths = monitor.paths.makeAsyncIterator()
+            var last: NetworkPath?
+            for isOnline in [false, true, false] {
+                try await turn(monitor, online: isOnline)
+                repeat {
+                    guard let path = try await paths.next() else { return "the stream ended" }
+                    if let last, path.generation <= last.generation {
+                        return "\(path.generation) came after \(last.generation)"
+                    }
+                    last = path
+                } while last?.isSatisfied != isOnline
+            }
+            return nil
+        }
+    }
+
+    /// A cancelled task's iteration ends.
+    public func checkCancellationEndsTheStream() async throws {
+        try await check("a cancelled task's iteration ends") { monitor in
+            let task = Task { for try await _ in monitor.paths {} }
+            await Task.yield()
+            task.cancel()
+            try await task.value
+            return nil
+        }
+    }
+
+    /// After the last subscriber has left, the next one is told again.
+    public func checkSubscribingAgainWorks() async throws {
+        try await check("who subscribes after all have left is told again, and what is so then") { monitor in
+            for isOnline in [true, false, true] {
+                try await turn(monitor, online: isOnline)
+                var paths = monitor.paths.makeAsyncIterator()
+                if let end = try await paths.path(isSatisfied: isOnline) { return end }
+            }
+            return nil
+        }
+    }
+
+    /// A stop ends the streams, those of later subscribers too.
+    public func checkStopIsFinal() async throws {
+        guard let stop else { return }
+        try await check("a stop ends the streams, for ever") { monitor in
+            try await goOnline(monitor)
+            var paths = monitor.paths.makeAsyncIterator()
+            _ = try await paths.next()
+            try await stop(monitor)
+            while try await paths.next() != nil {}
+            for try await path in monitor.paths { return "a later subscriber got \(path)" }
+            return nil
+        }
+    }
+}
+
+extension NetworkMonitorConformance {
+    private func turn(_ monitor: Monitor, online isOnline: Bool) async throws {
+        if isOnline { try await goOnline(monitor) } else { try await goOffline(monitor) }
+    }
+
+    /// `body` says what is wrong, or nil.
+    private func check(
+        _ promise: String, _ body: @escaping @Sendable (Monitor) async throws -> String?
+    ) async throws {
+        try await check(try await make(), promise, within: patience, body)
+    }
+
+    private func check(
+        _ monitor: Monitor, _ promise: String, within limit: Duration,
+        _ body: @escaping @Sendable (Monitor) async throws -> String?
+    ) async throws {
+        let found = try await withThrowingTaskGroup(of: String?.self) { group in
+            group.addTask { try await body(monitor) }
+            group.addTask {
+                try await Task.sleep(for: limit, clock: .continuous)
+                return "it did not happen within \(limit)"
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+        if let found { throw NetworkMonitorConformanceError(promise: promise, found: found) }
+    }
+}
+
+extension NetworkPaths.Iterator {
+    /// Goes on until a path is so; says what is wrong if none comes.
+    fileprivate mutating func path(isSatisfied: Bool) async throws -> String? {
+        while let path = try await next() { if path.isSatisfied == isSatisfied { return nil } }
+        return "the stream ended"
+    }
+}
+
+/// A promise of ``NetworkMonitor`` that a monitor does not keep.
+public struct NetworkMonitorConformanceError: Error, Sendable, CustomStringConvertible {
+    /// What is promised.
+    public let promise: String
+    /// What was seen instead.
+    public let found: String
+    public var description: String { "broken promise: \(promise). Seen: \(found)" }
+}
