@@ -35,6 +35,11 @@ func fromAnAsyncFunction() async {
 
         try await performer.perform(within: .zero, requiring: .ipv6.and(.notMetered)) { _ = try await load() }
 
+        let file = try await performer.perform(
+            completingWithin: .seconds(600), requiring: .internet.and(.stable(for: .seconds(1))), onLoss: .retry()
+        ) { try await load() }
+        print("in spite of an outage:", file)
+
         for try await path in LinuxNetworkMonitor.shared.paths {
             print(path)  // satisfied: eth0 (ethernet), IPv4 192.0.2.10 via 192.0.2.1
             break
