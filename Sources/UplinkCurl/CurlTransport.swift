@@ -35,6 +35,7 @@ public final class CurlTransport: HTTPTransport {
 
     deinit { engine.post { $0.beginShutdown(.cancelling) } }
 
+    /// Sends a request over a connection that is there, or a new one, and returns with the final head.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let id = lastID.withLock { last in
             last += 1

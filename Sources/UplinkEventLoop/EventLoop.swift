@@ -81,10 +81,13 @@ public final class EventLoop: Sendable {
 }
 
 extension EventLoop: SerialExecutor, TaskExecutor {
+    /// Takes a job; the concurrency runtime calls this, from any thread.
     public func enqueue(_ job: consuming ExecutorJob) { submit(.job(UnownedJob(job))) }
 
+    /// Whether the caller runs on this loop's thread.
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
+    /// Stops the program unless the caller runs on this loop's thread; for `assumeIsolated`.
     public func checkIsolated() {
         precondition(isCurrent, "expected to run on the event loop's thread")
     }

@@ -16,6 +16,7 @@ public struct EventLoopError: Error, Sendable {
         /// The network namespace does not exist or may not be entered.
         public static let networkNamespace = Code(kind: .networkNamespace)
 
+        /// The kind as one word, for logs and metrics.
         public var description: String { kind.rawValue }
     }
 
@@ -47,5 +48,6 @@ public struct EventLoopError: Error, Sendable {
 }
 
 extension EventLoopError: CustomStringConvertible {
+    /// The message.
     public var description: String { message }
 }

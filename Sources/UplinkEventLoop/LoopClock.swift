@@ -12,15 +12,18 @@ public struct LoopClock: Clock, Sendable {
         /// Nanoseconds since the clock's arbitrary start, as `uv_hrtime` counts them.
         let nanoseconds: Int64
 
+        /// The moment so much later, held within what the clock can count (292 years).
         public func advanced(by duration: Duration) -> Self {
             let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanosecondsRoundedUp)
             return Self(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
         }
 
+        /// The time from this moment to another.
         public func duration(to other: Self) -> Duration {
             .nanoseconds(other.nanoseconds) - .nanoseconds(nanoseconds)
         }
 
+        /// Whether this moment comes first.
         public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
     }
 
@@ -32,8 +35,10 @@ public struct LoopClock: Clock, Sendable {
     /// The clock on ``EventLoop/shared``.
     public static let shared = LoopClock(on: .shared)
 
+    /// The moment now.
     public var now: Instant { Instant(nanoseconds: Int64(clamping: uv_hrtime())) }
 
+    /// A millisecond, as libuv's timers have it.
     public var minimumResolution: Duration { .milliseconds(1) }
 
     /// Sleeps until the deadline has passed: never less, and on an idle machine about a millisecond more at most.

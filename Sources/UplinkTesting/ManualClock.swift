@@ -20,8 +20,11 @@ public final class ManualClock: Clock, Sendable {
         /// The time since the clock was made.
         public let offset: Duration
 
+        /// The moment so much later.
         public func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+        /// The time from this moment to another.
         public func duration(to other: Self) -> Duration { other.offset - offset }
+        /// Whether this moment comes first.
         public static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
     }
 
@@ -30,8 +33,10 @@ public final class ManualClock: Clock, Sendable {
     /// Makes a clock that stands at zero.
     public init() {}
 
+    /// The moment to which the test has moved the clock.
     public var now: Instant { Instant(offset: machine.withLock { $0.now }) }
 
+    /// A nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// Those who sleep now, the one that is due first in front, each with its task's name and how long it has still to
@@ -118,5 +123,6 @@ public final class ManualClock: Clock, Sendable {
 public struct ManualClockError: Error, Sendable, CustomStringConvertible {
     /// Who sleeps, who was expected, and what to look for.
     public let message: String
+    /// The message.
     public var description: String { message }
 }

@@ -243,5 +243,6 @@ public struct NetworkMonitorConformanceError: Error, Sendable, CustomStringConve
     public let promise: String
     /// What was seen instead.
     public let found: String
+    /// What was promised and what was seen.
     public var description: String { "broken promise: \(promise). Seen: \(found)" }
 }

@@ -38,7 +38,9 @@ public final class StubNetworkMonitor: NetworkMonitor {
         let broadcaster = Locked(Weak())
     }
 
+    /// The path that the test told last; nil before the first and after ``forget()``.
     public var currentPath: NetworkPath? { broadcaster.currentPath }
+    /// The current path, then every one that the test tells.
     public var paths: NetworkPaths { broadcaster.paths }
 
     /// Whether anybody subscribes now.

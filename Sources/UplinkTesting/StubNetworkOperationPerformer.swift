@@ -42,6 +42,7 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
     /// The calls so far, in order.
     public var calls: [Call] { state.withLock { $0.calls } }
 
+    /// Records the call, then does what ``behaviour`` says.
     public nonisolated(nonsending) func perform<Value, Failure: Error>(
         withinSeconds seconds: Double, requiring requirement: NetworkRequirement,
         operation: nonisolated(nonsending) () async throws(Failure) -> Value
@@ -58,6 +59,7 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         }
     }
 
+    /// Records the call, then does what ``behaviour`` says.
     public nonisolated(nonsending) func perform<Value>(
         within limit: Duration, requiring requirement: NetworkRequirement,
         operation: nonisolated(nonsending) () async throws -> Value
@@ -66,6 +68,7 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         return try await operation()
     }
 
+    /// Records the call, then does what ``behaviour`` says.
     public nonisolated(nonsending) func perform<Value: Sendable>(
         completingWithin limit: Duration, requiring requirement: NetworkRequirement,
         operation: @escaping @Sendable () async throws -> Value
@@ -91,6 +94,7 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         try await perform(within: limit, requiring: requirement, operation: operation)
     }
 
+    /// Records the call, then does what ``behaviour`` says.
     public nonisolated(nonsending) func performNetworkOperation(
         using operation: @escaping @Sendable () async -> Void, withinSeconds seconds: Double
     ) async throws {

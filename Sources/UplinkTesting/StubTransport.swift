@@ -75,6 +75,7 @@ public final class StubTransport: HTTPTransport {
     /// - Parameter url: The whole URL as the request makes it, such as `https://example.org/` with its slash.
     public func answer(_ url: String, _ answers: Answer...) { state.withLock { $0.answers[url] = answers } }
 
+    /// Records the request and answers as the test said; an error where it said nothing.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let url = "\(request.head.scheme ?? "")://\(request.head.authority ?? "")\(request.head.path ?? "")"
         let answer = state.withLock { state -> Answer? in

@@ -23,5 +23,6 @@ public protocol NetworkMonitor: Sendable {
 }
 
 extension NetworkMonitor {
+    /// 100 ms, unless the monitor says otherwise.
     public var timeToFirstPath: Duration { .milliseconds(100) }
 }

@@ -14,6 +14,7 @@ public struct NetworkMonitorError: Error, Sendable {
         /// A monitor was asked for what makes no sense.
         public static let invalidConfiguration = Code(kind: .invalidConfiguration)
 
+        /// The kind as one word, for logs and metrics.
         public var description: String { kind.rawValue }
     }
 
@@ -33,5 +34,6 @@ public struct NetworkMonitorError: Error, Sendable {
 }
 
 extension NetworkMonitorError: CustomStringConvertible {
+    /// The message.
     public var description: String { message }
 }

@@ -6,11 +6,14 @@
 /// newest path and delays nobody. The sequence ends when the monitor stops or the consuming task is cancelled, and
 /// throws ``NetworkMonitorError`` when the monitor cannot go on.
 public struct NetworkPaths: AsyncSequence, Sendable {
+    /// Each element is a whole path, not a difference.
     public typealias Element = NetworkPath
+    /// What ends the sequence when the monitor cannot go on.
     public typealias Failure = NetworkMonitorError
 
     let broadcaster: NetworkPathBroadcaster
 
+    /// Subscribes; the subscription lasts as long as the iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: PathSubscription(to: broadcaster)) }
 
     /// One subscription. For use by one task at a time.

@@ -29,6 +29,7 @@ public struct NetworkPath: Sendable, Hashable {
         /// To the internet.
         case global
 
+        /// Whether packets go less far.
         public static func < (left: Scope, right: Scope) -> Bool { left.rawValue < right.rawValue }
     }
 

@@ -30,6 +30,7 @@ public struct NetworkOperationError: Error, Sendable {
         /// could not be in time; its last error is the underlying one.
         public static let networkLost = Code(kind: .networkLost)
 
+        /// The kind as one word, for logs and metrics.
         public var description: String { kind.rawValue }
     }
 
@@ -67,6 +68,7 @@ public struct NetworkOperationError: Error, Sendable {
 }
 
 extension NetworkOperationError: CustomStringConvertible {
+    /// The message.
     public var description: String { message }
 }
 

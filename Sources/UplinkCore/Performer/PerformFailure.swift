@@ -9,6 +9,7 @@ public enum PerformFailure<OperationFailure: Error>: Error {
 }
 
 extension PerformFailure: CustomStringConvertible {
+    /// The error's own description.
     public var description: String {
         switch self {
         case .notStarted(let error): error.description

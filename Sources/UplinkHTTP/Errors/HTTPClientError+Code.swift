@@ -17,6 +17,7 @@ extension HTTPClientError {
         }
         private let kind: Kind
 
+        /// The kind as one word, for logs and metrics.
         public var description: String { kind.rawValue }
 
         // MARK: Before anything is sent

@@ -75,6 +75,7 @@ public struct HTTPClientError: NetworkFailure {
 }
 
 extension HTTPClientError: CustomStringConvertible {
+    /// The URL, the message, and what libcurl said.
     public var description: String {
         var text = url.isEmpty ? message : "\(url): \(message)"
         if !curlText.isEmpty { text += " (libcurl \(curlCode): \(curlText))" }

@@ -29,12 +29,16 @@ struct PerformerHandleTests {
         queue.run()
         #expect(fixture.performer.statistics.waiting == 1)
         fixture.clock.move(by: .seconds(3))
-        let outcome = Task { await handle.withLock { $0 }?.outcome }
+        let outcome = Locked<Result<Int, PerformFailure<any Error>>?>(nil)
+        Task {
+            let result = await handle.withLock { $0 }?.outcome
+            outcome.withLock { $0 = result }
+        }
         try await eventually {
             queue.run()
-            return fixture.performer.census.waiting == 0
+            return outcome.withLock { $0 } != nil
         }
-        let missing = try #require(await outcome.value).missing()
+        let missing = try #require(outcome.withLock { $0 }).missing()
         #expect(missing == .path)
         #expect(fixture.runCount == 0)
     }
