@@ -46,6 +46,7 @@ public struct NetworkOperationError: Error, Sendable {
         /// Leave to run: the network was there, but as many operations ran as may run at once.
         public static let slot = Missing(kind: .slot)
 
+        /// The kind as one word, for logs and metrics.
         public var description: String { kind.rawValue }
     }
 
