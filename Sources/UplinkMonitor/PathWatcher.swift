@@ -21,7 +21,7 @@ actor PathWatcher: LoopActor {
     init(on loop: EventLoop, _ configuration: LinuxNetworkMonitor.Configuration) {
         eventLoop = loop
         self.configuration = configuration
-        emission = PathEmission(minimumInterval: configuration.minimumInterval)
+        emission = PathEmission(minimumInterval: configuration.minimumInterval, settle: configuration.settle)
     }
 
     isolated deinit { close() }
