@@ -84,13 +84,6 @@ struct PathEmissionTests {
         #expect(emission.evaluated(online, at: at(1)) == .emit(numbered(online, 2)))
     }
 
-    @Test func aFamilyThatIsNotInUseChangesNoKey() {
-        var other = online
-        other.ipv6.unsatisfiedReason = .addressPending
-        other.ipv6.interface = "eth0"
-        #expect(PathKey(other) == PathKey(online))
-    }
-
     @Test func aLossThatLastsIsToldWhenItHasSettled() {
         var emission = PathEmission(minimumInterval: .milliseconds(50), settle: .milliseconds(1500))
         _ = emission.evaluated(online, at: start)

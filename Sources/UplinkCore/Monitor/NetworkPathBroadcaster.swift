@@ -29,6 +29,9 @@ public final class NetworkPathBroadcaster: Sendable {
     /// Whether anybody listens.
     public var hasSubscribers: Bool { list.hasSubscribers }
 
+    /// How many paths subscribers did not take before the next one came in their place.
+    public var supersededPaths: UInt64 { list.merges }
+
     /// The sequence to hand out; each iteration subscribes anew.
     public var paths: NetworkPaths { NetworkPaths(broadcaster: self) }
 

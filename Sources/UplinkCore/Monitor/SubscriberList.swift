@@ -14,6 +14,7 @@ final class SubscriberList<Element: Sendable & Equatable>: Sendable {
     }
 
     var current: Element? { subscribers.withLock { $0.current } }
+    var merges: UInt64 { subscribers.withLock { $0.merges } }
     var hasSubscribers: Bool { subscribers.withLock { $0.hasSubscribers } }
 
     func send(_ element: Element, remains: Bool) {

@@ -35,6 +35,8 @@ struct Subscribers<Element: Sendable & Equatable> {
     /// What a new subscriber gets first.
     private(set) var current: Element?
     private(set) var isFinished = false
+    /// How often a subscriber had not taken an element when the next one came.
+    private(set) var merges: UInt64 = 0
     private var subscribers: [UInt64: Subscriber] = [:]
     private var lastID: UInt64 = 0
     /// Those whose stream has not ended. The others make no demand, though they may still hold their place.
@@ -99,7 +101,14 @@ struct Subscribers<Element: Sendable & Equatable> {
         guard !isFinished, element != current else { return Action() }
         if remains { current = element }
         let merge = merge
-        return Action(wake: updateAll { pending in .behind(pending.map { merge($0, element) } ?? element) })
+        var merges = merges
+        let waiters = updateAll { pending in
+            guard let pending else { return .behind(element) }
+            merges += 1
+            return .behind(merge(pending, element))
+        }
+        self.merges = merges
+        return Action(wake: waiters)
     }
 
     /// Forgets what is true now, as a monitor that pauses does.
