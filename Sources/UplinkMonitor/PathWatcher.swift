@@ -10,11 +10,13 @@ import UplinkEventLoop
 actor PathWatcher: LoopActor {
     nonisolated let eventLoop: EventLoop
     let configuration: LinuxNetworkMonitor.Configuration
+    private let validator: PathValidator?
     private weak var paths: NetworkPathBroadcaster?
     private weak var changes: NetworkChangeBroadcaster?
     private var network: KernelNetwork?
     private var watcher: DescriptorWatcher?
     private var poller: NetworkPoller?
+    private var validation: ValidationRunner?
     private var resumeWatch: ResumeWatch?
     private var resumeDetector = ResumeDetector(.now)
     private var intervalTimer: LoopTimer?
@@ -27,9 +29,10 @@ actor PathWatcher: LoopActor {
     private var counted = MonitorStatistics()
     private var isStopped = false
 
-    init(on loop: EventLoop, _ configuration: LinuxNetworkMonitor.Configuration) {
+    init(on loop: EventLoop, _ configuration: LinuxNetworkMonitor.Configuration, _ validator: PathValidator?) {
         eventLoop = loop
         self.configuration = configuration
+        self.validator = validator
         emission = PathEmission(minimumInterval: configuration.minimumInterval, settle: configuration.settle)
     }
 
@@ -59,6 +62,7 @@ actor PathWatcher: LoopActor {
     var statistics: MonitorStatistics {
         var statistics = counted
         if let network { statistics.add(network.statistics) }
+        statistics.validations += validation?.started ?? 0
         statistics.told = emission.emitted
         statistics.suppressed = emission.suppressed
         statistics.superseded = paths?.supersededPaths ?? 0
@@ -108,6 +112,7 @@ extension PathWatcher {
         intervalTimer = try LoopTimer(for: self, ended: { $0.fail(.loopEnded) }) { $0.intervalEnded() }
         resumeDetector = ResumeDetector(.now)
         resumeWatch = try ResumeWatch(for: self) { $0.clockStepped() }
+        if let validator { validation = try ValidationRunner(for: self, validator) }
     }
 
     private func pause() {
@@ -127,6 +132,9 @@ extension PathWatcher {
         expiryTimer = nil
         if let network { counted.add(network.statistics) }
         network = nil
+        validation?.close()
+        counted.validations += validation?.started ?? 0
+        validation = nil
         poller?.timer.stop()
         poller = nil
         latest = nil
@@ -181,9 +189,7 @@ extension PathWatcher {
         poller.timer.start(after: poller.interval)
         guard let snapshot else { return }
         poller.latest = snapshot
-        latest = snapshot.path(probes: poller.probes)
-        lookForChanges()
-        guarded { () throws(NetworkMonitorError) in try tell() }
+        guarded { () throws(NetworkMonitorError) in try learned(snapshot.path(probes: poller.probes)) }
     }
 }
 
@@ -216,11 +222,31 @@ extension PathWatcher {
         counted.resumes += 1
         lastResume = .now
         changes?.send(.everything)
+        validation?.restart()
         poll()
         withNetwork { network throws(NetworkMonitorError) in
             try reading { () throws(NetlinkError) in try network.resync() }
             try evaluate(network)
         }
+    }
+
+    /// Looks anew, because somebody found the network bad.
+    func reportBadNetwork() {
+        validation?.report()
+        poll()
+        withNetwork { network throws(NetworkMonitorError) in try evaluate(network) }
+    }
+
+    /// A probe's pause or its time is over.
+    func validationIsDue(_ family: IPAddress.Family) {
+        validation?.timerFired(family)
+        guarded { () throws(NetworkMonitorError) in try tell() }
+    }
+
+    /// A probe has found out something.
+    func probeEnded(_ number: UInt64, of family: IPAddress.Family, _ found: PathValidation) {
+        validation?.probeEnded(number, of: family, found)
+        guarded { () throws(NetworkMonitorError) in try tell() }
     }
 
     private func withNetwork(_ body: (KernelNetwork) throws(NetworkMonitorError) -> Void) {
@@ -242,19 +268,26 @@ extension PathWatcher {
 
 extension PathWatcher {
     private func evaluate(_ network: KernelNetwork) throws(NetworkMonitorError) {
-        latest = try reading { () throws(NetlinkError) in try network.path() }
+        let path = try reading { () throws(NetlinkError) in try network.path() }
         if let time = network.timeToExpiry {
             expiryTimer?.start(after: time + .milliseconds(20))  // the kernel rounds to ticks
         } else {
             expiryTimer?.stop()
         }
+        try learned(path)
+    }
+
+    private func learned(_ path: NetworkPath) throws(NetworkMonitorError) {
+        latest = path
         lookForChanges()
+        validation?.pathIs(path)
         try tell()
     }
 
     private func tell() throws(NetworkMonitorError) {
         guard var path = latest else { return }
         path.lastResume = lastResume
+        validation?.annotate(&path)
         try perform(emission.evaluated(path, at: .now))
     }
 

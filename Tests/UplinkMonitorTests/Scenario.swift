@@ -17,7 +17,8 @@ struct Scenario: Sendable {
 
 /// Plays a scenario in namespaces of its own; the monitor starts after `setUp` and has given its first path.
 nonisolated(nonsending) func withScenario(
-    configuration: LinuxNetworkMonitor.Configuration = .init(),
+    configuration: LinuxNetworkMonitor.Configuration = .init(), validator: PathValidator? = nil,
+    refusing call: Sandbox.Call? = nil, with errno: CInt = EPERM,
     setUp: (NetworkNamespace, NetworkNamespace) throws -> Void = { _, _ in },
     _ body: nonisolated(nonsending) (Scenario) async throws -> Void
 ) async throws {
@@ -25,7 +26,8 @@ nonisolated(nonsending) func withScenario(
         try router.ip("link set lo up")
         try setUp(host, router)
         try await withEventLoop(networkNamespace: host.name) { loop in
-            let monitor = LinuxNetworkMonitor(on: loop, configuration: configuration)
+            if let call { try #require(await onLoop(loop) { Sandbox.refuse(call, with: errno) }) }
+            let monitor = LinuxNetworkMonitor(on: loop, configuration: configuration, validator: validator)
             let observer = PathObserver()
             let observation = Task {
                 for try await path in monitor.paths { await observer.record(path) }

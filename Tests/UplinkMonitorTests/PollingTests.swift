@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkEventLoop
+
+@testable import UplinkMonitor
+
+/// A monitor that is refused netlink and may poll, in a namespace whose network comes and goes.
+@Suite(.serialized, .undisturbed, .timeLimit(.minutes(3)), .needsNetworkNamespaces)
+struct PollingTests {
+    @Test(arguments: [EAFNOSUPPORT, EPERM])
+    func thePathIsToldAndFlagged(errno: CInt) async throws {
+        let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
+        try await withScenario(configuration: configuration, refusing: .netlinkSocket, with: errno) { scenario in
+            let first = try #require(await scenario.observer.latest)
+            #expect(first.unsatisfiedReason == .noInterface && !first.isAuthoritative)
+            try NetworkNamespace.online(scenario.host, scenario.router)
+            let online = try await scenario.path { $0.isSatisfied }
+            #expect(!online.isAuthoritative)
+            #expect(online.ipv4.interface == "eth0" && online.ipv4.gateway == IPAddress("192.0.2.1"))
+            #expect(online.ipv4.source == IPAddress("192.0.2.10"))
+            #expect(!online.ipv6.isAvailable)
+            try scenario.host.ip("route del default")
+            let offline = try await scenario.path { !$0.isSatisfied }
+            #expect(offline.unsatisfiedReason == .noRoute)
+            try scenario.host.addIPv6()
+            let ipv6 = try await scenario.path { $0.ipv6.isAvailable }
+            #expect(ipv6.ipv6.gateway == IPAddress("2001:db8:1::1"))
+            let statistics = await scenario.monitor.statistics
+            #expect(statistics.polls > 3 && statistics.evaluations == 0)
+        }
+    }
+
+    @Test func blockedRoutesAndDeadLinksAreTold() async throws {
+        let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
+        try await withScenario(
+            configuration: configuration, refusing: .netlinkSocket, setUp: NetworkNamespace.online
+        ) { scenario in
+            try scenario.host.ip("route replace blackhole default")
+            try await scenario.path { $0.unsatisfiedReason == .blocked }
+            try scenario.host.ip("route del blackhole default")
+            try scenario.host.ip("route add default via 192.0.2.1")
+            try await scenario.path { $0.isSatisfied }
+            try scenario.router.ip("link set r0 down")
+            try await scenario.path { $0.unsatisfiedReason == .linkDown }
+        }
+    }
+
+    @Test func withoutAnySocketTheTablesDecideAndDoubtIsInFavour() async throws {
+        let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
+        try await withScenario(configuration: configuration, refusing: .socket) { scenario in
+            try NetworkNamespace.online(scenario.host, scenario.router)
+            let path = try await scenario.path { $0.isSatisfied }
+            #expect(!path.isAuthoritative)
+        }
+    }
+
+    @Test func nothingSpins() async throws {
+        let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .seconds(3600)))
+        try await withScenario(configuration: configuration, refusing: .netlinkSocket) { scenario in
+            // Real time, because that is what would be wasted.
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(await scenario.monitor.statistics.polls == 1)
+        }
+    }
+
+    @Test func connectionsOwnersAreToldToo() async throws {
+        let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
+        try await withScenario(
+            configuration: configuration, refusing: .netlinkSocket, setUp: NetworkNamespace.online
+        ) { scenario in
+            var changes = scenario.monitor.changes.makeAsyncIterator()
+            await onLoop(scenario.loop) {}  // the subscription has been noticed
+            try scenario.host.ip("addr del 192.0.2.10/24 dev eth0")
+            let own = try #require(IPAddress("192.0.2.10"))
+            let change = try await changes.next()
+            #expect(change == NetworkChange(removedAddresses: [own], changedDefaultRoutes: [.ipv4]))
+        }
+    }
+
+    @Test func cyclesOfSubscriptionsLeaveNoDescriptor() async throws {
+        let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .seconds(60)))
+        try await withEventLoop { loop in
+            try #require(await onLoop(loop) { Sandbox.refuse(.netlinkSocket, with: EPERM) })
+            let monitor = LinuxNetworkMonitor(on: loop, configuration: configuration)
+            for try await _ in monitor.paths { break }
+            try await eventually("the monitor rests") { monitor.currentPath == nil }
+            let before = Census().descriptors
+            for _ in 0..<50 { for try await _ in monitor.paths { break } }
+            try await eventually("no descriptor is left") { Census().descriptors <= before }
+            #expect(await monitor.statistics.polls >= 51)
+        }
+    }
+}
