@@ -7,5 +7,7 @@
 #include <sys/socket.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/fib_rules.h>
+#include <linux/filter.h>
 
 #endif

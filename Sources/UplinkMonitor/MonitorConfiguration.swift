@@ -3,7 +3,7 @@ public import UplinkCore
 
 extension LinuxNetworkMonitor {
     /// How a monitor looks at the network. The defaults suit almost everybody.
-    public struct Configuration: Sendable, Hashable {
+    public struct Configuration: Sendable {
         /// The IPv4 addresses that must be reachable for IPv4 to count as available; no packet is sent to them.
         public let ipv4Probes: [IPAddress]
         /// The IPv6 addresses that must be reachable for IPv6 to count as available; no packet is sent to them.
@@ -13,6 +13,14 @@ extension LinuxNetworkMonitor {
         /// The size in bytes of the buffer in which the kernel keeps its messages until they are read. Without
         /// CAP_NET_ADMIN it is cut to `net.core.rmem_max`.
         public let receiveBufferSize: Int
+
+        // MARK: The kernel's side
+
+        /// Whether the kernel is to drop the routes that do not matter before it tells of them. Only measurements want
+        /// it otherwise.
+        public var kernelFilter = true
+
+        // MARK: Making one
 
         /// The default configuration.
         public init() {
@@ -78,13 +86,4 @@ extension LinuxNetworkMonitor {
 
 extension NetworkMonitorError {
     fileprivate static func invalid(_ message: String) -> Self { Self(.invalidConfiguration, message: message) }
-}
-
-extension IPAddress {
-    fileprivate var isMulticast: Bool {
-        switch family {
-        case .ipv4: bytes[0] >= 224  // with class E and broadcast, which are no destinations either
-        case .ipv6: bytes[0] == 0xFF
-        }
-    }
 }
