@@ -61,17 +61,22 @@ package final class KernelNetwork {
     package func readEvents() throws(NetlinkError) -> Bool {
         var isRelevant = false
         let drained = try events.drain(limit: Self.eventsPerTurn) { event in
-            statistics.events += 1
+            statistics.messages += 1
             if take(event) { isRelevant = true }
         }
         if drained.hasGaps { hasGaps = true }
         if hasGaps, drained.isEmpty {
-            statistics.resyncs += 1
-            try takeStock()
-            hasGaps = false
+            try resync()
             return true
         }
         return isRelevant || hasGaps
+    }
+
+    /// Reads all links and addresses anew, because messages about them may be missing.
+    func resync() throws(NetlinkError) {
+        statistics.resyncs += 1
+        try takeStock()
+        hasGaps = false
     }
 
     /// Asks the kernel for the path as it is now: without the list of interfaces, which is long to ask for.

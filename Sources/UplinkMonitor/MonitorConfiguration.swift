@@ -9,10 +9,16 @@ extension LinuxNetworkMonitor {
         /// The IPv6 addresses that must be reachable for IPv6 to count as available; no packet is sent to them.
         public let ipv6Probes: [IPAddress]
         /// The time that passes at least between two paths. The first change after a quiet time is given at once.
-        public let minimumInterval: Duration
+        public internal(set) var minimumInterval: Duration
         /// The size in bytes of the buffer in which the kernel keeps its messages until they are read. Without
         /// CAP_NET_ADMIN it is cut to `net.core.rmem_max`.
         public let receiveBufferSize: Int
+        /// How long a network must have been away before that is told: from satisfied to unsatisfied, never the other way.
+        ///
+        /// A loss that is over sooner is not told, but raises the generation. Zero tells a loss at once.
+        public internal(set) var settle: Duration
+        /// What to do where the system refuses netlink.
+        public let whenUnavailable: Unavailability
 
         // MARK: The kernel's side
 
@@ -28,6 +34,8 @@ extension LinuxNetworkMonitor {
             ipv6Probes = Self.defaultIPv6Probes
             minimumInterval = .milliseconds(50)
             receiveBufferSize = 1 << 20
+            settle = .zero
+            whenUnavailable = .fail
         }
 
         /// Makes a configuration.
@@ -38,10 +46,13 @@ extension LinuxNetworkMonitor {
         ///   - ipv6Probes: One to eight public IPv6 addresses.
         ///   - minimumInterval: Zero to one minute.
         ///   - receiveBufferSize: 1 byte to 1 GiB; the kernel raises it to its own minimum.
+        ///   - settle: Zero to five minutes.
+        ///   - whenUnavailable: To fail, or to poll every 100 milliseconds to every hour.
         /// - Throws: ``NetworkMonitorError`` with the code `invalidConfiguration` and a message that says what to change.
         public init(
             ipv4Probes: [IPAddress] = Self.defaultIPv4Probes, ipv6Probes: [IPAddress] = Self.defaultIPv6Probes,
-            minimumInterval: Duration = .milliseconds(50), receiveBufferSize: Int = 1 << 20
+            minimumInterval: Duration = .milliseconds(50), receiveBufferSize: Int = 1 << 20,
+            settle: Duration = .zero, whenUnavailable: Unavailability = .fail
         ) throws(NetworkMonitorError) {
             try Self.check(ipv4Probes, named: "ipv4Probes", family: .ipv4)
             try Self.check(ipv6Probes, named: "ipv6Probes", family: .ipv6)
@@ -51,6 +62,9 @@ extension LinuxNetworkMonitor {
             guard (1...1 << 30).contains(receiveBufferSize) else {
                 throw .invalid("receiveBufferSize is \(receiveBufferSize); give 1 to \(1 << 30) bytes")
             }
+            try Self.check(settle: settle, whenUnavailable)
+            self.settle = settle
+            self.whenUnavailable = whenUnavailable
             self.ipv4Probes = ipv4Probes
             self.ipv6Probes = ipv6Probes
             self.minimumInterval = minimumInterval
@@ -85,5 +99,5 @@ extension LinuxNetworkMonitor {
 }
 
 extension NetworkMonitorError {
-    fileprivate static func invalid(_ message: String) -> Self { Self(.invalidConfiguration, message: message) }
+    static func invalid(_ message: String) -> Self { Self(.invalidConfiguration, message: message) }
 }

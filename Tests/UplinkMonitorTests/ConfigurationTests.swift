@@ -46,4 +46,24 @@ struct ConfigurationTests {
     func senselessBufferSizesAreErrors(size: Int) {
         #expect(throws: NetworkMonitorError.self) { try Configuration(receiveBufferSize: size) }
     }
+
+    @Test(arguments: [Duration.seconds(-1), .seconds(301), .seconds(Int64.min)])
+    func senselessTimesToSettleAreErrors(settle: Duration) {
+        #expect(throws: NetworkMonitorError.self) { try Configuration(settle: settle) }
+    }
+
+    @Test(arguments: [Duration.zero, .milliseconds(99), .seconds(3601), .seconds(-5)])
+    func senselessIntervalsOfPollingAreErrors(interval: Duration) {
+        let error = #expect(throws: NetworkMonitorError.self) {
+            try Configuration(whenUnavailable: .poll(every: interval))
+        }
+        #expect(error?.code == .invalidConfiguration)
+    }
+
+    @Test func calmHoldsALossDownForAsLongAsChromiumDoes() throws {
+        #expect(Configuration.calm.settle == .milliseconds(1500))
+        #expect(Configuration.calm.minimumInterval == .milliseconds(500))
+        #expect(Configuration().settle == .zero)
+        #expect(Configuration().whenUnavailable == .fail)
+    }
 }

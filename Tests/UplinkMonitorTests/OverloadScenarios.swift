@@ -24,7 +24,7 @@ struct OverloadScenarios {
     @Test func routesThatDoNotMatterChangeNothing() async throws {
         try await withScenario(setUp: NetworkNamespace.online) { scenario in
             try await scenario.expectNoUpdates { try scenario.host.batch(churn(20_000)) }
-            let evaluations = await scenario.monitor.statistics().evaluations
+            let evaluations = await scenario.monitor.statistics.evaluations
             #expect(evaluations < 1000)
             try scenario.host.ip("route del default")
             try await scenario.path(within: .seconds(2)) { !$0.isSatisfied }
@@ -44,7 +44,7 @@ struct OverloadScenarios {
                 let path = try await scenario.path(within: .seconds(3)) { $0.isSatisfied == isOnline }
                 if isOnline { #expect(path.primaryInterface?.addresses.count == 2) }
             }
-            #expect(await scenario.monitor.statistics().resyncs >= 3)
+            #expect(await scenario.monitor.statistics.resyncs >= 3)
         }
     }
 
