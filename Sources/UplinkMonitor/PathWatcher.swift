@@ -14,6 +14,7 @@ actor PathWatcher: LoopActor {
     private weak var changes: NetworkChangeBroadcaster?
     private var network: KernelNetwork?
     private var watcher: DescriptorWatcher?
+    private var resolverFile: ResolverFile?
     private var resumeWatch: ResumeWatch?
     private var resumeDetector = ResumeDetector(.now)
     private var intervalTimer: LoopTimer?
@@ -87,6 +88,7 @@ extension PathWatcher {
     }
 
     private func open() throws(NetworkMonitorError) -> KernelNetwork {
+        try configuration.check()
         do {
             let network = try KernelNetwork(configuration)
             let watcher = try DescriptorWatcher(
@@ -97,12 +99,22 @@ extension PathWatcher {
             resumeWatch = try ResumeWatch(for: self) { $0.clockStepped() }
             self.watcher = watcher
             watcher.start(.readable)
+            try readResolvers()
             return network
         } catch let error as NetlinkError {
             throw .unavailable(error)
         } catch {
             throw .unavailable(error)
         }
+    }
+
+    private func readResolvers() throws {
+        guard let path = configuration.resolverFile else { return }
+        let file = ResolverFile(at: path, on: eventLoop) { [weak self] resolvers in
+            self?.assumeIsolated { $0.resolversChanged(resolvers) }
+        }
+        try file.assumeIsolated { try $0.start() }
+        resolverFile = file
     }
 
     private func pause() {
@@ -114,6 +126,8 @@ extension PathWatcher {
     private func close() {
         watcher?.close()
         watcher = nil
+        resolverFile?.assumeIsolated { $0.close() }
+        resolverFile = nil
         resumeWatch?.close()
         resumeWatch = nil
         intervalTimer?.stop()
@@ -151,6 +165,13 @@ extension PathWatcher {
 
     private func routeExpired() { withNetwork { network throws(NetworkMonitorError) in try evaluate(network) } }
 
+    private func resolversChanged(_ resolvers: [DNSConfiguration.Resolver]) {
+        withNetwork { network throws(NetworkMonitorError) in
+            network.update(resolvers)
+            try evaluate(network)
+        }
+    }
+
     private func clockStepped() {
         guard resumeWatch?.wasStepped() == true else { return }
         counted.clockSteps += 1
@@ -184,6 +205,7 @@ extension PathWatcher {
 
 extension PathWatcher {
     private func evaluate(_ network: KernelNetwork) throws(NetworkMonitorError) {
+        guard network.knowsResolvers else { return }  // the first path waits for them, a moment
         latest = try reading { () throws(NetlinkError) in try network.path() }
         if let time = network.timeToExpiry {
             expiryTimer?.start(after: time + .milliseconds(20))  // the kernel rounds to ticks
