@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/fib_rules.h>
+#include <linux/filter.h>
 #include <sys/timerfd.h>
 
 #endif

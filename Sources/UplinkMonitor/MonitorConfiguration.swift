@@ -3,7 +3,7 @@ public import UplinkCore
 
 extension LinuxNetworkMonitor {
     /// How a monitor looks at the network. The defaults suit almost everybody.
-    public struct Configuration: Sendable, Hashable {
+    public struct Configuration: Sendable {
         /// The IPv4 addresses that must be reachable for IPv4 to count as available; no packet is sent to them.
         public let ipv4Probes: [IPAddress]
         /// The IPv6 addresses that must be reachable for IPv6 to count as available; no packet is sent to them.
@@ -19,6 +19,31 @@ extension LinuxNetworkMonitor {
         public internal(set) var settle: Duration
         /// What to do where the system refuses netlink.
         public let whenUnavailable: Unavailability
+
+        // MARK: The kernel's side
+
+        /// The firewall mark of the sockets whose path is wanted (`SO_MARK`), for policy rules that ask for it.
+        public var mark: UInt32?
+        /// The user whose sockets' path is wanted, for policy rules that ask for it; nil for this process's.
+        public var uid: UInt32?
+        /// The interface that the sockets whose path is wanted are bound to (`SO_BINDTODEVICE`). The path is that through
+        /// this interface alone, and there is none while it does not exist.
+        public var outputInterface: String?
+        /// The file that names the name servers (resolv.conf(5)), or nil to leave them out of the path.
+        ///
+        /// The C library's by default, as this process sees it. `ip netns exec NAME` puts `/etc/netns/NAME/resolv.conf` in
+        /// its place for the programs that it starts; a loop that entered a namespace by itself has to be told.
+        public var resolverFile: String? = "/etc/resolv.conf"
+        /// What the program knows of interfaces: called on the loop's thread whenever one is described, with what the
+        /// kernel says of it. Must return at once, and the same for the same interface.
+        public var hints: (@Sendable (NetworkInterface) -> InterfaceHints)?
+        /// Whether the kernel is to drop the routes that do not matter before it tells of them. Only measurements want
+        /// it otherwise.
+        public var kernelFilter = true
+        /// What the path is to lead to.
+        var target = Target.internet
+
+        // MARK: Making one
 
         /// The default configuration.
         public init() {
@@ -92,13 +117,4 @@ extension LinuxNetworkMonitor {
 
 extension NetworkMonitorError {
     static func invalid(_ message: String) -> Self { Self(.invalidConfiguration, message: message) }
-}
-
-extension IPAddress {
-    fileprivate var isMulticast: Bool {
-        switch family {
-        case .ipv4: bytes[0] >= 224  // with class E and broadcast, which are no destinations either
-        case .ipv6: bytes[0] == 0xFF
-        }
-    }
 }

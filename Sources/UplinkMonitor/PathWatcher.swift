@@ -17,6 +17,7 @@ actor PathWatcher: LoopActor {
     private var watcher: DescriptorWatcher?
     private var poller: NetworkPoller?
     private var validation: ValidationRunner?
+    private var resolverFile: ResolverFile?
     private var resumeWatch: ResumeWatch?
     private var resumeDetector = ResumeDetector(.now)
     private var intervalTimer: LoopTimer?
@@ -92,6 +93,7 @@ extension PathWatcher {
     }
 
     private func open() throws(NetworkMonitorError) -> KernelNetwork {
+        try configuration.check()
         do {
             let network = try KernelNetwork(configuration)
             let watcher = try DescriptorWatcher(
@@ -100,6 +102,7 @@ extension PathWatcher {
             try openTimers()
             self.watcher = watcher
             watcher.start(.readable)
+            try readResolvers()
             return network
         } catch let error as NetlinkError {
             throw .unavailable(error)
@@ -115,6 +118,15 @@ extension PathWatcher {
         if let validator { validation = try ValidationRunner(for: self, validator) }
     }
 
+    private func readResolvers() throws {
+        guard let path = configuration.resolverFile else { return }
+        let file = ResolverFile(at: path, on: eventLoop) { [weak self] resolvers in
+            self?.assumeIsolated { $0.resolversChanged(resolvers) }
+        }
+        try file.assumeIsolated { try $0.start() }
+        resolverFile = file
+    }
+
     private func pause() {
         close()
         paths?.forgetIfUnobserved()
@@ -124,6 +136,8 @@ extension PathWatcher {
     private func close() {
         watcher?.close()
         watcher = nil
+        resolverFile?.assumeIsolated { $0.close() }
+        resolverFile = nil
         resumeWatch?.close()
         resumeWatch = nil
         intervalTimer?.stop()
@@ -160,8 +174,7 @@ extension PathWatcher {
             let refusal = error.underlyingError as? NetlinkError, refusal.isRefusal
         else { return false }
         do {
-            let probes = configuration.ipv4Probes + configuration.ipv6Probes
-            poller = try NetworkPoller(for: self, probes: probes, every: interval) { $0.poll() }
+            poller = try NetworkPoller(for: self, targets: configuration.targets, every: interval) { $0.poll() }
             try openTimers()
         } catch {
             close()
@@ -175,9 +188,9 @@ extension PathWatcher {
         guard let poller, !poller.isReading else { return }
         poller.isReading = true
         counted.polls += 1
-        let (files, probes) = (poller.files, poller.probes)
+        let (files, targets) = (poller.files, poller.targets)
         eventLoop.offLoop {
-            files.read(probes: probes)
+            files.read(probes: targets)
         } completion: { [weak self] result in
             self?.assumeIsolated { $0.polled(files, try? result.get()) }  // fails when the loop ends, which is told
         }
@@ -189,7 +202,8 @@ extension PathWatcher {
         poller.timer.start(after: poller.interval)
         guard let snapshot else { return }
         poller.latest = snapshot
-        guarded { () throws(NetworkMonitorError) in try learned(snapshot.path(probes: poller.probes)) }
+        let path = snapshot.path(probes: poller.targets, destination: configuration.target.destination)
+        guarded { () throws(NetworkMonitorError) in try learned(path) }
     }
 }
 
@@ -209,6 +223,13 @@ extension PathWatcher {
     }
 
     private func routeExpired() { withNetwork { network throws(NetworkMonitorError) in try evaluate(network) } }
+
+    private func resolversChanged(_ resolvers: [DNSConfiguration.Resolver]) {
+        withNetwork { network throws(NetworkMonitorError) in
+            network.update(resolvers)
+            try evaluate(network)
+        }
+    }
 
     private func clockStepped() {
         guard resumeWatch?.wasStepped() == true else { return }
@@ -268,6 +289,7 @@ extension PathWatcher {
 
 extension PathWatcher {
     private func evaluate(_ network: KernelNetwork) throws(NetworkMonitorError) {
+        guard network.knowsResolvers else { return }  // the first path waits for them, a moment
         let path = try reading { () throws(NetlinkError) in try network.path() }
         if let time = network.timeToExpiry {
             expiryTimer?.start(after: time + .milliseconds(20))  // the kernel rounds to ticks

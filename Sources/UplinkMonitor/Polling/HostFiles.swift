@@ -84,7 +84,7 @@ extension HostFiles {
             index: index, name: name, flags: UInt32(flags),
             hardwareType: request.ask(UInt(SIOCGIFHWADDR), descriptor, as: UInt16.self) ?? 0,
             mtu: request.ask(UInt(SIOCGIFMTU), descriptor, as: UInt32.self) ?? 0)
-        link.deviceType = DeviceTypes.read(name: name, index: index)
+        link.device = DeviceTypes.device(named: name, index: index)
         return link
     }
 
