@@ -96,6 +96,17 @@ struct PathNewsTests {
         #expect(news.count == 2 && news[0].contains("break"))
     }
 
+    @Test func nameServersAreSaidWhereTheyAreNews() throws {
+        let address = try #require(IPAddress("192.0.2.53"))
+        #expect(
+            words(online) { $0.dns.resolvers = [.init(address: address)] } == ["name servers: 192.0.2.53 (no route)"])
+        var (before, after) = (online, offline)
+        before.dns.resolvers = [.init(address: address, hasRoute: true)]
+        after.dns.resolvers = [.init(address: address, hasRoute: false)]
+        #expect(words(before, after) == ["network lost: no route to the internet"])
+        #expect(words(after, before).count == 1)
+    }
+
     @Test func whatHasNoWordsIsThePathItself() {
         #expect(words(online) { $0.networkID = 7 } == ["\(online)"])
     }

@@ -60,7 +60,7 @@ struct WatchCommandTests {
             try await program.waitForOutput("\n")
             try host.ip("route replace default via 192.0.2.2")  // which is none of IPv6's business
             try host.batch([
-                "-6 addr add 2001:db8:1::10/64 dev eth0 nodad", "-6 route add default via 2001:db8:1::1",
+                "addr add 2001:db8:1::10/64 dev eth0 nodad", "route add default via 2001:db8:1::1",
             ])
             try await program.waitForOutput("\"status\":\"satisfied\"")
             program.signal(SIGINT)

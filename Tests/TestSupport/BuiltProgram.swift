@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Glibc
+import Glibc
 import UplinkCore
 
 /// The program `uplink` that was built with the tests.

@@ -88,7 +88,10 @@ struct PollingTests {
             for try await _ in monitor.paths { break }
             try await eventually("the monitor rests") { monitor.currentPath == nil }
             let before = Census().descriptors
-            for _ in 0..<50 { for try await _ in monitor.paths { break } }
+            for _ in 0..<50 {
+                for try await _ in monitor.paths { break }
+                try await eventually("the monitor rests") { monitor.currentPath == nil }
+            }
             try await eventually("no descriptor is left") { Census().descriptors <= before }
             #expect(await monitor.statistics.polls >= 51)
         }

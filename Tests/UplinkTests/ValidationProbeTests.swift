@@ -46,7 +46,7 @@ struct ValidationProbeTests {
             ])
             try host.batch([
                 "link set eth0 up", "addr add 192.0.2.10/24 dev eth0", "route add default via 192.0.2.1",
-                "addr add 2001:db8:1::10/64 dev eth0 nodad", "-6 route add default via 2001:db8:1::1",
+                "addr add 2001:db8:1::10/64 dev eth0 nodad", "route add default via 2001:db8:1::1",
             ])
             try await withEventLoop(networkNamespace: router.name) { routerLoop in
                 let server = try await AnsweringServer(

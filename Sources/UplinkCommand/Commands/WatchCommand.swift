@@ -6,6 +6,7 @@ struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Follow the network's path: one line now, and one for every change.",
+        usage: "uplink watch [<options>]",
         discussion: """
             The kernel is asked for the way to the internet; nothing is sent there, unless --validate is given.
 

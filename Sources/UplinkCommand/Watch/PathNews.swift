@@ -123,11 +123,15 @@ struct PathNews: Equatable {
         if before.isAuthoritative != path.isAuthoritative {
             items.append(.notable(path.isAuthoritative ? "seen by netlink again" : "looked at without netlink"))
         }
-        if before.dns != path.dns {
-            let servers = path.dns.resolvers.map { "\($0.address)\($0.hasRoute ? "" : " (no route)")" }
-            items.append(.notable("name servers: \(servers.isEmpty ? "none" : servers.joined(separator: ", "))"))
-        }
-        return items
+        return items + nameServers(before, path)
+    }
+
+    /// That none can be reached goes without saying where there is no network.
+    private static func nameServers(_ before: NetworkPath, _ path: NetworkPath) -> [Item] {
+        let areOthers = before.dns.resolvers.map(\.address) != path.dns.resolvers.map(\.address)
+        guard areOthers || (before.dns != path.dns && before.isSatisfied && path.isSatisfied) else { return [] }
+        let servers = path.dns.resolvers.map { "\($0.address)\($0.hasRoute ? "" : " (no route)")" }
+        return [.notable("name servers: \(servers.isEmpty ? "none" : servers.joined(separator: ", "))")]
     }
 }
 
