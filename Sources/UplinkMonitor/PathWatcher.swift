@@ -15,7 +15,7 @@ actor PathWatcher: LoopActor {
     private weak var changes: NetworkChangeBroadcaster?
     private var network: KernelNetwork?
     private var watcher: DescriptorWatcher?
-    private var poller: NetworkPoller?
+    var poller: NetworkPoller?
     private var validation: ValidationRunner?
     private var resolverFile: ResolverFile?
     private var resumeWatch: ResumeWatch?
@@ -27,7 +27,7 @@ actor PathWatcher: LoopActor {
     private var lastResume: ContinuousClock.Instant?
     /// The path as the kernel knows it, with nothing added.
     private var latest: NetworkPath?
-    private var counted = MonitorStatistics()
+    var counted = MonitorStatistics()
     private var isStopped = false
 
     init(on loop: EventLoop, _ configuration: LinuxNetworkMonitor.Configuration, _ validator: PathValidator?) {
@@ -111,7 +111,7 @@ extension PathWatcher {
         }
     }
 
-    private func openTimers() throws(EventLoopError) {
+    func openTimers() throws(EventLoopError) {
         intervalTimer = try LoopTimer(for: self, ended: { $0.fail(.loopEnded) }) { $0.intervalEnded() }
         resumeDetector = ResumeDetector(.now)
         resumeWatch = try ResumeWatch(for: self) { $0.clockStepped() }
@@ -133,7 +133,7 @@ extension PathWatcher {
     }
 
     /// Closes the sockets; each watcher first, because the descriptor's number may be another's at once.
-    private func close() {
+    func close() {
         watcher?.close()
         watcher = nil
         resolverFile?.assumeIsolated { $0.close() }
@@ -161,49 +161,6 @@ extension PathWatcher {
         if startPolling(insteadOf: error) { return }
         paths?.fail(error)
         changes?.fail(error)
-    }
-}
-
-// MARK: Without netlink
-
-extension PathWatcher {
-    /// Whether the network is looked at from time to time from now on, because netlink is refused and the configuration
-    /// says so.
-    private func startPolling(insteadOf error: NetworkMonitorError) -> Bool {
-        guard case .poll(let interval) = configuration.whenUnavailable,
-            let refusal = error.underlyingError as? NetlinkError, refusal.isRefusal
-        else { return false }
-        do {
-            poller = try NetworkPoller(for: self, targets: configuration.targets, every: interval) { $0.poll() }
-            try openTimers()
-        } catch {
-            close()
-            return false
-        }
-        poll()
-        return true
-    }
-
-    private func poll() {
-        guard let poller, !poller.isReading else { return }
-        poller.isReading = true
-        counted.polls += 1
-        let (files, targets) = (poller.files, poller.targets)
-        eventLoop.offLoop {
-            files.read(probes: targets)
-        } completion: { [weak self] result in
-            self?.assumeIsolated { $0.polled(files, try? result.get()) }  // fails when the loop ends, which is told
-        }
-    }
-
-    private func polled(_ files: HostFiles, _ snapshot: HostSnapshot?) {
-        guard let poller, poller.files === files else { return }
-        poller.isReading = false
-        poller.timer.start(after: poller.interval)
-        guard let snapshot else { return }
-        poller.latest = snapshot
-        let path = snapshot.path(probes: poller.targets, destination: configuration.target.destination)
-        guarded { () throws(NetworkMonitorError) in try learned(path) }
     }
 }
 
@@ -275,7 +232,7 @@ extension PathWatcher {
         guarded { () throws(NetworkMonitorError) in try body(network) }
     }
 
-    private func guarded(_ body: () throws(NetworkMonitorError) -> Void) {
+    func guarded(_ body: () throws(NetworkMonitorError) -> Void) {
         do throws(NetworkMonitorError) { try body() } catch { fail(error) }
     }
 
@@ -299,7 +256,8 @@ extension PathWatcher {
         try learned(path)
     }
 
-    private func learned(_ path: NetworkPath) throws(NetworkMonitorError) {
+    /// Takes a path as it is, whoever has seen it.
+    func learned(_ path: NetworkPath) throws(NetworkMonitorError) {
         latest = path
         lookForChanges()
         validation?.pathIs(path)

@@ -96,4 +96,39 @@ struct PollingTests {
             #expect(await monitor.statistics.polls >= 51)
         }
     }
+
+    @Test func streamsThatOutliveTheLoopEndWithAnError() async throws {
+        let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
+        let iteration = try await withEventLoop { loop in
+            try #require(await onLoop(loop) { Sandbox.refuse(.netlinkSocket, with: EPERM) })
+            let monitor = LinuxNetworkMonitor(on: loop, configuration: configuration)
+            var paths = monitor.paths.makeAsyncIterator()
+            _ = try await paths.next()
+            return Task { for try await _ in monitor.paths {} }
+        }
+        let error = await #expect(throws: NetworkMonitorError.self) { try await iteration.value }
+        #expect(error?.message.contains("loop has ended") == true)
+    }
+
+    @Test func aWantOfDescriptorsIsAnErrorAllTheSame() async throws {
+        let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
+        try await withEventLoop { loop in
+            try #require(await onLoop(loop) { Sandbox.refuse(.netlinkSocket, with: EMFILE) })
+            let monitor = LinuxNetworkMonitor(on: loop, configuration: configuration)
+            let error = await #expect(throws: NetworkMonitorError.self) { for try await _ in monitor.paths {} }
+            #expect(error?.code == .unavailable && error?.message.contains("ulimit -n") == true)
+            #expect(await monitor.statistics.polls == 0)
+        }
+    }
+
+    @Test func netlinkThatIsRefusedLaterIsNoEndEither() async throws {
+        let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
+        try await withScenario(configuration: configuration, setUp: NetworkNamespace.online) { scenario in
+            #expect(await scenario.observer.latest?.isAuthoritative == true)
+            try #require(await onLoop(scenario.loop) { Sandbox.refuse(.recvmsg, with: EACCES) })
+            await scenario.monitor.watcher.readNow()
+            let path = try await scenario.path { !$0.isAuthoritative }
+            #expect(path.isSatisfied)
+        }
+    }
 }
