@@ -21,7 +21,9 @@ public struct Experiment: Sendable {
         case wall
         /// What the process's resident memory grew by at its highest, divided by the operations.
         case peak
-        /// What the subject noted under this name, divided by the operations, less the baseline's. In bytes.
+        /// The processor time of the part that the subject marked with this name.
+        case part(String)
+        /// The bytes that the subject noted under this name, and what that is beyond the first subject's.
         case bytesBeyondBaseline(String)
     }
 

@@ -6,13 +6,29 @@ import PlainC
 public final class Run: @unchecked Sendable {  // used by one task, which waits for the others' ends
     public let count: Int
     private var start = Reading()
+    private var lastMark = 0.0
+    private var bytesAtStart = 0.0
     private(set) var figures: Figures?
     private var notes: [String: Double] = [:]
 
     init(count: Int) { self.count = count }
 
     /// Begins to count what the process uses. What must be there before has been made and used once.
-    public func begin() { start = Reading() }
+    public func begin() {
+        bytesAtStart = Double(plain_bytes_in_use())
+        start = Reading()
+        lastMark = start.cpu
+    }
+
+    /// Notes the processor time since the beginning or the last mark, as a part with this name.
+    public func mark(_ part: String) {
+        let cpu = Reading().cpu
+        notes[part] = cpu - lastMark
+        lastMark = cpu
+    }
+
+    /// Notes the bytes that malloc has handed out since the beginning and not got back.
+    public func noteBytes(_ name: String) { notes[name] = Double(plain_bytes_in_use()) - bytesAtStart }
 
     /// Ends the count, after `operations` in all, if these are not `count`.
     public func end(operations: Int? = nil) {
@@ -28,9 +44,6 @@ public final class Run: @unchecked Sendable {  // used by one task, which waits 
         try await body()
         end(operations: operations)
     }
-
-    /// Notes a further figure of the whole run, in any unit.
-    public func note(_ name: String, _ value: Double) { notes[name] = value }
 
     /// Fails the run unless the subject did all of its work.
     public func check(_ isRight: Bool) throws(WrongResult) { if !isRight { throw WrongResult() } }
@@ -70,6 +83,3 @@ private func residentPages() -> Int {
     let words = (readWhole("/proc/self/statm") ?? "").split(separator: " ")
     return words.count > 1 ? Int(words[1]) ?? 0 : 0
 }
-
-/// The bytes that malloc has handed out in this process.
-public func bytesInUse() -> Double { Double(plain_bytes_in_use()) }

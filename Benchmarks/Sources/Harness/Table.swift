@@ -18,8 +18,10 @@ extension Results {
         switch column {
         case .wall: table("Wall time per \(experiment.operation)") { figures, _ in time(figures.wall) }
         case .peak: table("Peak memory per \(experiment.operation)") { figures, _ in bytes(figures.peak) }
+        case .part(let name):
+            table("Of this, \(name)") { figures, _ in figures.notes[name].map(time) ?? "–" }
         case .bytesBeyondBaseline(let name):
-            table("Bytes \(name) per \(experiment.operation) (beyond the first row's)") { figures, baseline in
+            table("Memory \(name) per \(experiment.operation) (and beyond the first row's)") { figures, baseline in
                 guard let own = figures.notes[name] else { return "–" }
                 guard let base = baseline?.notes[name] else { return bytes(own) }
                 return "\(bytes(own)) (\(bytes(own - base)))"
