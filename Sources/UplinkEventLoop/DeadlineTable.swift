@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Elements that wait for deadlines under one timer: the state machine of ``LoopTimers``, and half of ``LoopClock``'s.
+/// Elements that wait for deadlines under one timer: all of ``LoopTimers``'s state, and the heart of ``SleeperTable``.
 ///
 /// An element has a place, which is used again after it, and a serial number, which is not: so the table stays as small
 /// as its fullest moment, and an id never means somebody else. Empty, it gives its memory back.
