@@ -71,21 +71,26 @@ let package = Package(
         .executableTarget(name: "RacyCounter", path: "Tests/RacyCounter"),
 
         // What several test targets share: namespaces, a census of descriptors and threads, programs to run.
-        .target(name: "TestSupport", dependencies: ["UplinkCore", .system], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["UplinkCore", "UplinkTesting", .system], path: "Tests/TestSupport"),
 
         .testTarget(name: "UplinkCoreTests", dependencies: ["UplinkCore", "UplinkTesting", "TestSupport"]),
         .testTarget(
-            name: "UplinkTestingTests", dependencies: [.httpTypes, "UplinkTesting", "UplinkCore", "UplinkHTTP"]),
+            name: "UplinkTestingTests",
+            dependencies: ["UplinkTesting", "UplinkCore", "UplinkHTTP", "UplinkEventLoop", "TestSupport", .httpTypes]),
         .testTarget(name: "UplinkEventLoopTests", dependencies: ["UplinkEventLoop", "UplinkCore", "TestSupport"]),
         .testTarget(
             name: "UplinkMonitorTests",
-            dependencies: ["UplinkMonitor", "UplinkEventLoop", "UplinkCore", "TestSupport"]),
+            dependencies: [
+                "UplinkMonitor", "UplinkEventLoop", "UplinkCore", "UplinkTesting", "TestSupport", "UplinkCommand",
+            ]),
         .testTarget(
             name: "UplinkHTTPTests", dependencies: ["UplinkHTTP", "UplinkTesting", "TestSupport", .httpTypes, .system]),
         .testTarget(
             name: "UplinkCurlTests",
             dependencies: [
-                "UplinkCurl", "UplinkHTTP", "UplinkEventLoop", "UplinkCore", "TestSupport", .httpTypes, .system,
+                "UplinkCurl", "UplinkHTTP", "UplinkEventLoop", "UplinkCore", "UplinkTesting", "TestSupport", .httpTypes,
+                .system,
                 .product(name: "FlyingFox", package: "FlyingFox"),
             ]),
         .testTarget(name: "UplinkTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport"]),

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import UplinkCore
 import UplinkEventLoop
+import UplinkTesting
 
 @testable import UplinkMonitor
 

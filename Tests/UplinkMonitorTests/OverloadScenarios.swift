@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import UplinkCore
 import UplinkEventLoop
+import UplinkTesting
 
 @testable import UplinkMonitor
 
@@ -11,7 +12,7 @@ import UplinkEventLoop
 @Suite(.serialized, .undisturbed, .timeLimit(.minutes(10)), .needsNetworkNamespaces)
 struct OverloadScenarios {
     @Test func aFlappingLinkIsReportedAtTheIntervalsPace() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(from: .ipv4) { scenario in
             let commands = (0..<100).flatMap { _ in ["link set r0 down", "link set r0 up"] }
             try scenario.router.batch(commands)
             try scenario.host.ip("route replace default via 192.0.2.254")
@@ -22,7 +23,7 @@ struct OverloadScenarios {
     }
 
     @Test func routesThatDoNotMatterChangeNothing() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(from: .ipv4) { scenario in
             try await scenario.expectNoUpdates { try scenario.host.batch(churn(20_000)) }
             let evaluations = await scenario.monitor.statistics().evaluations
             #expect(evaluations < 1000)
@@ -33,7 +34,7 @@ struct OverloadScenarios {
 
     @Test func anOverrunIsSurvived() async throws {
         let smallest = try LinuxNetworkMonitor.Configuration(receiveBufferSize: 1)
-        try await withScenario(configuration: smallest, setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(from: .ipv4, configuration: smallest) { scenario in
             for isOnline in [false, true, false] {
                 try scenario.holdingUpTheLoop {
                     try scenario.host.batch(churn(20_000))
@@ -48,7 +49,7 @@ struct OverloadScenarios {
     }
 
     @Test func forgedMessagesAreNotBelieved() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(from: .ipv4) { scenario in
             let port = await scenario.monitor.watcher.eventPort
             try #require(port != 0)
             let forged = message(Wire.deleteLink, linkPayload(flags: 0))
@@ -60,7 +61,7 @@ struct OverloadScenarios {
     }
 
     @Test func manyLinksThatComeAndGoChangeNothing() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(from: .ipv4) { scenario in
             try await scenario.expectNoUpdates {
                 try scenario.host.batch((0..<50).map { "link add v\($0) type veth peer name w\($0)" })
                 try scenario.host.batch((0..<50).map { "link del v\($0)" })
@@ -69,7 +70,7 @@ struct OverloadScenarios {
     }
 
     @Test func changesAreToldWithinMilliseconds() async throws {
-        try await withScenario(configuration: .prompt, setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(from: .ipv4, configuration: .prompt) { scenario in
             try await withEventLoop(networkNamespace: scenario.host.name) { writing in
                 var delays: [Duration] = []
                 for round in 0..<60 {
@@ -86,9 +87,10 @@ struct OverloadScenarios {
     }
 
     @Test func anIdleMonitorWakesNobody() async throws {
-        try await withScenario(setUp: { host, router in
-            try host.silenceIPv6()
-            try NetworkNamespace.online(host, router)
+        try await withScenario(setUp: { network in
+            try network.silenceIPv6()
+            try network.connect()
+            try network.addIPv4()
         }) { scenario in
             let status = await onLoop(scenario.loop) { "/proc/self/task/\(threadID())/status" }
             try await Task.sleep(for: .milliseconds(300))  // the loop has come to rest
