@@ -70,6 +70,10 @@ let package = Package(
         // The positive control of the ThreadSanitizer run: a deliberate race beside its correct twin.
         .executableTarget(name: "RacyCounter", path: "Tests/RacyCounter"),
 
+        // Fuzzed with libFuzzer by scripts/fuzz; otherwise it takes files.
+        .executableTarget(
+            name: "FuzzMonitor", dependencies: ["UplinkMonitor", "UplinkCore"], path: "Tests/Fuzzing/FuzzMonitor"),
+
         // What several test targets share: namespaces, a census of descriptors and threads, programs to run.
         .target(
             name: "TestSupport", dependencies: ["UplinkCore", "UplinkTesting", .system], path: "Tests/TestSupport"),
@@ -83,6 +87,7 @@ let package = Package(
             name: "UplinkMonitorTests",
             dependencies: [
                 "UplinkMonitor", "UplinkEventLoop", "UplinkCore", "UplinkTesting", "TestSupport", "UplinkCommand",
+                "FuzzMonitor",
             ]),
         .testTarget(
             name: "UplinkHTTPTests", dependencies: ["UplinkHTTP", "UplinkTesting", "TestSupport", .httpTypes, .system]),

@@ -115,6 +115,13 @@ extension Scenario {
         within limit: Duration = .seconds(5), where fits: @Sendable (NetworkPath) -> Bool
     ) async throws -> NetworkPath { try await observer.first(within: limit, where: fits).path }
 
+    /// Waits for a path that fits, unless the latest does.
+    @discardableResult
+    func reach(where fits: @Sendable (NetworkPath) -> Bool) async throws -> NetworkPath {
+        if let latest = await observer.latest, fits(latest) { return latest }
+        return try await path(where: fits)
+    }
+
     /// Waits for a path that fits, and expects that the network was satisfied all the way.
     @discardableResult
     func handover(where fits: @Sendable (NetworkPath) -> Bool) async throws -> NetworkPath {
