@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibUV
+import UplinkCore
 
 extension EventLoop {
     /// Runs `work` on libuv's thread pool, for calls that may block (files), and returns what it returns.
@@ -8,9 +9,15 @@ extension EventLoop {
     ///
     /// - Throws: ``EventLoopError`` when the loop has ended, or what `work` throws.
     package func offLoop<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            offLoop(work) { continuation.resume(with: $0) }
+        let outcome = Locked<Swift.Result<Result, any Error>?>(nil)
+        await withCheckedContinuation { continuation in
+            offLoop(work) { result in
+                outcome.withLock { $0 = result }
+                continuation.resume()
+            }
         }
+        guard let result = outcome.withLock({ $0 }) else { throw EventLoopError(.ended, during: "work off the loop") }
+        return try result.get()
     }
 
     /// The same for callers that do not wait: `completion` runs on the loop's thread, exactly once.

@@ -5,29 +5,47 @@ import UplinkCore
 
 @Suite(.timeLimit(.minutes(1)))
 struct NetworkPathJSONTests {
-    private let path = NetworkPath(
-        status: .satisfied, scope: .global,
-        ipv4: FamilyPath(
-            interface: "eth0", interfaceIndex: 40, gateway: IPAddress("192.0.2.1"), source: IPAddress("192.0.2.10"),
-            table: 254),
-        ipv6: .unavailable(.noAddress),
-        interfaces: [
-            NetworkInterface(
-                name: "eth0", index: 40, kind: .ethernet,
-                addresses: [IPAddress("192.0.2.10"), IPAddress("2001:db8::1")].compactMap { $0 }, mtu: 1500)
-        ], isExpensive: true, generation: 7)
+    private let path: NetworkPath = {
+        let carrier = FamilyPath(interface: "eth0", interfaceIndex: 40, gateway: IPAddress("192.0.2.1"))
+        let tunnel = NetworkInterface(
+            name: "tun0", index: 7, kind: .tunnel,
+            addresses: [IPAddress("10.8.0.2"), IPAddress("2001:db8::1")].compactMap { $0 },
+            gateways: [IPAddress("10.8.0.1")].compactMap { $0 }, mtu: 1420, isMetered: true,
+            underlying: .init(endpoint: IPAddress("198.51.100.1"), kind: .ethernet, path: carrier))
+        var path = NetworkPath(
+            status: .satisfied, scope: .global,
+            ipv4: FamilyPath(
+                interface: "tun0", interfaceIndex: 7, gateway: IPAddress("10.8.0.1"), source: IPAddress("10.8.0.2"),
+                table: 254),
+            ipv6: .unavailable(.noAddress), interfaces: [tunnel],
+            alternatives: [NetworkInterface(name: "eth0", index: 40, kind: .ethernet)], isExpensive: true,
+            generation: 7, networkID: 0xAB)
+        path.dns.resolvers = [IPAddress("fe80::1")].compactMap { $0 }.map {
+            .init(address: $0, zone: "eth0", hasRoute: true)
+        }
+        path.ipv4.gatewayState = .stale
+        return path
+    }()
 
     @Test func theWholePathIsWritten() {
+        let none = #""validation":{"state":"disabled"}"#
         #expect(
             path.json == """
                 {"status":"satisfied","unsatisfiedReason":null,"scope":"global",\
-                "ipv4":{"isAvailable":true,"unsatisfiedReason":null,"interface":"eth0","interfaceIndex":40,\
-                "gateway":"192.0.2.1","source":"192.0.2.10","table":254},\
-                "ipv6":{"isAvailable":false,"unsatisfiedReason":"noAddress","interface":null,"interfaceIndex":null,\
-                "gateway":null,"source":null,"table":null},\
-                "interfaces":[{"name":"eth0","index":40,"kind":"ethernet",\
-                "addresses":["192.0.2.10","2001:db8::1"],"mtu":1500}],\
-                "isExpensive":true,"isConstrained":false,"generation":7}
+                "ipv4":{"isAvailable":true,"unsatisfiedReason":null,"isDegraded":false,"interface":"tun0",\
+                "interfaceIndex":7,"gateway":"10.8.0.1","gatewayState":"stale","source":"10.8.0.2","table":254,\(none)},\
+                "ipv6":{"isAvailable":false,"unsatisfiedReason":"noAddress","isDegraded":false,"interface":null,\
+                "interfaceIndex":null,"gateway":null,"gatewayState":null,"source":null,"table":null,\(none)},\
+                "interfaces":[{"name":"tun0","index":7,"kind":"tunnel","addresses":["10.8.0.2","2001:db8::1"],\
+                "gateways":["10.8.0.1"],"mtu":1420,"isMetered":true,"underlying":{"endpoint":"198.51.100.1",\
+                "kind":"ethernet","path":{"isAvailable":true,"unsatisfiedReason":null,"isDegraded":false,\
+                "interface":"eth0","interfaceIndex":40,"gateway":"192.0.2.1","gatewayState":null,"source":null,\
+                "table":null,\(none)}}}],\
+                "alternatives":[{"name":"eth0","index":40,"kind":"ethernet","addresses":[],"gateways":[],"mtu":1500,\
+                "isMetered":false,"underlying":null}],\
+                "isExpensive":true,"isConstrained":false,\
+                "dns":{"resolvers":[{"address":"fe80::1","zone":"eth0","hasRoute":true}]},\
+                "generation":7,"networkID":"00000000000000ab","isAuthoritative":true,"lastResume":null}
                 """)
     }
 
@@ -38,6 +56,35 @@ struct NetworkPathJSONTests {
         #expect(Set(family.keys) == names(of: path.ipv4))
         let interface = try #require((object["interfaces"] as? [[String: Any]])?.first)
         #expect(Set(interface.keys) == names(of: path.interfaces[0]))
+        let underlying = try #require(interface["underlying"] as? [String: Any])
+        #expect(Set(underlying.keys) == names(of: try #require(path.interfaces[0].underlying)))
+        let dns = try #require(object["dns"] as? [String: Any])
+        #expect(Set(dns.keys) == names(of: path.dns))
+        let resolver = try #require((dns["resolvers"] as? [[String: Any]])?.first)
+        #expect(Set(resolver.keys) == names(of: path.dns.resolvers[0]))
+    }
+
+    @Test func instantsAreSecondsSinceTheStart() throws {
+        var path = path
+        let start = ContinuousClock().systemEpoch
+        path.lastResume = start + .milliseconds(61_007)
+        path.ipv4.validation = .validated(at: start)
+        #expect(path.json.contains(#""lastResume":61.007"#))
+        #expect(path.json.contains(#""validation":{"state":"validated","at":0.000}"#))
+        path.lastResume = start - .seconds(5)
+        #expect(path.json.contains(#""lastResume":0.000"#))
+    }
+
+    @Test func validationsAreWrittenWithWhatIsKnown() {
+        var path = path
+        path.ipv4.validation = .captivePortal(url: "http://login.example/?a=\"b\"")
+        path.ipv6.validation = .failed("no answer")
+        #expect(path.json.contains(#""validation":{"state":"captivePortal","url":"http://login.example/?a=\"b\""}"#))
+        #expect(path.json.contains(#""validation":{"state":"failed","reason":"no answer"}"#))
+        path.ipv4.validation = .captivePortal(url: nil)
+        path.ipv6.validation = .probing
+        #expect(path.json.contains(#""validation":{"state":"captivePortal","url":null}"#))
+        #expect(path.json.contains(#""validation":{"state":"probing"}"#))
     }
 
     @Test(arguments: [

@@ -91,22 +91,6 @@ struct PathEmissionTests {
         #expect(PathKey(other) == PathKey(online))
     }
 
-    @Test func whatAProgramMaySeeOfItsConnectionsChangesTheKey() {
-        var path = NetworkPath(status: .satisfied, scope: .global)
-        path.ipv4 = FamilyPath(
-            interface: "eth0", interfaceIndex: 40, gateway: IPAddress("192.0.2.1"), source: IPAddress("192.0.2.10"))
-        let changes: [(inout NetworkPath) -> Void] = [
-            { $0.ipv4.interface = "wan0" }, { $0.ipv4.interfaceIndex = 41 }, { $0.ipv4.gateway = nil },
-            { $0.ipv4.source = IPAddress("192.0.2.11") }, { $0.isExpensive = true }, { $0.isConstrained = true },
-            { $0.status = .unsatisfied }, { $0.scope = .site }, { $0.unsatisfiedReason = .noRoute },
-        ]
-        for change in changes {
-            var other = path
-            change(&other)
-            #expect(PathKey(other) != PathKey(path))
-        }
-    }
-
     private func at(_ milliseconds: Int) -> SuspendingClock.Instant { start + .milliseconds(milliseconds) }
 
     private func numbered(_ path: NetworkPath, _ generation: UInt64) -> NetworkPath {

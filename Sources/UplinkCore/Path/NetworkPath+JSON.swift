@@ -3,8 +3,10 @@
 extension NetworkPath {
     /// The path as one line of JSON (RFC 8259): an object with every property of ``NetworkPath`` under its own name.
     ///
-    /// Enumerations are strings, scopes too (`"site"`); addresses are strings as ``IPAddress`` describes itself; what is
-    /// nil is `null`.
+    /// Enumerations are strings, scopes too (`"site"`); addresses are strings as ``IPAddress`` describes itself;
+    /// instants are seconds since the system was started, as in `/proc/uptime`; `networkID` is a string of hexadecimal
+    /// digits; a validation is an object with its `state`; what is nil is `null`. Names do not change, but new ones may
+    /// be added.
     public var json: String {
         JSON.object([
             ("status", .string(status.rawValue)),
@@ -13,9 +15,14 @@ extension NetworkPath {
             ("ipv4", ipv4.json),
             ("ipv6", ipv6.json),
             ("interfaces", .array(interfaces.map(\.json))),
+            ("alternatives", .array(alternatives.map(\.json))),
             ("isExpensive", .bool(isExpensive)),
             ("isConstrained", .bool(isConstrained)),
+            ("dns", dns.json),
             ("generation", .number(generation)),
+            ("networkID", .hexadecimal(networkID)),
+            ("isAuthoritative", .bool(isAuthoritative)),
+            ("lastResume", .seconds(lastResume)),
         ]).text
     }
 }
@@ -25,12 +32,26 @@ extension FamilyPath {
         .object([
             ("isAvailable", .bool(isAvailable)),
             ("unsatisfiedReason", .string(unsatisfiedReason?.rawValue)),
+            ("isDegraded", .bool(isDegraded)),
             ("interface", .string(interface)),
-            ("interfaceIndex", interfaceIndex.map { .number(UInt64($0)) } ?? .null),
-            ("gateway", .string(gateway?.description)),
-            ("source", .string(source?.description)),
-            ("table", table.map { .number(UInt64($0)) } ?? .null),
+            ("interfaceIndex", .number(interfaceIndex)),
+            ("gateway", .address(gateway)),
+            ("gatewayState", .string(gatewayState?.rawValue)),
+            ("source", .address(source)),
+            ("table", .number(table)),
+            ("validation", validation.json),
         ])
+    }
+}
+
+extension PathValidation {
+    fileprivate var json: JSON {
+        switch self {
+        case .disabled, .probing: .object([("state", .string(state.rawValue))])
+        case .validated(let instant): .object([("state", .string(state.rawValue)), ("at", .seconds(instant))])
+        case .captivePortal(let url): .object([("state", .string(state.rawValue)), ("url", .string(url))])
+        case .failed(let reason): .object([("state", .string(state.rawValue)), ("reason", .string(reason))])
+        }
     }
 }
 
@@ -38,46 +59,33 @@ extension NetworkInterface {
     fileprivate var json: JSON {
         .object([
             ("name", .string(name)),
-            ("index", .number(UInt64(index))),
+            ("index", .number(index)),
             ("kind", .string(kind.rawValue)),
-            ("addresses", .array(addresses.map { .string($0.description) })),
-            ("mtu", .number(UInt64(mtu))),
+            ("addresses", .array(addresses.map(JSON.address))),
+            ("gateways", .array(gateways.map(JSON.address))),
+            ("mtu", .number(mtu)),
+            ("isMetered", .bool(isMetered)),
+            ("underlying", underlying?.json ?? .null),
         ])
     }
 }
 
-/// As much of JSON as a path needs.
-private struct JSON {
-    let text: String
-
-    static let null = JSON(text: "null")
-
-    static func bool(_ value: Bool) -> Self { JSON(text: value ? "true" : "false") }
-
-    static func number(_ value: UInt64) -> Self { JSON(text: String(value)) }
-
-    static func array(_ values: [JSON]) -> Self {
-        JSON(text: "[" + values.map(\.text).joined(separator: ",") + "]")
+extension NetworkInterface.Underlying {
+    fileprivate var json: JSON {
+        .object([
+            ("endpoint", .address(endpoint)),
+            ("kind", .string(kind?.rawValue)),
+            ("path", path.json),
+        ])
     }
+}
 
-    static func object(_ members: [(name: String, value: JSON)]) -> Self {
-        JSON(text: "{" + members.map { string($0.name).text + ":" + $0.value.text }.joined(separator: ",") + "}")
-    }
+extension DNSConfiguration {
+    fileprivate var json: JSON { .object([("resolvers", .array(resolvers.map(\.json)))]) }
+}
 
-    /// A string; the kernel lets interface names hold quotes, backslashes and control characters.
-    static func string(_ value: String?) -> Self {
-        guard let value else { return .null }
-        var text = "\""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return JSON(text: text + "\"")
+extension DNSConfiguration.Resolver {
+    fileprivate var json: JSON {
+        .object([("address", .address(address)), ("zone", .string(zone)), ("hasRoute", .bool(hasRoute))])
     }
 }

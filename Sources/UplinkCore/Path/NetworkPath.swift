@@ -43,21 +43,45 @@ public struct NetworkPath: Sendable, Hashable {
     public var ipv4: FamilyPath
     /// The way that IPv6 packets take.
     public var ipv6: FamilyPath
-    /// The interfaces that lead to the internet, the one in use first.
+    /// The interfaces that lead to the internet, in order of preference: the one in use first, then by the routes'
+    /// metric. Empty unless the path is satisfied.
+    ///
+    /// Only those count that have a usable address and a route to the internet of their own. A bridge of containers has
+    /// none.
     public var interfaces: [NetworkInterface]
-    /// Whether use costs money or quota (a mobile network).
+    /// The interfaces that are not in use and through which a socket that is bound to one of them (`SO_BINDTODEVICE`)
+    /// would reach the internet, in order of preference.
+    ///
+    /// Also while the path is not satisfied: the kernel goes on sending into an uplink that is dead as long as its route
+    /// is the best, and then this says what would work.
+    public var alternatives: [NetworkInterface]
+    /// Whether use costs money or quota: a modem, a tethered phone, a tunnel through one, or what the program itself
+    /// says of an interface.
     public var isExpensive: Bool
-    /// Whether the user asked programs to use little.
+    /// Whether programs should use little. The kernel knows nothing of it; the program itself can say it of an interface.
     public var isConstrained: Bool
+    /// The name servers, and whether packets can go there.
+    public var dns: DNSConfiguration
     /// Rises by one or more with every path a monitor gives, so that a flap between two looks can be told.
     public var generation: UInt64
+    /// Tells networks apart that look alike: a number made of the primary interface's index, the gateway and the source
+    /// address's network. Nil unless the path is satisfied.
+    ///
+    /// The same network has the same number as long as the interface keeps its index, in every process.
+    public var networkID: UInt64?
+    /// Whether the path is what the kernel said. False where the monitor has no netlink and has to guess; such a path is
+    /// satisfied when in doubt.
+    public var isAuthoritative: Bool
+    /// When the system last woke from sleep while the monitor worked. Connections from before may be dead.
+    public var lastResume: ContinuousClock.Instant?
 
     /// Describes a path. What is left out is what an absent network has.
     public init(
         status: Status = .unsatisfied, unsatisfiedReason: UnsatisfiedReason? = nil, scope: Scope = .none,
         ipv4: FamilyPath = .unavailable(.noInterface), ipv6: FamilyPath = .unavailable(.noInterface),
-        interfaces: [NetworkInterface] = [], isExpensive: Bool = false, isConstrained: Bool = false,
-        generation: UInt64 = 0
+        interfaces: [NetworkInterface] = [], alternatives: [NetworkInterface] = [], isExpensive: Bool = false,
+        isConstrained: Bool = false, dns: DNSConfiguration = DNSConfiguration(), generation: UInt64 = 0,
+        networkID: UInt64? = nil, isAuthoritative: Bool = true, lastResume: ContinuousClock.Instant? = nil
     ) {
         self.status = status
         self.unsatisfiedReason = unsatisfiedReason
@@ -65,9 +89,14 @@ public struct NetworkPath: Sendable, Hashable {
         self.ipv4 = ipv4
         self.ipv6 = ipv6
         self.interfaces = interfaces
+        self.alternatives = alternatives
         self.isExpensive = isExpensive
         self.isConstrained = isConstrained
+        self.dns = dns
         self.generation = generation
+        self.networkID = networkID
+        self.isAuthoritative = isAuthoritative
+        self.lastResume = lastResume
     }
 
     /// Whether the status is ``Status/satisfied``.
@@ -75,9 +104,17 @@ public struct NetworkPath: Sendable, Hashable {
 
     /// The way that packets of one family take.
     public subscript(family: IPAddress.Family) -> FamilyPath {
-        switch family {
-        case .ipv4: ipv4
-        case .ipv6: ipv6
+        get {
+            switch family {
+            case .ipv4: ipv4
+            case .ipv6: ipv6
+            }
+        }
+        set {
+            switch family {
+            case .ipv4: ipv4 = newValue
+            case .ipv6: ipv6 = newValue
+            }
         }
     }
 
@@ -88,22 +125,5 @@ public struct NetworkPath: Sendable, Hashable {
     public var interfacesInUse: [NetworkInterface] {
         let indices = [ipv4, ipv6].filter(\.isAvailable).compactMap(\.interfaceIndex)
         return interfaces.filter { indices.contains($0.index) }
-    }
-}
-
-extension NetworkPath: CustomStringConvertible {
-    /// One line for a person, such as `satisfied: eth0 (ethernet), IPv4 192.0.2.10 via 192.0.2.1`.
-    public var description: String {
-        guard isSatisfied else {
-            return unsatisfiedReason.map { "\(status.rawValue): \($0.explanation)" } ?? status.rawValue
-        }
-        let interface = primaryInterface.map { ["\($0.name) (\($0.kind.rawValue))"] } ?? []
-        let families = [("IPv4", ipv4), ("IPv6", ipv6)].compactMap { name, family -> String? in
-            guard family.isAvailable else { return nil }
-            let source = family.source.map { " \($0)" } ?? ""
-            return name + source + (family.gateway.map { " via \($0)" } ?? "")
-        }
-        let notes = (isExpensive ? ["expensive"] : []) + (isConstrained ? ["constrained"] : [])
-        return "\(status.rawValue): " + (interface + families + notes).joined(separator: ", ")
     }
 }

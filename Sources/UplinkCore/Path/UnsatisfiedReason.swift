@@ -18,7 +18,7 @@ public enum UnsatisfiedReason: String, Sendable, Hashable, CaseIterable {
     case linkDormant
     /// An address is being checked for duplicates and will be usable in a moment.
     case addressPending
-    /// The system would not say.
+    /// The system would not say, as where a sandbox forbids to ask the kernel.
     case unknown
 
     /// A few words for a person, such as `no route to the internet`.

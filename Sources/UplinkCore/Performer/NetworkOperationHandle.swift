@@ -60,14 +60,14 @@ extension NetworkOperationPerformer {
         let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
         let task = Task(name: Task.name, executorPreference: executor) {
             [core] () async -> Result<Value, PerformFailure<any Error>> in
-            let id: PerformerMachine.ID
-            switch place {
-            case .success(let place): id = place
-            case .failure(let error): return .failure(.notStarted(error))
-            }
-            switch await core.admit(id, request) {
-            case .success(let admission): return await core.run(admission, operation).mapError { .operation($0) }
-            case .failure(let error): return .failure(.notStarted(error))
+            switch await core.admit(place) {
+            case .success(let admission):
+                do {
+                    return .success(try await core.run(admission, operation))
+                } catch {
+                    return .failure(.operation(error))
+                }
+            case .failure(let refusal): return .failure(.notStarted(refusal.error))
             }
         }
         return NetworkOperationHandle(task)

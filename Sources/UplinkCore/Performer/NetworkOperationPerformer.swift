@@ -61,9 +61,14 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
         operation: nonisolated(nonsending) () async throws(Failure) -> Value
     ) async -> Result<Value, PerformFailure<Failure>> {
         guard let limit = TimeLimit(seconds: seconds) else { return .failure(.notStarted(.invalidArgument)) }
-        switch await core.admit(core.request(requirement, limit: limit)) {
-        case .failure(let error): return .failure(.notStarted(error))
-        case .success(let admission): return await core.run(admission, operation).mapError { .operation($0) }
+        switch await core.admit(core.enter(requirement, limit: limit)) {
+        case .failure(let refusal): return .failure(.notStarted(refusal.error))
+        case .success(let admission):
+            do throws(Failure) {
+                return .success(try await core.run(admission, operation))
+            } catch {
+                return .failure(.operation(error))
+            }
         }
     }
 
@@ -83,9 +88,9 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
         within limit: Duration, requiring requirement: NetworkRequirement,
         operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        switch await core.admit(core.request(requirement, limit: TimeLimit(limit))) {
-        case .success(let admission): return try await core.run(admission, operation).get()
-        case .failure(let error): throw error.thrown
+        switch await core.admit(core.enter(requirement, limit: TimeLimit(limit))) {
+        case .success(let admission): return try await core.run(admission, operation)
+        case .failure(let refusal): throw refusal.error.thrown
         }
     }
 

@@ -14,13 +14,13 @@ extension PerformerCore {
         var waitStart = request.start
         while true {
             let admission: Admission
-            switch await admit(request) {
+            switch await admit(enterUnlessCancelled(request)) {
             case .success(let admitted): admission = admitted
-            case .failure(let error):
-                return PerformReport(result: .failure(error.afterAttempts(attempts)), attempts: attempts)
+            case .failure(let refusal):
+                return PerformReport(result: .failure(refusal.error.afterAttempts(attempts)), attempts: attempts)
             }
             let start = clock.now()
-            let (result, ending) = await attempt(admission, operation)
+            let (result, ending) = await attempt(admission, until: request.operationDeadline, operation)
             let end = clock.now()
             let failure = result.failure
             attempts.append(
@@ -55,9 +55,9 @@ extension PerformerCore {
     /// Runs an admitted operation in a task of its own, which the deadline, the loss of the network or the caller's
     /// cancellation cancels.
     private nonisolated(nonsending) func attempt<Value: Sendable>(
-        _ admission: Admission, _ operation: @escaping @Sendable () async throws -> Value
+        _ admission: Admission, until end: Int64, _ operation: @escaping @Sendable () async throws -> Value
     ) async -> (Result<Value, any Error>, PerformerMachine.Ending) {
-        let deadline = OperationDeadline(nanoseconds: admission.deadline, now: clock.now, outer: .current)
+        let deadline = OperationDeadline(nanoseconds: end, now: clock.now, outer: .current)
         let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
         let task = Task(name: Task.name, executorPreference: executor) {
             let result: Result<Value, any Error> = await self.holding(admission.slot) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The performer's shell: it feeds the state machine from the monitor and the clock, and carries out its actions.
+/// The performer's shell: it takes calls to the state machine and back, and carries out the machine's actions.
+///
+/// Very many calls may wait in it, and what a function keeps over a suspension counts for each of them. So what waits
+/// keeps an id and little else; paths, requests and errors stay in functions that are not async.
 final class PerformerCore: Sendable {
-    private let monitor: any NetworkMonitor
+    let monitor: any NetworkMonitor
     let clock: PerformerClock
     let machine: Locked<PerformerMachine>
     /// Why no operation will ever run.
@@ -18,13 +21,18 @@ final class PerformerCore: Sendable {
     var statistics: PerformerStatistics { machine.withLock { $0.statistics } }
     var census: PerformerCensus { machine.withLock { $0.census } }
 
-    /// A call that may run its operation now.
+    /// A call that may run its operation now, and has to.
     struct Admission {
         let id: PerformerMachine.ID
         /// What it runs on, if not any number may run at once.
         let slot: PerformerMachine.Slot?
-        /// When a supervised operation's time is over; `Int64.max` for never.
-        let deadline: Int64
+    }
+
+    /// Why an operation never runs, as a reference.
+    final class Refusal: Error {
+        let error: NetworkOperationError
+
+        init(_ error: NetworkOperationError) { self.error = error }
     }
 
     /// What a call asks for.
@@ -39,6 +47,9 @@ final class PerformerCore: Sendable {
         var watchesLoss = false
         /// The operation does not start before.
         var notBefore = Int64.min
+
+        /// When the operation's time is over; `Int64.max` for never.
+        var operationDeadline: Int64 { isSupervised ? deadline : .max }
     }
 
     /// Makes a request whose time counts from now.
@@ -51,23 +62,23 @@ final class PerformerCore: Sendable {
             watchesLoss: watchesLoss)
     }
 
-    /// Waits until the network is there, in the caller's task, and takes the last look before the operation.
-    ///
-    /// Returns without suspending when the network is known to be there.
-    nonisolated(nonsending) func admit(_ request: Request) async -> Result<Admission, NetworkOperationError> {
-        if Task.isCancelled {
-            machine.withLock { $0.note(.cancelled) }
-            return .failure(.cancelled)
-        }
-        switch enter(request) {
-        case .success(let id): return await admit(id, request)
-        case .failure(let error): return .failure(error)
-        }
+    /// Gives a call whose time counts from now its place, unless its task is cancelled.
+    @inline(never)
+    func enter(_ requirement: NetworkRequirement, limit: TimeLimit) -> Result<PerformerMachine.ID, Refusal> {
+        enterUnlessCancelled(request(requirement, limit: limit))
+    }
+
+    /// Gives a call its place, unless its task is cancelled.
+    @inline(never)
+    func enterUnlessCancelled(_ request: Request) -> Result<PerformerMachine.ID, Refusal> {
+        guard Task.isCancelled else { return enter(request) }
+        machine.withLock { $0.note(.cancelled) }
+        return .failure(Refusal(.cancelled))
     }
 
     /// Gives a call its place.
-    func enter(_ request: Request) -> Result<PerformerMachine.ID, NetworkOperationError> {
-        if let fault { return .failure(fault) }
+    func enter(_ request: Request) -> Result<PerformerMachine.ID, Refusal> {
+        if let fault { return .failure(Refusal(fault)) }
         let parent = HeldSlot.current(of: self)
         let graceEnd = graceEnd(from: request.start)
         return .success(
@@ -79,34 +90,19 @@ final class PerformerCore: Sendable {
             })
     }
 
-    /// Waits in the place that the call has.
+    /// Waits until the network is there, in the caller's task, and takes the last look before the operation.
+    ///
+    /// Returns without suspending when the network is known to be there.
+    @inline(__always)
     nonisolated(nonsending) func admit(
-        _ id: PerformerMachine.ID, _ request: Request
-    ) async -> Result<Admission, NetworkOperationError> {
-        let requirement = request.requirement
-        let deadline = request.isSupervised ? request.deadline : .max
-        // A place first, then the look: a path that comes after the look finds the call in its place.
-        while true {
-            if let path = monitor.currentPath {
-                let look = PerformerMachine.Look(path, requirement)
-                if look.isEnough {
-                    switch begin(id, look) {
-                    case .started(let slot): return .success(Admission(id: id, slot: slot, deadline: deadline))
-                    case .notStarted(let error): return .failure(error)
-                    case .requeued: break
-                    }
-                } else {
-                    answer([(id, look)])
-                }
-            }
-            switch await suspend(id) {
-            case .notStarted(let error): return .failure(error)
-            case .granted:
-                switch begin(id, monitor.currentPath.map { PerformerMachine.Look($0, requirement) }) {
-                case .started(let slot): return .success(Admission(id: id, slot: slot, deadline: deadline))
-                case .notStarted(let error): return .failure(error)
-                case .requeued: continue
-                }
+        _ place: Result<PerformerMachine.ID, Refusal>
+    ) async -> Result<Admission, Refusal> {
+        switch place {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let id):
+            while true {
+                if let outcome = proceed(id) { return outcome }
+                await suspend(id)
             }
         }
     }
@@ -114,19 +110,21 @@ final class PerformerCore: Sendable {
     /// Runs an admitted operation in the caller's task.
     nonisolated(nonsending) func run<Value, Failure: Error>(
         _ admission: Admission, _ operation: nonisolated(nonsending) () async throws(Failure) -> Value
-    ) async -> Result<Value, Failure> {
+    ) async throws(Failure) -> Value {
         defer { _ = finish(admission.id) }
-        return await holding(admission.slot) {
-            do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
-        }
+        return try await holding(admission.slot, operation)
     }
 
     /// Lets calls within `body` use the slot.
-    nonisolated(nonsending) func holding<Outcome>(
-        _ slot: PerformerMachine.Slot?, _ body: nonisolated(nonsending) () async -> Outcome
-    ) async -> Outcome {
-        guard let slot else { return await body() }
-        return await HeldSlot.$current.withValue(HeldSlot(slot, of: self)) { await body() }
+    nonisolated(nonsending) func holding<Value, Failure: Error>(
+        _ slot: PerformerMachine.Slot?, _ body: nonisolated(nonsending) () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        guard let slot else { return try await body() }
+        // `withValue` rethrows, which loses the type of the error.
+        let outcome: Result<Value, Failure> = await HeldSlot.$current.withValue(HeldSlot(slot, of: self)) {
+            do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
+        }
+        return try outcome.get()
     }
 
     /// Ends a call whose operation has ended.
@@ -140,6 +138,37 @@ final class PerformerCore: Sendable {
 extension PerformerCore {
     private func graceEnd(from now: Int64) -> Int64 { TimeLimit(monitor.timeToFirstPath).deadline(from: now) }
 
+    /// Begins, or returns nil when there is something to wait for.
+    ///
+    /// A call has a place before it looks, so that a path which comes after the look finds it there.
+    @inline(never)
+    private func proceed(_ id: PerformerMachine.ID) -> Result<Admission, Refusal>? {
+        while true {
+            let isGranted: Bool
+            let start: PerformerMachine.Start
+            switch machine.withLock({ $0.standing(of: id) }) {
+            case .denied: (isGranted, start) = (false, begin(id, nil))
+            case .granted(let requirement): (isGranted, start) = (true, begin(id, look(requirement)))
+            case .undecided(let requirement):
+                guard let look = look(requirement) else { return nil }
+                guard look.isEnough else {
+                    answer([(id, look)])
+                    return nil
+                }
+                (isGranted, start) = (false, begin(id, look))
+            }
+            switch start {
+            case .started(let slot): return .success(Admission(id: id, slot: slot))
+            case .notStarted(let error): return .failure(Refusal(error))
+            case .requeued: if !isGranted { return nil }
+            }
+        }
+    }
+
+    private func look(_ requirement: NetworkRequirement) -> PerformerMachine.Look? {
+        monitor.currentPath.map { PerformerMachine.Look($0, requirement) }
+    }
+
     /// Asks for the last word. There is no look when the path is not known.
     private func begin(_ id: PerformerMachine.ID, _ look: PerformerMachine.Look?) -> PerformerMachine.Start {
         let now = clock.now()
@@ -151,66 +180,16 @@ extension PerformerCore {
         return start
     }
 
-    private nonisolated(nonsending) func suspend(_ id: PerformerMachine.ID) async -> PerformerMachine.Verdict {
+    private nonisolated(nonsending) func suspend(_ id: PerformerMachine.ID) async {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                perform(machine.withLock { $0.suspend(id, continuation) })
-            }
+            await withCheckedContinuation { park(id, $0) }
         } onCancel: {
             perform(machine.withLock { $0.cancel(id) })
         }
     }
 
-    private func answer(_ answers: [(PerformerMachine.ID, PerformerMachine.Look)]) {
-        let now = clock.now()
-        perform(machine.withLock { $0.answered(answers, now: now) })
-    }
-
-    /// Requirements are the user's code at times, so they are asked with no lock held.
-    private func pathArrived(_ path: NetworkPath, subscription number: UInt64) {
-        let (waiting, watching) = machine.withLock { $0.pathArrived(path, subscription: number) }
-        answer(waiting.map { id, requirement in (id, PerformerMachine.Look(path, requirement)) })
-        if watching.isEmpty { return }
-        // The newest path, since an operation may have begun on a newer one than the one that arrives here.
-        let newest = monitor.currentPath ?? path
-        let lost = watching.filter { !$0.1.isSatisfied(by: newest) }.map(\.0)
-        perform(machine.withLock { $0.lost(lost) })
-    }
-
-    func perform(_ actions: PerformerMachine.Actions) {
-        for (continuation, verdict) in actions.resumptions { continuation.resume(returning: verdict) }
-        for cancel in actions.cancellations { cancel() }
-        for task in actions.retired { task.cancel() }
-        if let number = actions.subscribe {
-            let task = Task.detached { await self.watchPaths(as: number) }
-            machine.withLock { $0.subscribed(number, task) }?.cancel()
-        }
-        if let (deadline, number) = actions.arm {
-            let task = Task.detached { await self.sleep(until: deadline, as: number) }
-            machine.withLock { $0.armed(number, task) }?.cancel()
-        }
-    }
-
-    private func watchPaths(as number: UInt64) async {
-        var failure: NetworkMonitorError?
-        do throws(NetworkMonitorError) {
-            for try await path in monitor.paths { pathArrived(path, subscription: number) }
-        } catch {
-            failure = error
-        }
-        perform(machine.withLock { $0.pathsEnded(failure, subscription: number) })
-    }
-
-    private func sleep(until deadline: Int64, as number: UInt64) async {
-        do {
-            try await clock.sleep(until: deadline)
-        } catch  where !Task.isCancelled {
-            // The clock has failed (its event loop ended): the system's keeps the limit, lest a call wait for ever.
-            try? await Task.sleep(for: Duration.nanoseconds(max(0, deadline - clock.now())), clock: SuspendingClock())
-        } catch {
-            return
-        }
-        let now = clock.now()
-        perform(machine.withLock { $0.alarmWentOff(number, now: now) })
+    @inline(never)
+    private func park(_ id: PerformerMachine.ID, _ continuation: PerformerMachine.Continuation) {
+        perform(machine.withLock { $0.suspend(id, continuation) })
     }
 }

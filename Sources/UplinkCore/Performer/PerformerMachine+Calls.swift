@@ -11,9 +11,9 @@ extension PerformerMachine {
         arrivals += 1
         let id = calls.append(
             Call(
-                requirement: requirement, deadline: deadline, arrival: arrivals, parent: parent,
-                isSupervised: isSupervised, watchesLoss: watchesLoss, notBefore: notBefore,
-                isInGrace: deadline < graceEnd, stage: .entered))
+                requirement: requirement, deadline: deadline, arrival: arrivals, notBefore: notBefore,
+                isSupervised: isSupervised, watchesLoss: watchesLoss, isInGrace: deadline < graceEnd,
+                stage: .entered, parent: parent))
         waitingCount += 1
         if deadline != .max { deadlines.insert(deadline: max(deadline, graceEnd), slot: id.slot) }
         return id
@@ -27,11 +27,23 @@ extension PerformerMachine {
             calls[id]?.stage = .waiting(continuation)
             if !subscription.isActive { actions.subscribe = subscription.start() }
             armForFirst(&actions)
-        case .decided(let verdict): tell(id, verdict, continuation, &actions)
-        case .waiting, .granted, .running, .overdue, .lost, .abandoned, nil:
+        case .decided: actions.resumptions.append(continuation)
+        case .waiting, .running, .overdue, .lost, .abandoned, nil:
             preconditionFailure("a call suspends once after it entered, and once after it was requeued")
         }
         return actions
+    }
+
+    /// Says what a call that does not wait, or waits no longer, is to do.
+    func standing(of id: ID) -> Standing {
+        guard let call = calls[id] else { preconditionFailure("a call stays in its place until it begins") }
+        switch call.stage {
+        case .entered: return .undecided(call.requirement)
+        case .decided(.granted): return .granted(call.requirement)
+        case .decided(.notStarted): return .denied
+        case .waiting, .running, .overdue, .lost, .abandoned:
+            preconditionFailure("a call asks before it begins, and not while it waits")
+        }
     }
 
     /// Says whether the operation may run now. The last word before it does.
@@ -45,7 +57,7 @@ extension PerformerMachine {
         var actions = Actions()
         guard let call = calls[id] else { preconditionFailure("a call begins with the place it entered") }
         switch call.stage {
-        case .entered, .granted, .decided(.granted): break
+        case .entered, .decided(.granted): break
         case .decided(.notStarted(let error)):
             leave(id, error, &actions)
             return (.notStarted(error), actions)
@@ -89,7 +101,7 @@ extension PerformerMachine {
         case .running: calls[id]?.stage = .running(cancel: cancel)
         case .overdue, .lost, .abandoned: actions.cancellations.append(cancel)
         case nil: break  // it has ended already
-        case .entered, .waiting, .decided, .granted: preconditionFailure("an operation runs after it has begun")
+        case .entered, .waiting, .decided: preconditionFailure("an operation runs after it has begun")
         }
         return actions
     }
@@ -101,7 +113,7 @@ extension PerformerMachine {
             switch calls[id]?.stage {
             case .overdue: .overdue
             case .lost: .lost
-            case .entered, .waiting, .decided, .granted, .running, .abandoned, nil: .undisturbed
+            case .entered, .waiting, .decided, .running, .abandoned, nil: .undisturbed
             }
         releaseSlot(id, &actions)
         if calls[id]?.watchesLoss == true { watchingCount -= 1 }
@@ -121,7 +133,7 @@ extension PerformerMachine {
             deadlines.remove(slot: id.slot)
             if let cancel { actions.cancellations.append(cancel) }
             retireIfIdle(&actions)
-        case .decided, .granted, .overdue, .lost, .abandoned, nil: break
+        case .decided, .overdue, .lost, .abandoned, nil: break
         }
         return actions
     }

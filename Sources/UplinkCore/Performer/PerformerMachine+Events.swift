@@ -3,20 +3,25 @@
 // What happens while calls wait: paths, the monitor's end, the alarm.
 
 extension PerformerMachine {
-    /// The calls that a new path may concern, in order of arrival, for their requirements to be asked outside the lock:
-    /// those that wait, for `answered`, and those whose operation runs and is to be cancelled, for `lost`.
-    mutating func pathArrived(
-        _ path: NetworkPath, subscription number: UInt64
+    /// Takes note of a new path. Returns the calls that are there, in order of arrival, for `questions`.
+    mutating func pathArrived(_ path: NetworkPath, subscription number: UInt64) -> [ID] {
+        guard subscription.isCurrent(number) else { return [] }
+        lastPath = path
+        return calls.ids
+    }
+
+    /// What a new path has to be asked for these calls, outside the lock: those that wait, for `answered`, and those
+    /// whose operation runs and is to be cancelled, for `lost`.
+    func questions(
+        of ids: ArraySlice<ID>
     ) -> (waiting: [(ID, NetworkRequirement)], watching: [(ID, NetworkRequirement)]) {
         var (waiting, watching): ([(ID, NetworkRequirement)], [(ID, NetworkRequirement)]) = ([], [])
-        guard subscription.isCurrent(number) else { return (waiting, watching) }
-        lastPath = path
-        for id in calls.ids {
+        for id in ids {
             guard let call = calls[id] else { continue }
             switch call.stage {
             case .entered, .waiting: waiting.append((id, call.requirement))
             case .running: if call.watchesLoss { watching.append((id, call.requirement)) }
-            case .decided, .granted, .overdue, .lost, .abandoned: break
+            case .decided, .overdue, .lost, .abandoned: break
             }
         }
         return (waiting, watching)
@@ -31,7 +36,7 @@ extension PerformerMachine {
                 calls[id]?.stage = .lost
                 deadlines.remove(slot: id.slot)
                 if let cancel { actions.cancellations.append(cancel) }
-            case .entered, .waiting, .decided, .granted, .overdue, .lost, .abandoned, nil: break
+            case .entered, .waiting, .decided, .overdue, .lost, .abandoned, nil: break
             }
         }
         retireIfIdle(&actions)
@@ -56,7 +61,7 @@ extension PerformerMachine {
                     calls[id]?.isInGrace = false
                     setAlarm(of: id, &actions)
                 }
-            case .decided, .granted, .running, .overdue, .lost, .abandoned: break
+            case .decided, .running, .overdue, .lost, .abandoned: break
             }
         }
         return actions
@@ -72,7 +77,7 @@ extension PerformerMachine {
         for id in calls.ids {
             switch calls[id]?.stage {
             case .entered, .waiting: decide(id, verdict, &actions)
-            case .decided, .granted, .running, .overdue, .lost, .abandoned, nil: break
+            case .decided, .running, .overdue, .lost, .abandoned, nil: break
             }
         }
         return actions
@@ -97,7 +102,7 @@ extension PerformerMachine {
             case .running(let cancel):
                 calls[id]?.stage = .overdue
                 if let cancel { actions.cancellations.append(cancel) }
-            case .decided, .granted, .overdue, .lost, .abandoned: break
+            case .decided, .overdue, .lost, .abandoned: break
             }
         }
         armForFirst(&actions)

@@ -27,25 +27,12 @@ extension PerformerMachine {
         return isReady
     }
 
-    /// Gives a call its verdict, now or when it suspends.
+    /// Gives a call its verdict, and resumes it if it waits.
     mutating func decide(_ id: ID, _ verdict: Verdict, _ actions: inout Actions) {
         deadlines.remove(slot: id.slot)
         leaveLine(id)
-        if case .waiting(let continuation) = calls[id]?.stage {
-            tell(id, verdict, continuation, &actions)
-        } else {
-            calls[id]?.stage = .decided(verdict)
-        }
-    }
-
-    mutating func tell(
-        _ id: ID, _ verdict: Verdict, _ continuation: Continuation, _ actions: inout Actions
-    ) {
-        actions.resumptions.append((continuation, verdict))
-        switch verdict {
-        case .granted: calls[id]?.stage = .granted
-        case .notStarted(let error): leave(id, error, &actions)
-        }
+        if case .waiting(let continuation) = calls[id]?.stage { actions.resumptions.append(continuation) }
+        calls[id]?.stage = .decided(verdict)
     }
 
     /// Ends a call whose operation never runs.

@@ -8,9 +8,9 @@ struct PerformerMachine {
     typealias ID = ArrivalTable<Call>.ID
     /// Leave to run; its element is how many calls run on it: one, and those performed in that one's operation.
     typealias Slot = ArrivalTable<Int>.ID
-    typealias Continuation = CheckedContinuation<Verdict, Never>
+    typealias Continuation = CheckedContinuation<Void, Never>
 
-    /// What a waiting call is told.
+    /// What a waiting call finds when it is resumed.
     enum Verdict {
         /// The network is there: go and `begin`.
         case granted
@@ -19,36 +19,38 @@ struct PerformerMachine {
     }
 
     /// One call of the performer.
+    ///
+    /// Very many may wait, so the order of the members is one that leaves few gaps.
     struct Call {
         let requirement: NetworkRequirement
         /// When the time is over; `Int64.max` for never.
         let deadline: Int64
         /// The call's number in order of arrival.
         let arrival: Int64
-        /// The slot of the operation that the call was made in.
-        let parent: Slot?
+        /// The operation does not start before, though the network be there.
+        let notBefore: Int64
+        /// The generation of the newest path that the call has seen.
+        var generation: UInt64 = 0
+        /// Since when the path has been enough, as far as the call has seen; nil while it is not.
+        var steadySince: Int64?
         /// Whether the deadline holds for the operation too.
         let isSupervised: Bool
         /// Whether the operation is cancelled when the network is lost.
         let watchesLoss: Bool
-        /// The operation does not start before, though the network be there.
-        let notBefore: Int64
         /// Whether the call waits beyond its deadline for the first word on the path.
         var isInGrace: Bool
-        /// Since when the path has been enough, as far as the call has seen; nil while it is not.
-        var steadySince: Int64?
-        /// The generation of the newest path that the call has seen.
-        var generation: UInt64 = 0
-        /// The slot it holds, from the grant to the operation's end.
-        var slot: Slot?
         /// Whether it has all but a slot.
         var isInLine = false
         var stage: Stage
+        /// The slot of the operation that the call was made in.
+        let parent: Slot?
+        /// The slot it holds, from the grant to the operation's end.
+        var slot: Slot?
 
         /// Whether the deadline can still do something: always before the operation, and then if it is supervised.
         var deadlineMatters: Bool {
             switch stage {
-            case .entered, .waiting, .decided, .granted: true
+            case .entered, .waiting, .decided: true
             case .running: isSupervised
             case .overdue, .lost, .abandoned: false
             }
@@ -68,10 +70,8 @@ struct PerformerMachine {
         case entered
         /// It waits for the network.
         case waiting(Continuation)
-        /// Its verdict came before it suspended.
+        /// It has its verdict, and is on its way to `begin`.
         case decided(Verdict)
-        /// It has its verdict that the network is there, and is on its way to `begin`.
-        case granted
         /// Its operation runs; the closure cancels the operation's own task, once there is one.
         case running(cancel: (@Sendable () -> Void)?)
         /// Its operation runs on, cancelled by the deadline.
@@ -85,7 +85,7 @@ struct PerformerMachine {
     /// What is to be done outside the lock, in this order.
     struct Actions {
         /// Calls to resume, in order of arrival.
-        var resumptions: [(Continuation, Verdict)] = []
+        var resumptions: [Continuation] = []
         /// Operations to cancel.
         var cancellations: [@Sendable () -> Void] = []
         /// Begin to watch the monitor, as the subscription of this number.
@@ -106,6 +106,16 @@ struct PerformerMachine {
         init(_ path: NetworkPath, _ requirement: NetworkRequirement) {
             (isEnough, generation) = (requirement.isSatisfied(by: path), path.generation)
         }
+    }
+
+    /// What a call is to do before it begins.
+    enum Standing {
+        /// Look at the path, and begin only if it is enough.
+        case undecided(NetworkRequirement)
+        /// Look at the path and begin: the network came.
+        case granted(NetworkRequirement)
+        /// Begin, and hear why the operation never runs.
+        case denied
     }
 
     /// What `begin` answers.

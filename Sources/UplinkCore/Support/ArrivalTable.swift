@@ -2,26 +2,32 @@
 
 /// Elements in order of arrival, found by ids that are never used again; adding, finding and removing take constant time.
 ///
-/// Places are used again, so that the table stays as small as its fullest moment; a serial number tells an id from the
-/// place's earlier holders. The place doubles as the slot of a ``DeadlineHeap``.
+/// Places are used again and stand in pages, so that growing copies nothing and wastes less than a page; when the last
+/// element leaves, all pages but one go too. A place doubles as the slot of a ``DeadlineHeap``.
 package struct ArrivalTable<Element> {
     /// Stands for one element, also after it has left.
     package struct ID: Sendable, Hashable {
         package let slot: UInt32
+        /// The element's number, which tells it from the place's earlier and later holders.
         fileprivate let serial: UInt32
     }
 
     fileprivate struct Place {
         var element: Element?
         var serial: UInt32 = 0
-        var previous: UInt32?
-        var next: UInt32?
+        var previous = noSlot
+        var next = noSlot
     }
 
-    private var places: [Place] = []
+    private static var pageSize: Int { 1024 }
+
+    private var pages: [[Place]] = []
+    /// How many places have been used since the table was last empty.
+    private var used: UInt32 = 0
     private var free: [UInt32] = []
-    private var first: UInt32?
-    private var last: UInt32?
+    private var first = noSlot
+    private var last = noSlot
+    private var serial: UInt32 = 0
     package private(set) var count = 0
 
     package init() {}
@@ -30,40 +36,38 @@ package struct ArrivalTable<Element> {
 
     /// Adds an element behind all others.
     package mutating func append(_ element: Element) -> ID {
-        let slot = free.popLast() ?? UInt32(places.count)
-        if Int(slot) == places.count { places.append(Place()) }
-        places[Int(slot)].element = element
-        places[Int(slot)].previous = last
-        places[Int(slot)].next = nil
-        if let last { places[Int(last)].next = slot } else { first = slot }
+        let slot = free.popLast() ?? makePlace()
+        serial &+= 1
+        self[place: slot] = Place(element: element, serial: serial, previous: last)
+        if last == noSlot { first = slot } else { self[place: last].next = slot }
         last = slot
         count += 1
-        return ID(slot: slot, serial: places[Int(slot)].serial)
+        return ID(slot: slot, serial: serial)
     }
 
     /// The element of an id, or nil when it has left. Can be changed in place; not set to nil.
     package subscript(id: ID) -> Element? {
-        get { places[Int(id.slot)].serial == id.serial ? places[Int(id.slot)].element : nil }
+        get { holds(id) ? self[place: id.slot].element : nil }
         _modify {
-            precondition(places[Int(id.slot)].serial == id.serial, "the element has left")
-            yield &places[Int(id.slot)].element
+            precondition(holds(id), "the element has left")
+            yield &self[place: id.slot].element
         }
     }
 
     /// The id of the element that holds a slot now.
-    package func id(inSlot slot: UInt32) -> ID { ID(slot: slot, serial: places[Int(slot)].serial) }
+    package func id(inSlot slot: UInt32) -> ID { ID(slot: slot, serial: self[place: slot].serial) }
 
     /// Takes an element out, wherever it stands.
     @discardableResult
     package mutating func remove(_ id: ID) -> Element? {
-        let slot = Int(id.slot)
-        guard places[slot].serial == id.serial, let element = places[slot].element else { return nil }
-        let (previous, next) = (places[slot].previous, places[slot].next)
-        if let previous { places[Int(previous)].next = next } else { first = next }
-        if let next { places[Int(next)].previous = previous } else { last = previous }
-        places[slot] = Place(serial: places[slot].serial &+ 1)
+        guard holds(id), let element = self[place: id.slot].element else { return nil }
+        let (previous, next) = (self[place: id.slot].previous, self[place: id.slot].next)
+        if previous == noSlot { first = next } else { self[place: previous].next = next }
+        if next == noSlot { last = previous } else { self[place: next].previous = previous }
+        self[place: id.slot] = Place()
         free.append(id.slot)
         count -= 1
+        if count == 0 { reset() }
         return element
     }
 
@@ -72,13 +76,43 @@ package struct ArrivalTable<Element> {
         var ids: [ID] = []
         ids.reserveCapacity(count)
         var slot = first
-        while let here = slot {
-            ids.append(id(inSlot: here))
-            slot = places[Int(here)].next
+        while slot != noSlot {
+            ids.append(id(inSlot: slot))
+            slot = self[place: slot].next
         }
         return ids
     }
+
+    private func holds(_ id: ID) -> Bool { id.slot < used && self[place: id.slot].serial == id.serial }
+
+    private subscript(place slot: UInt32) -> Place {
+        get { pages[Int(slot) / Self.pageSize][Int(slot) % Self.pageSize] }
+        _modify { yield &pages[Int(slot) / Self.pageSize][Int(slot) % Self.pageSize] }
+    }
+
+    private mutating func makePlace() -> UInt32 {
+        let slot = used
+        let page = Int(slot) / Self.pageSize
+        if page == pages.count {
+            pages.append([])
+            if page > 0 { pages[page].reserveCapacity(Self.pageSize) }
+        }
+        if pages[page].count == Int(slot) % Self.pageSize { pages[page].append(Place()) }
+        used += 1
+        return slot
+    }
+
+    /// Gives the memory of a fuller time back.
+    private mutating func reset() {
+        guard pages.count > 1 else { return }
+        pages.removeLast(pages.count - 1)
+        free = []
+        used = 0
+    }
 }
+
+/// Stands where there is no slot; a table cannot grow so far.
+private let noSlot = UInt32.max
 
 extension ArrivalTable: Sendable where Element: Sendable {}
 extension ArrivalTable.Place: Sendable where Element: Sendable {}

@@ -22,10 +22,16 @@ struct PerformerSlotTests {
     func neverMoreThanTheLimitRunAtOnce(limit: Int) async throws {
         let fixture = PerformerFixture(.offline(), maximumRunning: limit)
         let running = Locked((now: 0, most: 0))
+        let isFull = Gate()
         let calls = (0..<100).map { index in
             Task {
                 try await fixture.performer.perform(within: .seconds(10)) {
-                    running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                    let now = running.withLock {
+                        $0 = ($0.now + 1, max($0.most, $0.now + 1))
+                        return $0.now
+                    }
+                    if now == limit { isFull.open() }
+                    await isFull.wait()
                     for _ in 0..<10 { await Task.yield() }
                     running.withLock { $0.now -= 1 }
                     if index.isMultiple(of: 3) { throw Own() }

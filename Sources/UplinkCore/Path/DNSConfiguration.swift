@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The name servers that the resolver of this system asks (resolv.conf(5)), and whether packets can go there.
+public struct DNSConfiguration: Sendable, Hashable {
+    /// A name server.
+    public struct Resolver: Sendable, Hashable {
+        /// Its address.
+        public var address: IPAddress
+        /// The interface that a link-local address is meant on (`fe80::1%eth0`), by name or number.
+        public var zone: String?
+        /// Whether a usable route leads there. It does not say that the server answers.
+        public var hasRoute: Bool
+
+        /// Describes a name server.
+        public init(address: IPAddress, zone: String? = nil, hasRoute: Bool = false) {
+            self.address = address
+            self.zone = zone
+            self.hasRoute = hasRoute
+        }
+    }
+
+    /// The name servers in the order in which they are asked: the first three that the file names, as the C library
+    /// does.
+    ///
+    /// Empty where no file says anything; the C library then asks one on this host.
+    public var resolvers: [Resolver]
+
+    /// Describes the name servers.
+    public init(resolvers: [Resolver] = []) { self.resolvers = resolvers }
+
+    /// Whether a usable route leads to at least one of the name servers.
+    public var isReachable: Bool { resolvers.contains(where: \.hasRoute) }
+}

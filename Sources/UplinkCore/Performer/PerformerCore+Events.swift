@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What reaches the performer while calls wait, from the monitor and from the clock, and what the machine wants done.
+
+extension PerformerCore {
+    func perform(_ actions: PerformerMachine.Actions) {
+        for continuation in actions.resumptions { continuation.resume() }
+        for cancel in actions.cancellations { cancel() }
+        for task in actions.retired { task.cancel() }
+        if let number = actions.subscribe {
+            let task = Task.detached { await self.watchPaths(as: number) }
+            machine.withLock { $0.subscribed(number, task) }?.cancel()
+        }
+        if let (deadline, number) = actions.arm {
+            let task = Task.detached { await self.sleep(until: deadline, as: number) }
+            machine.withLock { $0.armed(number, task) }?.cancel()
+        }
+    }
+
+    func answer(_ answers: [(PerformerMachine.ID, PerformerMachine.Look)]) {
+        let now = clock.now()
+        perform(machine.withLock { $0.answered(answers, now: now) })
+    }
+
+    /// Requirements are the user's code at times, so they are asked with no lock held; not all at once, so that a call
+    /// costs the same however many there are.
+    private func pathArrived(_ path: NetworkPath, subscription number: UInt64) {
+        var ids = machine.withLock { $0.pathArrived(path, subscription: number) }[...]
+        while !ids.isEmpty {
+            let (waiting, watching) = machine.withLock { $0.questions(of: ids.prefix(1024)) }
+            ids = ids.dropFirst(1024)
+            answer(waiting.map { id, requirement in (id, PerformerMachine.Look(path, requirement)) })
+            if watching.isEmpty { continue }
+            // The newest path, since an operation may have begun on a newer one than the one that arrives here.
+            let newest = monitor.currentPath ?? path
+            let lost = watching.filter { !$0.1.isSatisfied(by: newest) }.map(\.0)
+            perform(machine.withLock { $0.lost(lost) })
+        }
+    }
+
+    private func watchPaths(as number: UInt64) async {
+        var failure: NetworkMonitorError?
+        do throws(NetworkMonitorError) {
+            for try await path in monitor.paths { pathArrived(path, subscription: number) }
+        } catch {
+            failure = error
+        }
+        perform(machine.withLock { $0.pathsEnded(failure, subscription: number) })
+    }
+
+    private func sleep(until deadline: Int64, as number: UInt64) async {
+        do {
+            try await clock.sleep(until: deadline)
+        } catch  where !Task.isCancelled {
+            // The clock has failed (its event loop ended): the system's keeps the limit, lest a call wait for ever.
+            try? await Task.sleep(for: Duration.nanoseconds(max(0, deadline - clock.now())), clock: SuspendingClock())
+        } catch {
+            return
+        }
+        let now = clock.now()
+        perform(machine.withLock { $0.alarmWentOff(number, now: now) })
+    }
+}
