@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNetlink
 import Glibc
-import UplinkCore
+package import UplinkCore
 
 /// The kernel's network as two sockets show it: one that tells of changes, one that answers questions.
 ///
 /// The shell around ``InterfaceTable`` and ``PathEvaluation``. Belongs to the loop's thread.
-final class KernelNetwork {
+package final class KernelNetwork {
     /// Events that are read before others may use the loop again.
     private static let eventsPerTurn = 2048
     /// How often a dump is repeated because something changed meanwhile. Events make up for the rest.
@@ -26,38 +26,61 @@ final class KernelNetwork {
     private(set) var timeToExpiry: Duration?
 
     /// Opens the sockets, and takes stock.
-    init(_ configuration: LinuxNetworkMonitor.Configuration) throws(NetlinkError) {
+    convenience init(_ configuration: LinuxNetworkMonitor.Configuration) throws(NetlinkError) {
+        let probes = configuration.ipv4Probes + configuration.ipv6Probes
+        let socket = try NetlinkSocket.forEvents(
+            receiveBufferSize: configuration.receiveBufferSize,
+            aboutRoutesTo: configuration.kernelFilter ? probes : nil)
+        try self.init(configuration, events: socket, query: NetlinkQuery())
+        (eventDescriptor, eventPort) = (socket.descriptor, socket.port)
+    }
+
+    /// A network whose events and answers come from stand-ins. Takes stock.
+    package convenience init(
+        _ configuration: LinuxNetworkMonitor.Configuration, events: any NetlinkTransport, query: any NetlinkTransport
+    ) throws(NetlinkError) {
+        try self.init(configuration, events: events, query: NetlinkQuery(over: query))
+    }
+
+    private init(
+        _ configuration: LinuxNetworkMonitor.Configuration, events: any NetlinkTransport, query: NetlinkQuery
+    ) throws(NetlinkError) {
         probes = configuration.ipv4Probes + configuration.ipv6Probes
-        events = try EventSocket(receiveBufferSize: configuration.receiveBufferSize)
-        query = try NetlinkQuery()
+        self.events = EventSocket(over: events)
+        self.query = query
         try takeStock()
     }
 
     /// Readable when the kernel tells of a change.
-    var eventDescriptor: CInt { events.socket.descriptor }
+    private(set) var eventDescriptor: CInt = -1
 
     /// The port of the event socket, for tests that forge messages.
-    var eventPort: UInt32 { events.socket.port }
+    private(set) var eventPort: UInt32 = 0
 
     /// Reads what the kernel tells; whether any of it may have changed the path.
-    func readEvents() throws(NetlinkError) -> Bool {
+    package func readEvents() throws(NetlinkError) -> Bool {
         var isRelevant = false
         let drained = try events.drain(limit: Self.eventsPerTurn) { event in
-            statistics.events += 1
+            statistics.messages += 1
             if take(event) { isRelevant = true }
         }
         if drained.hasGaps { hasGaps = true }
         if hasGaps, drained.isEmpty {
-            statistics.resyncs += 1
-            try takeStock()
-            hasGaps = false
+            try resync()
             return true
         }
         return isRelevant || hasGaps
     }
 
+    /// Reads all links and addresses anew, because messages about them may be missing.
+    func resync() throws(NetlinkError) {
+        statistics.resyncs += 1
+        try takeStock()
+        hasGaps = false
+    }
+
     /// Asks the kernel for the path as it is now: without the list of interfaces, which is long to ask for.
-    func path() throws(NetlinkError) -> NetworkPath {
+    package func path() throws(NetlinkError) -> NetworkPath {
         statistics.evaluations += 1
         timeToExpiry = nil
         var verdicts: [IPAddress.Family: [RouteVerdict]] = [:]
@@ -69,7 +92,7 @@ final class KernelNetwork {
     }
 
     /// The path with the interfaces that lead to the internet: the one in use first, then by metric.
-    func completed(_ path: NetworkPath) throws(NetlinkError) -> NetworkPath {
+    package func completed(_ path: NetworkPath) throws(NetlinkError) -> NetworkPath {
         guard path.isSatisfied else { return path }
         let used = [path.ipv4, path.ipv6].filter(\.isAvailable).compactMap(\.interfaceIndex)
         var candidates: [(rank: Int, metric: UInt32, link: LinkRecord)] = []

@@ -22,6 +22,7 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
 
     let watcher: PathWatcher
     private let broadcaster: NetworkPathBroadcaster
+    private let changeBroadcaster: NetworkChangeBroadcaster
 
     /// Makes a monitor. It opens nothing until somebody subscribes.
     ///
@@ -30,12 +31,15 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
     ///   - configuration: How to look at the network.
     public init(on loop: EventLoop, configuration: Configuration = .init()) {
         let watcher = PathWatcher(on: loop, configuration)
-        let broadcaster = NetworkPathBroadcaster {
-            loop.execute { watcher.assumeIsolated { $0.reconcile() } }
+        let reconcile: @Sendable () -> Void = { loop.execute { watcher.assumeIsolated { $0.reconcile() } } }
+        let broadcaster = NetworkPathBroadcaster(onDemandChange: reconcile)
+        let changeBroadcaster = NetworkChangeBroadcaster(onDemandChange: reconcile)
+        loop.execute { [weak broadcaster, weak changeBroadcaster] in
+            watcher.assumeIsolated { $0.attach(broadcaster, changeBroadcaster) }
         }
-        loop.execute { [weak broadcaster] in watcher.assumeIsolated { $0.attach(broadcaster) } }
         self.watcher = watcher
         self.broadcaster = broadcaster
+        self.changeBroadcaster = changeBroadcaster
     }
 
     /// The path as it is now, or nil while nobody subscribes and until the first answer, which takes milliseconds.
@@ -50,12 +54,19 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
     /// Iterating throws ``NetworkMonitorError`` when the system refuses netlink. Having no network is not an error.
     public var paths: NetworkPaths { broadcaster.paths }
 
+    /// What connections may not survive: local addresses that are gone, default routes that lead elsewhere, a sleep of
+    /// the system.
+    ///
+    /// Told at once, without the interval and the hold-down of ``paths``. Whoever iterates keeps the monitor at work.
+    public var changes: NetworkChanges { changeBroadcaster.changes }
+
     /// Ends all sequences and the monitor itself, for good. Harmless when repeated.
     public func stop() {
         broadcaster.finish()
+        changeBroadcaster.finish()
         watcher.eventLoop.execute { [watcher] in watcher.assumeIsolated { $0.stop() } }
     }
 
-    /// What the monitor has done since it last started.
-    package func statistics() async -> MonitorStatistics { await watcher.statistics }
+    /// What the monitor has done since it was made: messages, losses, evaluations, what was told and what was not.
+    public var statistics: MonitorStatistics { get async { await watcher.statistics } }
 }

@@ -27,7 +27,7 @@ struct OverloadScenarios {
     @Test(arguments: FrontEnd.allCases) func routesThatDoNotMatterChangeNothing(on frontEnd: FrontEnd) async throws {
         try await withScenario(on: frontEnd, from: .ipv4) { scenario in
             try await scenario.expectNoUpdates { try scenario.host.batch(churn(20_000)) }
-            let evaluations = await scenario.monitor.statistics().evaluations
+            let evaluations = await scenario.monitor.statistics.evaluations
             #expect(evaluations < 1000)
             try scenario.host.ip("route del default")
             try await scenario.path(within: .seconds(2)) { !$0.isSatisfied }
@@ -35,7 +35,8 @@ struct OverloadScenarios {
     }
 
     @Test func anOverrunIsSurvived() async throws {
-        let smallest = try LinuxNetworkMonitor.Configuration(receiveBufferSize: 1)
+        var smallest = try LinuxNetworkMonitor.Configuration(receiveBufferSize: 1)
+        smallest.kernelFilter = false
         try await withScenario(from: .ipv4, configuration: smallest) { scenario in
             for isOnline in [false, true, false] {
                 try scenario.holdingUpTheLoop {
@@ -46,7 +47,7 @@ struct OverloadScenarios {
                 let path = try await scenario.path(within: .seconds(3)) { $0.isSatisfied == isOnline }
                 if isOnline { #expect(path.primaryInterface?.addresses.count == 2) }
             }
-            #expect(await scenario.monitor.statistics().resyncs >= 3)
+            #expect(await scenario.monitor.statistics.resyncs >= 3)
         }
     }
 

@@ -36,7 +36,7 @@ struct RefusalTests {
                 let path = try await paths.next()
                 #expect(path == nil)
             }
-            #expect(await monitor.statistics().evaluations == 0)
+            #expect(await monitor.statistics.evaluations == 0)
         }
     }
 

@@ -42,6 +42,9 @@ struct InterfaceTable: Equatable {
         operationalLinks.flatMap { addresses(of: $0.index) }.filter { $0.address.family == family }
     }
 
+    /// All addresses that may be a source.
+    var usableAddresses: Set<IPAddress> { Set(addressesByLink.values.joined().filter(\.isUsable).map(\.address)) }
+
     /// The links that packets can leave through now, in order of their indices.
     var operationalLinks: [LinkRecord] {
         links.values.filter(\.isOperational).sorted { $0.index < $1.index }

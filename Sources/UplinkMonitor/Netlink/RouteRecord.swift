@@ -33,11 +33,7 @@ struct RouteRecord: Equatable {
         guard address.family == family else { return false }
         guard prefixLength > 0 else { return true }
         guard let destination else { return false }
-        let (left, right) = (destination.bytes, address.bytes)
-        return left.indices.allSatisfy { index in
-            let bits = min(8, max(0, Int(prefixLength) - index * 8))
-            return (left[index] ^ right[index]) >> (8 - bits) == 0
-        }
+        return destination.sharesPrefix(ofLength: Int(prefixLength), with: address)
     }
 }
 
