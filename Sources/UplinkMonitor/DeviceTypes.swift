@@ -12,13 +12,18 @@ struct DeviceTypes {
     mutating func type(of link: LinkRecord) -> String? {
         guard link.kind == nil else { return nil }
         if let known = known[link.index], known.name == link.name { return known.type }
-        let type = Self.parse(Self.read("/sys/class/net/\(link.name)/uevent"), index: link.index)
+        let type = Self.read(name: link.name, index: link.index)
         known[link.index] = (link.name, type)
         return type
     }
 
     /// Forgets a link that is gone.
     mutating func remove(_ index: UInt32) { known[index] = nil }
+
+    /// The type as sysfs has it now.
+    static func read(name: String, index: UInt32) -> String? {
+        parse(read("/sys/class/net/\(name)/uevent"), index: index)
+    }
 
     /// Finds the type in the text of a uevent file that is about the interface with this index.
     static func parse(_ text: String, index: UInt32) -> String? {
