@@ -15,6 +15,7 @@ actor PathWatcher: LoopActor {
     private var network: KernelNetwork?
     private var watcher: DescriptorWatcher?
     private var resolverFile: ResolverFile?
+    private var poller: NetworkPoller?
     private var resumeWatch: ResumeWatch?
     private var resumeDetector = ResumeDetector(.now)
     private var intervalTimer: LoopTimer?
@@ -75,7 +76,7 @@ actor PathWatcher: LoopActor {
 // MARK: At work and at rest
 
 extension PathWatcher {
-    private var isAtWork: Bool { network != nil }
+    private var isAtWork: Bool { network != nil || poller != nil }
 
     private func start() {
         do throws(NetworkMonitorError) {
@@ -93,10 +94,8 @@ extension PathWatcher {
             let network = try KernelNetwork(configuration)
             let watcher = try DescriptorWatcher(
                 of: network.eventDescriptor, for: self, ended: { $0.fail(.loopEnded) }, { $0.ready($1) })
-            intervalTimer = try LoopTimer(for: self) { $0.intervalEnded() }
             expiryTimer = try LoopTimer(for: self) { $0.routeExpired() }
-            resumeDetector = ResumeDetector(.now)
-            resumeWatch = try ResumeWatch(for: self) { $0.clockStepped() }
+            try openTimers()
             self.watcher = watcher
             watcher.start(.readable)
             try readResolvers()
@@ -115,6 +114,12 @@ extension PathWatcher {
         }
         try file.assumeIsolated { try $0.start() }
         resolverFile = file
+    }
+
+    private func openTimers() throws(EventLoopError) {
+        intervalTimer = try LoopTimer(for: self, ended: { $0.fail(.loopEnded) }) { $0.intervalEnded() }
+        resumeDetector = ResumeDetector(.now)
+        resumeWatch = try ResumeWatch(for: self) { $0.clockStepped() }
     }
 
     private func pause() {
@@ -136,6 +141,8 @@ extension PathWatcher {
         expiryTimer = nil
         if let network { counted.add(network.statistics) }
         network = nil
+        poller?.timer.stop()
+        poller = nil
         latest = nil
         changeDetector.forget()
         emission.restart()
@@ -143,8 +150,54 @@ extension PathWatcher {
 
     private func fail(_ error: NetworkMonitorError) {
         close()
+        if startPolling(insteadOf: error) { return }
         paths?.fail(error)
         changes?.fail(error)
+    }
+}
+
+// MARK: Without netlink
+
+extension PathWatcher {
+    /// Whether the network is looked at from time to time from now on, because netlink is refused and the configuration
+    /// says so.
+    private func startPolling(insteadOf error: NetworkMonitorError) -> Bool {
+        guard case .poll(let interval) = configuration.whenUnavailable,
+            let refusal = error.underlyingError as? NetlinkError, refusal.isRefusal
+        else { return false }
+        do {
+            let probes = configuration.targets
+            poller = try NetworkPoller(for: self, probes: probes, every: interval) { $0.poll() }
+            try openTimers()
+        } catch {
+            close()
+            return false
+        }
+        poll()
+        return true
+    }
+
+    private func poll() {
+        guard let poller, !poller.isReading else { return }
+        poller.isReading = true
+        counted.polls += 1
+        let (files, probes) = (poller.files, poller.probes)
+        eventLoop.offLoop {
+            files.read(probes: probes)
+        } completion: { [weak self] result in
+            self?.assumeIsolated { $0.polled(files, try? result.get()) }  // fails when the loop ends, which is told
+        }
+    }
+
+    private func polled(_ files: HostFiles, _ snapshot: HostSnapshot?) {
+        guard let poller, poller.files === files else { return }
+        poller.isReading = false
+        poller.timer.start(after: poller.interval)
+        guard let snapshot else { return }
+        poller.latest = snapshot
+        latest = snapshot.path(probes: poller.probes, destination: configuration.target.destination)
+        lookForChanges()
+        guarded { () throws(NetworkMonitorError) in try tell() }
     }
 }
 
@@ -160,7 +213,7 @@ extension PathWatcher {
     }
 
     private func intervalEnded() {
-        withNetwork { _ throws(NetworkMonitorError) in try perform(emission.timerFired(at: .now)) }
+        guarded { () throws(NetworkMonitorError) in try perform(emission.timerFired(at: .now)) }
     }
 
     private func routeExpired() { withNetwork { network throws(NetworkMonitorError) in try evaluate(network) } }
@@ -184,6 +237,7 @@ extension PathWatcher {
         counted.resumes += 1
         lastResume = .now
         changes?.send(.everything)
+        poll()
         withNetwork { network throws(NetworkMonitorError) in
             try reading { () throws(NetlinkError) in try network.resync() }
             try evaluate(network)
@@ -192,7 +246,11 @@ extension PathWatcher {
 
     private func withNetwork(_ body: (KernelNetwork) throws(NetworkMonitorError) -> Void) {
         guard let network else { return }
-        do throws(NetworkMonitorError) { try body(network) } catch { fail(error) }
+        guarded { () throws(NetworkMonitorError) in try body(network) }
+    }
+
+    private func guarded(_ body: () throws(NetworkMonitorError) -> Void) {
+        do throws(NetworkMonitorError) { try body() } catch { fail(error) }
     }
 
     /// A failure on a socket that worked: told once, because trying again at once could go on for ever.
@@ -227,16 +285,14 @@ extension PathWatcher {
         case .none: break
         case .wait(let duration): intervalTimer?.start(after: duration)
         case .emit(let path):
-            guard let network else { return }
-            let whole = try reading { () throws(NetlinkError) in try network.completed(path) }
-            paths?.send(whole)
+            let network = network
+            paths?.send(try reading { () throws(NetlinkError) in try network?.completed(path) ?? path })
         }
     }
 
     private func lookForChanges() {
-        guard let changes, changes.hasSubscribers, let network, let latest else { return changeDetector.forget() }
-        if let change = changeDetector.look(addresses: network.table.usableAddresses, path: latest) {
-            changes.send(change)
-        }
+        guard let changes, changes.hasSubscribers, let latest, let table = network?.table ?? poller?.latest?.table
+        else { return changeDetector.forget() }
+        if let change = changeDetector.look(addresses: table.usableAddresses, path: latest) { changes.send(change) }
     }
 }

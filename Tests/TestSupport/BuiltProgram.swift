@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+package import UplinkTesting
 
 /// The program `uplink` that was built with the tests.
 package enum BuiltProgram {
@@ -27,8 +28,7 @@ package enum BuiltProgram {
         _ words: String, in namespace: NetworkNamespace? = nil, environment: [String: String] = [:],
         terminal: TerminalDimensions? = nil
     ) throws -> RunningProgram {
-        let enter = namespace.map { ["/sbin/ip", "netns", "exec", $0.name] } ?? []
-        let arguments = words.split(separator: " ").map(String.init)
-        return try RunningProgram(enter + [path] + arguments, environment: environment, terminal: terminal)
+        let command = [path] + words.split(separator: " ").map(String.init)
+        return try RunningProgram(namespace?.entering(command) ?? command, environment: environment, terminal: terminal)
     }
 }

@@ -6,6 +6,9 @@ import UplinkTesting
 
 /// A performer on a stub monitor and a manual clock, and a count of the operations that ran.
 struct PerformerFixture: Sendable {
+    /// Very many calls; fewer where ThreadSanitizer makes each a hundred times as dear.
+    static let multitude = Timing.isInstrumented ? 10_000 : 100_000
+
     let monitor: StubNetworkMonitor
     let clock = ManualClock()
     let performer: NetworkOperationPerformer

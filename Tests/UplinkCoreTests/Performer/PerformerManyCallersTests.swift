@@ -18,6 +18,18 @@ struct PerformerManyCallersTests {
         try await fixture.expectNothingIsLeft()
     }
 
+    @Test func aHundredThousandWaitersAllRunOnceWhenTheNetworkComes() async throws {
+        let (fixture, count) = (PerformerFixture(.offline()), PerformerFixture.multitude)
+        let calls = (0..<count).map { _ in fixture.start(withinSeconds: 1000) }
+        try await fixture.waitForCalls(count)
+        fixture.monitor.goOnline()
+        var values: Set<Int> = []
+        for call in calls { values.insert(try await call.value.get()) }
+        #expect(values.count == count)
+        #expect(fixture.runCount == count)
+        try await fixture.expectNothingIsLeft()
+    }
+
     @Test func eachWaiterHasItsOwnLimit() async throws {
         let fixture = PerformerFixture(.offline())
         let short = fixture.start(withinSeconds: 0.3)
