@@ -12,15 +12,17 @@ extension KernelNetwork {
     package func path() throws(NetlinkError) -> NetworkPath {
         beginQuestion()
         let flows = self.flows
-        let verdicts = try settledVerdicts(on: flows)
-        carriers = Set(verdicts.compactMap(\.interfaceIndex))
-        var byFamily: [IPAddress.Family: [RouteVerdict]] = [:]
-        for (flow, verdict) in zip(flows, verdicts) {
-            byFamily[flow.destination.family, default: []].append(verdict)
-            if flow.destination.family == .ipv6, verdict.route != nil { try noteExpiry(of: flow) }
+        let answers = try settledVerdicts(on: flows)
+        carriers = Set(answers.compactMap(\.interfaceIndex))
+        for (flow, answer) in zip(flows, answers) where flow.destination.family == .ipv6 && answer.route != nil {
+            try noteExpiry(of: flow)
+        }
+        var verdicts: [IPAddress.Family: [RouteVerdict]] = [:]
+        for (number, target) in configuration.targets.enumerated() {
+            verdicts[target.family, default: []].append(flows.isEmpty ? .none : answers[number])
         }
         let evaluation = PathEvaluation(
-            table: view, destination: configuration.target.destination, verdicts: byFamily)
+            table: view, destination: configuration.target.destination, verdicts: verdicts)
         var path = evaluation.path
         path.dns.resolvers = try reachability(of: resolvers)
         try describeInterfacesInUse(of: &path)

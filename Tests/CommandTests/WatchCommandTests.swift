@@ -2,11 +2,12 @@
 import Foundation
 import TestSupport
 import Testing
+import UplinkTesting
 
 /// `uplink watch` for people and for programs, in network namespaces, where the test makes the network come and go.
 @Suite(
     .timeLimit(.minutes(3)), .serialized,
-    .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+    .needsNetworkNamespaces)
 struct WatchCommandTests {
     private static func connect(_ host: NetworkNamespace, _ router: NetworkNamespace) throws {
         try host.ip("link set lo up")

@@ -4,13 +4,14 @@ import Testing
 import UplinkCore
 import UplinkEventLoop
 import UplinkMonitor
+import UplinkTesting
 
 /// What a real kernel's monitor tells those who keep connections.
 @Suite(.serialized, .timeLimit(.minutes(2)), .needsNetworkNamespaces)
 struct ChangeScenarios {
     @Test func removedAddressesAndChangedRoutesAreTold() async throws {
-        try await withNetworkNamespaces { host, router in
-            try NetworkNamespace.online(host, router)
+        try await withTestNetwork { network in
+            let (host, router) = (network.device, network.router)
             try await withEventLoop(networkNamespace: host.name) { loop in
                 let monitor = LinuxNetworkMonitor(on: loop)
                 var changes = monitor.changes.makeAsyncIterator()

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import UplinkCore
 import UplinkEventLoop
+import UplinkTesting
 
 @testable import UplinkMonitor
 
@@ -16,7 +17,8 @@ struct PollingTests {
         try await withScenario(configuration: configuration, refusing: .netlinkSocket, with: errno) { scenario in
             let first = try #require(await scenario.observer.latest)
             #expect(first.unsatisfiedReason == .noInterface && !first.isAuthoritative)
-            try NetworkNamespace.online(scenario.host, scenario.router)
+            try scenario.network.connect()
+            try scenario.network.addIPv4()
             let online = try await scenario.path { $0.isSatisfied }
             #expect(!online.isAuthoritative)
             #expect(online.ipv4.interface == "eth0" && online.ipv4.gateway == IPAddress("192.0.2.1"))
@@ -25,7 +27,7 @@ struct PollingTests {
             try scenario.host.ip("route del default")
             let offline = try await scenario.path { !$0.isSatisfied }
             #expect(offline.unsatisfiedReason == .noRoute)
-            try scenario.host.addIPv6()
+            try scenario.network.addIPv6()
             let ipv6 = try await scenario.path { $0.ipv6.isAvailable }
             #expect(ipv6.ipv6.gateway == IPAddress("2001:db8:1::1"))
             let statistics = await scenario.monitor.statistics
@@ -35,9 +37,7 @@ struct PollingTests {
 
     @Test func blockedRoutesAndDeadLinksAreTold() async throws {
         let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
-        try await withScenario(
-            configuration: configuration, refusing: .netlinkSocket, setUp: NetworkNamespace.online
-        ) { scenario in
+        try await withScenario(from: .ipv4, configuration: configuration, refusing: .netlinkSocket) { scenario in
             try scenario.host.ip("route replace blackhole default")
             try await scenario.path { $0.unsatisfiedReason == .blocked }
             try scenario.host.ip("route del blackhole default")
@@ -51,7 +51,8 @@ struct PollingTests {
     @Test func withoutAnySocketTheTablesDecideAndDoubtIsInFavour() async throws {
         let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
         try await withScenario(configuration: configuration, refusing: .socket) { scenario in
-            try NetworkNamespace.online(scenario.host, scenario.router)
+            try scenario.network.connect()
+            try scenario.network.addIPv4()
             let path = try await scenario.path { $0.isSatisfied }
             #expect(!path.isAuthoritative)
         }
@@ -68,9 +69,7 @@ struct PollingTests {
 
     @Test func connectionsOwnersAreToldToo() async throws {
         let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
-        try await withScenario(
-            configuration: configuration, refusing: .netlinkSocket, setUp: NetworkNamespace.online
-        ) { scenario in
+        try await withScenario(from: .ipv4, configuration: configuration, refusing: .netlinkSocket) { scenario in
             var changes = scenario.monitor.changes.makeAsyncIterator()
             await onLoop(scenario.loop) {}  // the subscription has been noticed
             try scenario.host.ip("addr del 192.0.2.10/24 dev eth0")
@@ -123,7 +122,7 @@ struct PollingTests {
 
     @Test func netlinkThatIsRefusedLaterIsNoEndEither() async throws {
         let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
-        try await withScenario(configuration: configuration, setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(from: .ipv4, configuration: configuration) { scenario in
             #expect(await scenario.observer.latest?.isAuthoritative == true)
             try #require(await onLoop(scenario.loop) { Sandbox.refuse(.recvmsg, with: EACCES) })
             await scenario.monitor.watcher.readNow()

@@ -3,6 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 import UplinkCore
+import UplinkTesting
 
 @testable import UplinkMonitor
 
@@ -11,7 +12,7 @@ import UplinkCore
 @Suite(.serialized, .timeLimit(.minutes(2)), .needsNetworkNamespaces)
 struct ResumeTests {
     @Test func aSleepIsToldThoughTheNetworkIsAsBefore() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(from: .ipv4) { scenario in
             let before = try #require(await scenario.observer.latest)
             #expect(before.lastResume == nil)
             var changes = scenario.monitor.changes.makeAsyncIterator()
@@ -28,7 +29,7 @@ struct ResumeTests {
     }
 
     @Test func whatHappenedWhileAsleepIsSeen() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(from: .ipv4) { scenario in
             await scenario.monitor.watcher.compareClocks(.now(afterSleeping: .seconds(1)))
             try scenario.host.ip("route del default")
             let path = try await scenario.path { !$0.isSatisfied }
@@ -38,7 +39,7 @@ struct ResumeTests {
 
     @Test(.enabled(if: WallClock.mayBeSet, "setting the clock needs CAP_SYS_TIME"))
     func aClockThatIsSetWakesTheMonitorButIsNoSleep() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(from: .ipv4) { scenario in
             try await scenario.expectNoUpdates {
                 for nanoseconds in [1, -1, 1, -1] {
                     let steps = await scenario.monitor.statistics.clockSteps

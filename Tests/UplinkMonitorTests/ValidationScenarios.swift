@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import UplinkCore
 import UplinkEventLoop
+import UplinkTesting
 
 @testable import UplinkMonitor
 
@@ -40,8 +41,7 @@ struct ValidationScenarios {
         _ script: Script, _ body: nonisolated(nonsending) (Scenario) async throws -> Void
     ) async throws {
         let validator = PathValidator(script.probe, firstPause: .milliseconds(100))
-        try await withScenario(
-            configuration: try .prompt, validator: validator, setUp: NetworkNamespace.online, body)
+        try await withScenario(from: .ipv4, configuration: try .prompt, validator: validator, body)
     }
 
     @Test func thePathIsTheFirstAndTheVerdictFollows() async throws {
@@ -53,7 +53,7 @@ struct ValidationScenarios {
             #expect(first.ipv6.validation == .disabled)  // there is no way
             script.answer(.ipv6, .captivePortal(url: "http://portal.example/"))
             script.answer(.ipv4, .validated(at: .now))
-            try scenario.host.addIPv6()
+            try scenario.network.addIPv6()
             let second = try await scenario.path { $0.ipv6.validation.state == .captivePortal }
             #expect(second.isSatisfied)
             #expect(second.ipv6.validation.captivePortalURL == "http://portal.example/")
@@ -101,9 +101,8 @@ struct ValidationScenarios {
             ended.withLock { $0 = Task.isCancelled }
             return .failed("cancelled")
         }
-        try await withNetworkNamespaces { host, router in
-            try NetworkNamespace.online(host, router)
-            try await withEventLoop(networkNamespace: host.name) { loop in
+        try await withTestNetwork { network in
+            try await withEventLoop(networkNamespace: network.device.path) { loop in
                 let monitor = LinuxNetworkMonitor(on: loop, validator: PathValidator(probe))
                 for try await path in monitor.paths where path.ipv4.validation == .probing { break }
                 try await eventually("the probe is cancelled") { ended.withLock { $0 } }

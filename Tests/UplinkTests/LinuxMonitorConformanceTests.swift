@@ -7,7 +7,7 @@ import UplinkTesting
 /// The kernel's monitor in a network namespace, put through what every monitor promises.
 @Suite(
     .timeLimit(.minutes(2)), .undisturbed, .serialized,
-    .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+    .needsNetworkNamespaces)
 struct LinuxMonitorConformanceTests {
     @Test func theLinuxMonitorKeepsThePromises() async throws {
         try await withNetworkNamespaces { host, router in

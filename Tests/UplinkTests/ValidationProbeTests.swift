@@ -2,12 +2,13 @@
 import TestSupport
 import Testing
 import Uplink
+import UplinkTesting
 
 /// A monitor that validates its path with the ready-made probes, against a server on the router that answers each family
 /// in its own way. Real time, because connections have no other.
 @Suite(
     .timeLimit(.minutes(3)), .undisturbed, .serialized,
-    .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+    .needsNetworkNamespaces)
 struct ValidationProbeTests {
     private typealias Answer = AnsweringServer.Answer
 
