@@ -9,6 +9,7 @@ packages_of() {
     demo) echo iproute2 util-linux ;;
     test) echo iproute2 util-linux openssl procps nginx-light ;;
     fresh) echo debootstrap ;;
+    fuzz) echo iproute2 python3-minimal util-linux ;;
     picture-of-demo) echo tmux python3-pil fonts-dejavu-core ;;
     *) die "scripts/lib/packages.sh knows no packages called \`$1\`" ;;
     esac
