@@ -55,7 +55,8 @@ public final class LoopTimers {
         on loop: EventLoop, isolation: isolated (any Actor)? = #isolation, ended: @escaping () -> Void = {}
     ) throws(EventLoopError) {
         let executor = isolation?.unownedExecutor.asSerialExecutor()
-        precondition(isolation == nil || executor === loop, "timers are used by an actor that lives on their loop")
+        precondition(
+            isolation == nil || executor === loop.isolation, "timers are used by an actor that lives on their loop")
         self.loop = loop
         self.ended = ended
         let way = Way()
