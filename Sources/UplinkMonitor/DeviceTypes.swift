@@ -20,20 +20,20 @@ struct DeviceTypes {
     mutating func device(of link: LinkRecord) -> Device {
         guard link.kind == nil else { return Device() }
         if let known = known[link.index], known.name == link.name { return known.device }
-        let device = Self.read(name: link.name, index: link.index)
+        let device = Self.device(named: link.name, index: link.index)
         known[link.index] = (link.name, device)
         return device
     }
 
-    /// Forgets a link that is gone.
-    mutating func remove(_ index: UInt32) { known[index] = nil }
-
-    /// The device as sysfs has it now.
-    static func read(name: String, index: UInt32) -> Device {
+    /// What sysfs says of a device now.
+    static func device(named name: String, index: UInt32) -> Device {
         let directory = "/sys/class/net/\(name)"
         guard let type = parse(read(directory + "/uevent"), index: index) else { return Device() }
         return Device(type: type.isEmpty ? nil : type, driver: driver(of: directory))
     }
+
+    /// Forgets a link that is gone.
+    mutating func remove(_ index: UInt32) { known[index] = nil }
 
     /// Finds the type in the text of a uevent file: empty where it names none, nil where the file is not about the
     /// interface with this index.

@@ -35,7 +35,7 @@ struct HostSnapshot: Sendable {
     /// In the order of the probes.
     var verdicts: [Verdict] = []
 
-    /// The path; `probes` are those that were asked about, or the destination.
+    /// The path; `probes` are those that were asked about, or the one destination.
     func path(probes: [IPAddress], destination: IPAddress? = nil) -> NetworkPath {
         let table = table
         var verdicts: [IPAddress.Family: [RouteVerdict]] = [:]
@@ -91,10 +91,8 @@ struct HostSnapshot: Sendable {
             let owners = links.filter { link in table.addresses(of: link.index).contains { $0.address == source } }
             let isRouteTrue = owners.isEmpty || owners.contains { $0.index == routed?.index }
             guard let link = isRouteTrue ? routed ?? owners.first : owners.first else { return nil }
-            if link.flags & LinkRecord.Flags.loopback.rawValue != 0 {
-                return .local(record(for: probe, through: link, nil, source))
-            }
-            return .unicast(record(for: probe, through: link, isRouteTrue ? route : nil, source))
+            let record = record(for: probe, through: link, isRouteTrue ? route : nil, source)
+            return link.flags & LinkRecord.Flags.loopback.rawValue != 0 ? .local(record) : .unicast(record)
         }
     }
 
@@ -127,11 +125,11 @@ struct HostSnapshot: Sendable {
         let used = [path.ipv4, path.ipv6].filter(\.isAvailable).compactMap(\.interfaceIndex)
         return used.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }.compactMap { table.links[$0] }.map {
             link in
-            let device = classify(link)
+            let kind = classify(link)
             return NetworkInterface(
-                name: link.name, index: link.index, kind: device.kind,
+                name: link.name, index: link.index, kind: kind.kind,
                 addresses: table.addresses(of: link.index).filter(\.isUsable).map(\.address), mtu: link.mtu,
-                isMetered: device.isMetered)
+                isMetered: kind.isMetered)
         }
     }
 }
