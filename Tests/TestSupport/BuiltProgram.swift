@@ -40,7 +40,7 @@ extension BuiltProgram {
         _ words: String, errno: CInt, in namespace: NetworkNamespace
     ) async throws -> RunningProgram {
         // nsenter(1), because ip(8) needs netlink itself.
-        let enter = ["/usr/bin/nsenter", "--net=/run/netns/\(namespace.name)"]
+        let enter = ["/usr/bin/nsenter", "--net=\(namespace.path)"]
         let command = enter + [path] + words.split(separator: " ").map(String.init)
         let outcome = Locked<Result<RunningProgram, any Error>?>(nil)
         detachThread {  // the filter stays with the thread, and with what it starts

@@ -37,9 +37,7 @@ struct PollingTests {
 
     @Test func blockedRoutesAndDeadLinksAreTold() async throws {
         let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
-        try await withScenario(
-            from: .ipv4, configuration: configuration, refusing: .netlinkSocket
-        ) { scenario in
+        try await withScenario(from: .ipv4, configuration: configuration, refusing: .netlinkSocket) { scenario in
             try scenario.host.ip("route replace blackhole default")
             try await scenario.path { $0.unsatisfiedReason == .blocked }
             try scenario.host.ip("route del blackhole default")
@@ -71,9 +69,7 @@ struct PollingTests {
 
     @Test func connectionsOwnersAreToldToo() async throws {
         let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
-        try await withScenario(
-            from: .ipv4, configuration: configuration, refusing: .netlinkSocket
-        ) { scenario in
+        try await withScenario(from: .ipv4, configuration: configuration, refusing: .netlinkSocket) { scenario in
             var changes = scenario.monitor.changes.makeAsyncIterator()
             await onLoop(scenario.loop) {}  // the subscription has been noticed
             try scenario.host.ip("addr del 192.0.2.10/24 dev eth0")

@@ -41,8 +41,7 @@ struct ValidationScenarios {
         _ script: Script, _ body: nonisolated(nonsending) (Scenario) async throws -> Void
     ) async throws {
         let validator = PathValidator(script.probe, firstPause: .milliseconds(100))
-        try await withScenario(
-            from: .ipv4, configuration: try .prompt, validator: validator, body)
+        try await withScenario(from: .ipv4, configuration: try .prompt, validator: validator, body)
     }
 
     @Test func thePathIsTheFirstAndTheVerdictFollows() async throws {
@@ -102,7 +101,7 @@ struct ValidationScenarios {
             ended.withLock { $0 = Task.isCancelled }
             return .failed("cancelled")
         }
-        try await withTestNetwork(.ipv4) { network in
+        try await withTestNetwork { network in
             try await withEventLoop(networkNamespace: network.device.path) { loop in
                 let monitor = LinuxNetworkMonitor(on: loop, validator: PathValidator(probe))
                 for try await path in monitor.paths where path.ipv4.validation == .probing { break }
