@@ -28,6 +28,8 @@ public final class EventLoop: Sendable {
     let thread: LoopThread
     /// Why the loop never started.
     private let failure: EventLoopError?
+    /// The side of the loop that actors live on.
+    let isolation = LoopIsolation()
 
     /// Starts a loop; it runs until ``end()``.
     ///
@@ -38,6 +40,7 @@ public final class EventLoop: Sendable {
         inbox = try Inbox()
         thread = LoopThread()
         failure = nil
+        isolation.loop = self
         try thread.start(for: self, networkNamespace: networkNamespace)
     }
 
@@ -46,6 +49,7 @@ public final class EventLoop: Sendable {
         inbox = Inbox(closed: ())
         thread = LoopThread()
         failure = error
+        isolation.loop = self
     }
 
     /// Ends the loop: what was enqueued runs, every handle is closed, the thread is joined.
@@ -81,8 +85,11 @@ public final class EventLoop: Sendable {
 }
 
 extension EventLoop: SerialExecutor, TaskExecutor {
-    /// Takes a job; the concurrency runtime calls this, from any thread.
-    public func enqueue(_ job: consuming ExecutorJob) { submit(.job(UnownedJob(job))) }
+    /// Takes a job of a task that prefers the loop; the concurrency runtime calls this, from any thread.
+    public func enqueue(_ job: consuming ExecutorJob) { submit(.preferringJob(UnownedJob(job))) }
+
+    /// The loop as what an actor names as its `unownedExecutor`.
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: isolation) }
 
     /// Whether the caller runs on this loop's thread.
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
@@ -94,7 +101,8 @@ extension EventLoop: SerialExecutor, TaskExecutor {
 
     func run(_ entry: Inbox.Entry) {
         switch entry {
-        case .job(let job):
+        case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+        case .preferringJob(let job):
             job.runSynchronously(
                 isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
         case .work(let work): work()
