@@ -60,13 +60,8 @@ extension NetworkOperationPerformer {
         let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
         let task = Task(name: Task.name, executorPreference: executor) {
             [core] () async -> Result<Value, PerformFailure<any Error>> in
-            switch await core.admit(place) {
-            case .success(let admission):
-                do {
-                    return .success(try await core.run(admission, operation))
-                } catch {
-                    return .failure(.operation(error))
-                }
+            switch await place.admitted() {
+            case .success(let admission): return await core.outcome(of: operation, admission)
             case .failure(let refusal): return .failure(.notStarted(refusal.error))
             }
         }

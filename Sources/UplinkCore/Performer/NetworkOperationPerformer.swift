@@ -61,14 +61,9 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
         operation: nonisolated(nonsending) () async throws(Failure) -> Value
     ) async -> Result<Value, PerformFailure<Failure>> {
         guard let limit = TimeLimit(seconds: seconds) else { return .failure(.notStarted(.invalidArgument)) }
-        switch await core.admit(core.enter(requirement, limit: limit)) {
+        switch await core.enter(requirement, limit: limit).admitted() {
         case .failure(let refusal): return .failure(.notStarted(refusal.error))
-        case .success(let admission):
-            do throws(Failure) {
-                return .success(try await core.run(admission, operation))
-            } catch {
-                return .failure(.operation(error))
-            }
+        case .success(let admission): return await core.outcome(of: operation, admission)
         }
     }
 
@@ -88,7 +83,7 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
         within limit: Duration, requiring requirement: NetworkRequirement,
         operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        switch await core.admit(core.enter(requirement, limit: TimeLimit(limit))) {
+        switch await core.enter(requirement, limit: TimeLimit(limit)).admitted() {
         case .success(let admission): return try await core.run(admission, operation)
         case .failure(let refusal): throw refusal.error.thrown
         }

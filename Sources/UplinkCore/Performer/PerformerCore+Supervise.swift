@@ -14,7 +14,7 @@ extension PerformerCore {
         var waitStart = request.start
         while true {
             let admission: Admission
-            switch await admit(enterUnlessCancelled(request)) {
+            switch await enterUnlessCancelled(request).admitted() {
             case .success(let admitted): admission = admitted
             case .failure(let refusal):
                 return PerformReport(result: .failure(refusal.error.afterAttempts(attempts)), attempts: attempts)

@@ -2,8 +2,6 @@
 
 /// The performer's shell: it takes calls to the state machine and back, and carries out the machine's actions.
 ///
-/// Very many calls may wait in it, and what a function keeps over a suspension counts for each of them. So what waits
-/// keeps an id and little else; paths, requests and errors stay in functions that are not async.
 final class PerformerCore: Sendable {
     let monitor: any NetworkMonitor
     let clock: PerformerClock
@@ -26,13 +24,6 @@ final class PerformerCore: Sendable {
         let id: PerformerMachine.ID
         /// What it runs on, if not any number may run at once.
         let slot: PerformerMachine.Slot?
-    }
-
-    /// Why an operation never runs, as a reference.
-    final class Refusal: Error {
-        let error: NetworkOperationError
-
-        init(_ error: NetworkOperationError) { self.error = error }
     }
 
     /// What a call asks for.
@@ -64,48 +55,34 @@ final class PerformerCore: Sendable {
 
     /// Gives a call whose time counts from now its place, unless its task is cancelled.
     @inline(never)
-    func enter(_ requirement: NetworkRequirement, limit: TimeLimit) -> Result<PerformerMachine.ID, Refusal> {
+    func enter(_ requirement: NetworkRequirement, limit: TimeLimit) -> Result<PerformerCall, PerformerCall.Refusal> {
         enterUnlessCancelled(request(requirement, limit: limit))
     }
 
     /// Gives a call its place, unless its task is cancelled.
     @inline(never)
-    func enterUnlessCancelled(_ request: Request) -> Result<PerformerMachine.ID, Refusal> {
+    func enterUnlessCancelled(_ request: Request) -> Result<PerformerCall, PerformerCall.Refusal> {
         guard Task.isCancelled else { return enter(request) }
         machine.withLock { $0.note(.cancelled) }
-        return .failure(Refusal(.cancelled))
+        return .failure(.init(.cancelled))
     }
 
     /// Gives a call its place.
-    func enter(_ request: Request) -> Result<PerformerMachine.ID, Refusal> {
-        if let fault { return .failure(Refusal(fault)) }
+    func enter(_ request: Request) -> Result<PerformerCall, PerformerCall.Refusal> {
+        if let fault { return .failure(.init(fault)) }
         let parent = HeldSlot.current(of: self)
         let graceEnd = graceEnd(from: request.start)
-        return .success(
-            machine.withLock {
-                $0.enter(
-                    requirement: request.requirement, deadline: request.deadline, graceEnd: graceEnd,
-                    isSupervised: request.isSupervised, watchesLoss: request.watchesLoss,
-                    notBefore: request.notBefore, parent: parent)
-            })
+        let id = machine.withLock {
+            $0.enter(
+                requirement: request.requirement, deadline: request.deadline, graceEnd: graceEnd,
+                isSupervised: request.isSupervised, watchesLoss: request.watchesLoss, notBefore: request.notBefore,
+                parent: parent)
+        }
+        return .success(PerformerCall(id, of: self))
     }
 
-    /// Waits until the network is there, in the caller's task, and takes the last look before the operation.
-    ///
-    /// Returns without suspending when the network is known to be there.
-    @inline(__always)
-    nonisolated(nonsending) func admit(
-        _ place: Result<PerformerMachine.ID, Refusal>
-    ) async -> Result<Admission, Refusal> {
-        switch place {
-        case .failure(let refusal): return .failure(refusal)
-        case .success(let id):
-            while true {
-                if let outcome = proceed(id) { return outcome }
-                await suspend(id)
-            }
-        }
-    }
+    /// Until when a call waits for the first word of a monitor, whatever its limit.
+    func graceEnd(from now: Int64) -> Int64 { TimeLimit(monitor.timeToFirstPath).deadline(from: now) }
 
     /// Runs an admitted operation in the caller's task.
     nonisolated(nonsending) func run<Value, Failure: Error>(
@@ -113,6 +90,17 @@ final class PerformerCore: Sendable {
     ) async throws(Failure) -> Value {
         defer { _ = finish(admission.id) }
         return try await holding(admission.slot, operation)
+    }
+
+    /// Runs an admitted operation in the caller's task; its outcome is a value.
+    nonisolated(nonsending) func outcome<Value, Failure: Error>(
+        of operation: nonisolated(nonsending) () async throws(Failure) -> Value, _ admission: Admission
+    ) async -> Result<Value, PerformFailure<Failure>> {
+        do throws(Failure) {
+            return .success(try await run(admission, operation))
+        } catch {
+            return .failure(.operation(error))
+        }
     }
 
     /// Lets calls within `body` use the slot.
@@ -132,64 +120,5 @@ final class PerformerCore: Sendable {
         let (ending, actions) = machine.withLock { $0.finish(id) }
         perform(actions)
         return ending
-    }
-}
-
-extension PerformerCore {
-    private func graceEnd(from now: Int64) -> Int64 { TimeLimit(monitor.timeToFirstPath).deadline(from: now) }
-
-    /// Begins, or returns nil when there is something to wait for.
-    ///
-    /// A call has a place before it looks, so that a path which comes after the look finds it there.
-    @inline(never)
-    private func proceed(_ id: PerformerMachine.ID) -> Result<Admission, Refusal>? {
-        while true {
-            let isGranted: Bool
-            let start: PerformerMachine.Start
-            switch machine.withLock({ $0.standing(of: id) }) {
-            case .denied: (isGranted, start) = (false, begin(id, nil))
-            case .granted(let requirement): (isGranted, start) = (true, begin(id, look(requirement)))
-            case .undecided(let requirement):
-                guard let look = look(requirement) else { return nil }
-                guard look.isEnough else {
-                    answer([(id, look)])
-                    return nil
-                }
-                (isGranted, start) = (false, begin(id, look))
-            }
-            switch start {
-            case .started(let slot): return .success(Admission(id: id, slot: slot))
-            case .notStarted(let error): return .failure(Refusal(error))
-            case .requeued: if !isGranted { return nil }
-            }
-        }
-    }
-
-    private func look(_ requirement: NetworkRequirement) -> PerformerMachine.Look? {
-        monitor.currentPath.map { PerformerMachine.Look($0, requirement) }
-    }
-
-    /// Asks for the last word. There is no look when the path is not known.
-    private func begin(_ id: PerformerMachine.ID, _ look: PerformerMachine.Look?) -> PerformerMachine.Start {
-        let now = clock.now()
-        let graceEnd = graceEnd(from: now)
-        let (start, actions) = machine.withLock {
-            $0.begin(id, look: look, isCancelled: Task.isCancelled, now: now, graceEnd: graceEnd)
-        }
-        perform(actions)
-        return start
-    }
-
-    private nonisolated(nonsending) func suspend(_ id: PerformerMachine.ID) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { park(id, $0) }
-        } onCancel: {
-            perform(machine.withLock { $0.cancel(id) })
-        }
-    }
-
-    @inline(never)
-    private func park(_ id: PerformerMachine.ID, _ continuation: PerformerMachine.Continuation) {
-        perform(machine.withLock { $0.suspend(id, continuation) })
     }
 }

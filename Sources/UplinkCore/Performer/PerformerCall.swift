@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A call's way from its place among those who wait to its operation.
+///
+/// Very many may wait, and what an async function keeps over a suspension counts for each. The frames of all that a waiting
+/// call is in should fit into the one slab of memory that its task has anyway. Therefore they keep this reference and
+/// little else: paths and errors stay in functions that are not async, and closures that capture one reference need no
+/// room of their own.
+final class PerformerCall: Sendable {
+    /// Why an operation never runs, as a reference.
+    final class Refusal: Error {
+        let error: NetworkOperationError
+
+        init(_ error: NetworkOperationError) { self.error = error }
+    }
+
+    private let core: PerformerCore
+    private let id: PerformerMachine.ID
+
+    init(_ id: PerformerMachine.ID, of core: PerformerCore) { (self.id, self.core) = (id, core) }
+
+    /// Waits until the network is there, in the caller's task, and takes the last look before the operation.
+    ///
+    /// Returns without suspending when the network is known to be there.
+    @inline(__always)
+    nonisolated(nonsending) func admit() async -> Result<PerformerCore.Admission, Refusal> {
+        while true {
+            if let outcome = proceed() { return outcome }
+            await suspend()
+        }
+    }
+
+    /// Begins, or returns nil when there is something to wait for.
+    ///
+    /// A call has a place before it looks, so that a path which comes after the look finds it there.
+    @inline(never)
+    private func proceed() -> Result<PerformerCore.Admission, Refusal>? {
+        while true {
+            let isGranted: Bool
+            let start: PerformerMachine.Start
+            switch core.machine.withLock({ $0.standing(of: id) }) {
+            case .denied: (isGranted, start) = (false, begin(nil))
+            case .granted(let requirement): (isGranted, start) = (true, begin(look(requirement)))
+            case .undecided(let requirement):
+                guard let look = look(requirement) else { return nil }
+                guard look.isEnough else {
+                    core.answer([(id, look)])
+                    return nil
+                }
+                (isGranted, start) = (false, begin(look))
+            }
+            switch start {
+            case .started(let slot): return .success(PerformerCore.Admission(id: id, slot: slot))
+            case .notStarted(let error): return .failure(Refusal(error))
+            case .requeued: if !isGranted { return nil }
+            }
+        }
+    }
+
+    private func look(_ requirement: NetworkRequirement) -> PerformerMachine.Look? {
+        core.monitor.currentPath.map { PerformerMachine.Look($0, requirement) }
+    }
+
+    /// Asks for the last word. There is no look when the path is not known.
+    private func begin(_ look: PerformerMachine.Look?) -> PerformerMachine.Start {
+        let now = core.clock.now()
+        let graceEnd = core.graceEnd(from: now)
+        let (start, actions) = core.machine.withLock {
+            $0.begin(id, look: look, isCancelled: Task.isCancelled, now: now, graceEnd: graceEnd)
+        }
+        core.perform(actions)
+        return start
+    }
+
+    @inline(__always)
+    private nonisolated(nonsending) func suspend() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { park($0) }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    @inline(never)
+    private func park(_ continuation: PerformerMachine.Continuation) {
+        core.perform(core.machine.withLock { $0.suspend(id, continuation) })
+    }
+
+    private func cancel() { core.perform(core.machine.withLock { $0.cancel(id) }) }
+}
+
+extension Result where Success == PerformerCall, Failure == PerformerCall.Refusal {
+    /// Waits with the place that a call has got, if it has got one.
+    @inline(__always)
+    nonisolated(nonsending) func admitted() async -> Result<PerformerCore.Admission, Failure> {
+        switch self {
+        case .success(let call): await call.admit()
+        case .failure(let refusal): .failure(refusal)
+        }
+    }
+}
