@@ -26,6 +26,8 @@ final class EventSocket {
         var isEmpty = false
         /// Something was lost on the way.
         var hasGaps = false
+        /// As many datagrams the kernel dropped since the reading before.
+        var dropped: UInt64 = 0
     }
 
     private let socket: any NetlinkTransport
@@ -61,6 +63,7 @@ final class EventSocket {
         }
         if let before = drops, let now = try socket.dropCount() {
             if now != before { drained.hasGaps = true }
+            drained.dropped = UInt64(now &- before)
             drops = now
         }
         return drained

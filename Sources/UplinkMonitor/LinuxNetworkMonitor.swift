@@ -29,8 +29,10 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
     /// - Parameters:
     ///   - loop: The loop to work on; its thread's network namespace is the one that is watched.
     ///   - configuration: How to look at the network.
-    public init(on loop: EventLoop, configuration: Configuration = .init()) {
-        let watcher = PathWatcher(on: loop, configuration)
+    ///   - validator: Finds out whether the internet answers; nil sends nothing. What it finds stands in
+    ///     ``UplinkCore/FamilyPath/validation`` and decides nothing else.
+    public init(on loop: EventLoop, configuration: Configuration = .init(), validator: PathValidator? = nil) {
+        let watcher = PathWatcher(on: loop, configuration, validator)
         let reconcile: @Sendable () -> Void = { loop.execute { watcher.assumeIsolated { $0.reconcile() } } }
         let broadcaster = NetworkPathBroadcaster(onDemandChange: reconcile)
         let changeBroadcaster = NetworkChangeBroadcaster(onDemandChange: reconcile)
@@ -59,6 +61,12 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
     ///
     /// Told at once, without the interval and the hold-down of ``paths``. Whoever iterates keeps the monitor at work.
     public var changes: NetworkChanges { changeBroadcaster.changes }
+
+    /// Says that the network does not work, though the path says that it should: the kernel is asked again, and with a
+    /// validator every family is probed again, at most once a second.
+    public func reportBadNetwork() {
+        watcher.eventLoop.execute { [watcher] in watcher.assumeIsolated { $0.reportBadNetwork() } }
+    }
 
     /// Ends all sequences and the monitor itself, for good. Harmless when repeated.
     public func stop() {

@@ -22,9 +22,26 @@ extension LinuxNetworkMonitor {
 
         // MARK: The kernel's side
 
+        /// The firewall mark of the sockets whose path is wanted (`SO_MARK`), for policy rules that ask for it.
+        public var mark: UInt32?
+        /// The user whose sockets' path is wanted, for policy rules that ask for it; nil for this process's.
+        public var uid: UInt32?
+        /// The interface that the sockets whose path is wanted are bound to (`SO_BINDTODEVICE`). The path is that through
+        /// this interface alone, and there is none while it does not exist.
+        public var outputInterface: String?
+        /// The file that names the name servers (resolv.conf(5)), or nil to leave them out of the path.
+        ///
+        /// The C library's by default, as this process sees it. `ip netns exec NAME` puts `/etc/netns/NAME/resolv.conf` in
+        /// its place for the programs that it starts; a loop that entered a namespace by itself has to be told.
+        public var resolverFile: String? = "/etc/resolv.conf"
+        /// What the program knows of interfaces: called on the loop's thread whenever one is described, with what the
+        /// kernel says of it. Must return at once, and the same for the same interface.
+        public var hints: (@Sendable (NetworkInterface) -> InterfaceHints)?
         /// Whether the kernel is to drop the routes that do not matter before it tells of them. Only measurements want
         /// it otherwise.
         public var kernelFilter = true
+        /// What the path is to lead to.
+        var target = Target.internet
 
         // MARK: Making one
 

@@ -10,11 +10,14 @@ import UplinkEventLoop
 actor PathWatcher: LoopActor {
     nonisolated let eventLoop: EventLoop
     let configuration: LinuxNetworkMonitor.Configuration
+    private let validator: PathValidator?
     private weak var paths: NetworkPathBroadcaster?
     private weak var changes: NetworkChangeBroadcaster?
     private var network: KernelNetwork?
     private var watcher: DescriptorWatcher?
-    private var poller: NetworkPoller?
+    var poller: NetworkPoller?
+    private var validation: ValidationRunner?
+    private var resolverFile: ResolverFile?
     private var resumeWatch: ResumeWatch?
     private var resumeDetector = ResumeDetector(.now)
     private var intervalTimer: LoopTimer?
@@ -24,12 +27,13 @@ actor PathWatcher: LoopActor {
     private var lastResume: ContinuousClock.Instant?
     /// The path as the kernel knows it, with nothing added.
     private var latest: NetworkPath?
-    private var counted = MonitorStatistics()
+    var counted = MonitorStatistics()
     private var isStopped = false
 
-    init(on loop: EventLoop, _ configuration: LinuxNetworkMonitor.Configuration) {
+    init(on loop: EventLoop, _ configuration: LinuxNetworkMonitor.Configuration, _ validator: PathValidator?) {
         eventLoop = loop
         self.configuration = configuration
+        self.validator = validator
         emission = PathEmission(minimumInterval: configuration.minimumInterval, settle: configuration.settle)
     }
 
@@ -59,6 +63,7 @@ actor PathWatcher: LoopActor {
     var statistics: MonitorStatistics {
         var statistics = counted
         if let network { statistics.add(network.statistics) }
+        statistics.validations += validation?.started ?? 0
         statistics.told = emission.emitted
         statistics.suppressed = emission.suppressed
         statistics.superseded = paths?.supersededPaths ?? 0
@@ -88,6 +93,7 @@ extension PathWatcher {
     }
 
     private func open() throws(NetworkMonitorError) -> KernelNetwork {
+        try configuration.check()
         do {
             let network = try KernelNetwork(configuration)
             let watcher = try DescriptorWatcher(
@@ -96,6 +102,7 @@ extension PathWatcher {
             try openTimers()
             self.watcher = watcher
             watcher.start(.readable)
+            try readResolvers()
             return network
         } catch let error as NetlinkError {
             throw .unavailable(error)
@@ -104,10 +111,20 @@ extension PathWatcher {
         }
     }
 
-    private func openTimers() throws(EventLoopError) {
+    func openTimers() throws(EventLoopError) {
         intervalTimer = try LoopTimer(for: self, ended: { $0.fail(.loopEnded) }) { $0.intervalEnded() }
         resumeDetector = ResumeDetector(.now)
         resumeWatch = try ResumeWatch(for: self) { $0.clockStepped() }
+        if let validator { validation = try ValidationRunner(for: self, validator) }
+    }
+
+    private func readResolvers() throws {
+        guard let path = configuration.resolverFile else { return }
+        let file = ResolverFile(at: path, on: eventLoop) { [weak self] resolvers in
+            self?.assumeIsolated { $0.resolversChanged(resolvers) }
+        }
+        try file.assumeIsolated { try $0.start() }
+        resolverFile = file
     }
 
     private func pause() {
@@ -116,9 +133,11 @@ extension PathWatcher {
     }
 
     /// Closes the sockets; each watcher first, because the descriptor's number may be another's at once.
-    private func close() {
+    func close() {
         watcher?.close()
         watcher = nil
+        resolverFile?.assumeIsolated { $0.close() }
+        resolverFile = nil
         resumeWatch?.close()
         resumeWatch = nil
         intervalTimer?.stop()
@@ -127,6 +146,9 @@ extension PathWatcher {
         expiryTimer = nil
         if let network { counted.add(network.statistics) }
         network = nil
+        validation?.close()
+        counted.validations += validation?.started ?? 0
+        validation = nil
         poller?.timer.stop()
         poller = nil
         latest = nil
@@ -139,51 +161,6 @@ extension PathWatcher {
         if startPolling(insteadOf: error) { return }
         paths?.fail(error)
         changes?.fail(error)
-    }
-}
-
-// MARK: Without netlink
-
-extension PathWatcher {
-    /// Whether the network is looked at from time to time from now on, because netlink is refused and the configuration
-    /// says so.
-    private func startPolling(insteadOf error: NetworkMonitorError) -> Bool {
-        guard case .poll(let interval) = configuration.whenUnavailable,
-            let refusal = error.underlyingError as? NetlinkError, refusal.isRefusal
-        else { return false }
-        do {
-            let probes = configuration.ipv4Probes + configuration.ipv6Probes
-            poller = try NetworkPoller(for: self, probes: probes, every: interval) { $0.poll() }
-            try openTimers()
-        } catch {
-            close()
-            return false
-        }
-        poll()
-        return true
-    }
-
-    private func poll() {
-        guard let poller, !poller.isReading else { return }
-        poller.isReading = true
-        counted.polls += 1
-        let (files, probes) = (poller.files, poller.probes)
-        eventLoop.offLoop {
-            files.read(probes: probes)
-        } completion: { [weak self] result in
-            self?.assumeIsolated { $0.polled(files, try? result.get()) }  // fails when the loop ends, which is told
-        }
-    }
-
-    private func polled(_ files: HostFiles, _ snapshot: HostSnapshot?) {
-        guard let poller, poller.files === files else { return }
-        poller.isReading = false
-        poller.timer.start(after: poller.interval)
-        guard let snapshot else { return }
-        poller.latest = snapshot
-        latest = snapshot.path(probes: poller.probes)
-        lookForChanges()
-        guarded { () throws(NetworkMonitorError) in try tell() }
     }
 }
 
@@ -204,6 +181,13 @@ extension PathWatcher {
 
     private func routeExpired() { withNetwork { network throws(NetworkMonitorError) in try evaluate(network) } }
 
+    private func resolversChanged(_ resolvers: [DNSConfiguration.Resolver]) {
+        withNetwork { network throws(NetworkMonitorError) in
+            network.update(resolvers)
+            try evaluate(network)
+        }
+    }
+
     private func clockStepped() {
         guard resumeWatch?.wasStepped() == true else { return }
         counted.clockSteps += 1
@@ -216,6 +200,7 @@ extension PathWatcher {
         counted.resumes += 1
         lastResume = .now
         changes?.send(.everything)
+        validation?.restart()
         poll()
         withNetwork { network throws(NetworkMonitorError) in
             try reading { () throws(NetlinkError) in try network.resync() }
@@ -223,12 +208,31 @@ extension PathWatcher {
         }
     }
 
+    /// Looks anew, because somebody found the network bad.
+    func reportBadNetwork() {
+        validation?.report()
+        poll()
+        withNetwork { network throws(NetworkMonitorError) in try evaluate(network) }
+    }
+
+    /// A probe's pause or its time is over.
+    func validationIsDue(_ family: IPAddress.Family) {
+        validation?.timerFired(family)
+        guarded { () throws(NetworkMonitorError) in try tell() }
+    }
+
+    /// A probe has found out something.
+    func probeEnded(_ number: UInt64, of family: IPAddress.Family, _ found: PathValidation) {
+        validation?.probeEnded(number, of: family, found)
+        guarded { () throws(NetworkMonitorError) in try tell() }
+    }
+
     private func withNetwork(_ body: (KernelNetwork) throws(NetworkMonitorError) -> Void) {
         guard let network else { return }
         guarded { () throws(NetworkMonitorError) in try body(network) }
     }
 
-    private func guarded(_ body: () throws(NetworkMonitorError) -> Void) {
+    func guarded(_ body: () throws(NetworkMonitorError) -> Void) {
         do throws(NetworkMonitorError) { try body() } catch { fail(error) }
     }
 
@@ -242,19 +246,28 @@ extension PathWatcher {
 
 extension PathWatcher {
     private func evaluate(_ network: KernelNetwork) throws(NetworkMonitorError) {
-        latest = try reading { () throws(NetlinkError) in try network.path() }
+        guard network.knowsResolvers else { return }  // the first path waits for them, a moment
+        let path = try reading { () throws(NetlinkError) in try network.path() }
         if let time = network.timeToExpiry {
             expiryTimer?.start(after: time + .milliseconds(20))  // the kernel rounds to ticks
         } else {
             expiryTimer?.stop()
         }
+        try learned(path)
+    }
+
+    /// Takes a path as it is, whoever has seen it.
+    func learned(_ path: NetworkPath) throws(NetworkMonitorError) {
+        latest = path
         lookForChanges()
+        validation?.pathIs(path)
         try tell()
     }
 
     private func tell() throws(NetworkMonitorError) {
         guard var path = latest else { return }
         path.lastResume = lastResume
+        validation?.annotate(&path)
         try perform(emission.evaluated(path, at: .now))
     }
 

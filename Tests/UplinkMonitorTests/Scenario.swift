@@ -26,13 +26,15 @@ struct Scenario: Sendable {
 /// begins.
 nonisolated(nonsending) func withScenario(
     on frontEnd: FrontEnd = .library, from beginning: TestNetwork.Beginning = .empty,
-    configuration: LinuxNetworkMonitor.Configuration = .init(), setUp: (TestNetwork) throws -> Void = { _ in },
+    configuration: LinuxNetworkMonitor.Configuration = .init(), validator: PathValidator? = nil,
+    refusing call: Sandbox.Call? = nil, with errno: CInt = EPERM, setUp: (TestNetwork) throws -> Void = { _ in },
     _ body: nonisolated(nonsending) (Scenario) async throws -> Void
 ) async throws {
     try await withTestNetwork(beginning) { network in
         try setUp(network)
         try await withEventLoop(networkNamespace: network.device.path) { loop in
-            let monitor = LinuxNetworkMonitor(on: loop, configuration: configuration)
+            if let call { try #require(await onLoop(loop) { Sandbox.refuse(call, with: errno) }) }
+            let monitor = LinuxNetworkMonitor(on: loop, configuration: configuration, validator: validator)
             let observer = PathObserver()
             try await frontEnd.observing(network, monitor, observer) {
                 _ = try await observer.first(within: .seconds(10)) { _ in true }

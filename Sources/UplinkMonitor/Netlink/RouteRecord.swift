@@ -10,7 +10,9 @@ struct RouteRecord: Equatable {
         case unicast
         /// Packets are dropped or refused: `blackhole`, `unreachable`, `prohibit`.
         case blocking
-        /// Packets stay on this host, or go to many.
+        /// Packets are for this host.
+        case local
+        /// Packets go to many.
         case other
     }
 
@@ -84,6 +86,7 @@ extension RouteRecord.Kind {
     init(kernel type: UInt8) {
         switch Int(type) {
         case Int(RTN_UNICAST): self = .unicast
+        case Int(RTN_LOCAL): self = .local
         case Int(RTN_BLACKHOLE), Int(RTN_UNREACHABLE), Int(RTN_PROHIBIT): self = .blocking
         default: self = .other
         }

@@ -10,7 +10,7 @@ import UplinkCore
 /// is read may be read on any thread, by one at a time.
 final class HostFiles: Sendable {
     /// The files' names under `/proc/thread-self/net`.
-    private enum File: String, CaseIterable { case dev, route, ipv6_route, if_inet6 }
+    private enum File: String, CaseIterable { case dev, route, ipv6Routes = "ipv6_route", ipv6Addresses = "if_inet6" }
 
     private let files: [File: CInt]
     private let sockets: [IPAddress.Family: CInt]
@@ -53,16 +53,16 @@ extension HostFiles {
         let names = text(of: .dev).map(HostTables.interfaceNames) ?? []
         return HostSnapshot(
             links: names.compactMap(link), ipv4Addresses: ipv4Addresses(),
-            ipv6Addresses: text(of: .if_inet6).map(HostTables.ipv6Addresses),
+            ipv6Addresses: text(of: .ipv6Addresses).map(HostTables.ipv6Addresses),
             ipv4Routes: text(of: .route).map(HostTables.ipv4Routes),
-            ipv6Routes: text(of: .ipv6_route).map(HostTables.ipv6Routes), verdicts: probes.map(verdict))
+            ipv6Routes: text(of: .ipv6Routes).map(HostTables.ipv6Routes), verdicts: probes.map(verdict))
     }
 
     /// Which way the kernel would send a packet to the address: connecting a UDP socket asks for a route and no more.
     private func verdict(on probe: IPAddress) -> HostSnapshot.Verdict {
         guard let descriptor = sockets[probe.family] else {
             // A kernel without IPv6 has no table of its addresses either; all else is a sandbox.
-            return probe.family == .ipv6 && files[.dev] != nil && files[.if_inet6] == nil
+            return probe.family == .ipv6 && files[.dev] != nil && files[.ipv6Addresses] == nil
                 ? .refused(EAFNOSUPPORT) : .unknown
         }
         var nobody = SocketAddress.unspecified
@@ -84,7 +84,7 @@ extension HostFiles {
             index: index, name: name, flags: UInt32(flags),
             hardwareType: request.ask(UInt(SIOCGIFHWADDR), descriptor, as: UInt16.self) ?? 0,
             mtu: request.ask(UInt(SIOCGIFMTU), descriptor, as: UInt32.self) ?? 0)
-        link.deviceType = DeviceTypes.read(name: name, index: index)
+        link.device = DeviceTypes.device(named: name, index: index)
         return link
     }
 

@@ -13,8 +13,8 @@ struct HostSnapshot: Sendable {
         var flags: UInt32
         var hardwareType: UInt16
         var mtu: UInt32
-        /// The `DEVTYPE` of the device (sysfs), when it is known.
-        var deviceType: String?
+        /// What sysfs says of the device.
+        var device = DeviceTypes.Device()
     }
 
     /// What the kernel says of a probe.
@@ -35,9 +35,8 @@ struct HostSnapshot: Sendable {
     /// In the order of the probes.
     var verdicts: [Verdict] = []
 
-    /// The path; `probes` are those that were asked about.
-    func path(probes: [IPAddress], classify: @escaping (LinkRecord) -> DeviceClass = { DeviceClass($0) }) -> NetworkPath
-    {
+    /// The path; `probes` are those that were asked about, or the one destination.
+    func path(probes: [IPAddress], destination: IPAddress? = nil) -> NetworkPath {
         let table = table
         var verdicts: [IPAddress.Family: [RouteVerdict]] = [:]
         var isInDoubt: Set<IPAddress.Family> = []
@@ -48,9 +47,10 @@ struct HostSnapshot: Sendable {
                 isInDoubt.insert(probe.family)
             }
         }
-        var path = PathEvaluation(table: table, verdicts: verdicts, classify: classify).path
+        var path = PathEvaluation(table: table, destination: destination, verdicts: verdicts).path
         if !path.isSatisfied { for family in isInDoubt { path.assumeAvailable(family) } }
         path.interfaces = interfaces(of: path, table)
+        path.isExpensive = path.interfaces.contains(where: \.isMetered)
         path.isAuthoritative = false
         return path
     }
@@ -91,8 +91,8 @@ struct HostSnapshot: Sendable {
             let owners = links.filter { link in table.addresses(of: link.index).contains { $0.address == source } }
             let isRouteTrue = owners.isEmpty || owners.contains { $0.index == routed?.index }
             guard let link = isRouteTrue ? routed ?? owners.first : owners.first else { return nil }
-            if link.flags & LinkRecord.Flags.loopback.rawValue != 0 { return .local }
-            return .unicast(record(for: probe, through: link, isRouteTrue ? route : nil, source))
+            let record = record(for: probe, through: link, isRouteTrue ? route : nil, source)
+            return link.flags & LinkRecord.Flags.loopback.rawValue != 0 ? .local(record) : .unicast(record)
         }
     }
 
@@ -118,16 +118,18 @@ struct HostSnapshot: Sendable {
     }
 
     private func classify(_ link: LinkRecord) -> DeviceClass {
-        DeviceClass(link, deviceType: links.first { $0.index == link.index }?.deviceType)
+        DeviceClass(link, links.first { $0.index == link.index }?.device ?? .init())
     }
 
     private func interfaces(of path: NetworkPath, _ table: InterfaceTable) -> [NetworkInterface] {
         let used = [path.ipv4, path.ipv6].filter(\.isAvailable).compactMap(\.interfaceIndex)
         return used.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }.compactMap { table.links[$0] }.map {
             link in
-            NetworkInterface(
-                name: link.name, index: link.index, kind: classify(link).kind,
-                addresses: table.addresses(of: link.index).filter(\.isUsable).map(\.address), mtu: link.mtu)
+            let kind = classify(link)
+            return NetworkInterface(
+                name: link.name, index: link.index, kind: kind.kind,
+                addresses: table.addresses(of: link.index).filter(\.isUsable).map(\.address), mtu: link.mtu,
+                isMetered: kind.isMetered)
         }
     }
 }

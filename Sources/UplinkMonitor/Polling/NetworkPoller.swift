@@ -6,7 +6,8 @@ import UplinkEventLoop
 /// ``HostSnapshot``. Belongs to the loop's thread; reading goes on off the loop, since its calls can wait for locks of
 /// the kernel.
 final class NetworkPoller {
-    let probes: [IPAddress]
+    /// The addresses that are asked about: probes of the internet, or the one destination.
+    let targets: [IPAddress]
     let interval: Duration
     let files = HostFiles()
     let timer: LoopTimer
@@ -16,10 +17,10 @@ final class NetworkPoller {
     var latest: HostSnapshot?
 
     init(
-        for owner: isolated PathWatcher, probes: [IPAddress], every interval: Duration,
+        for owner: isolated PathWatcher, targets: [IPAddress], every interval: Duration,
         _ due: @escaping @Sendable (isolated PathWatcher) -> Void
     ) throws(EventLoopError) {
-        self.probes = probes
+        self.targets = targets
         self.interval = interval
         timer = try LoopTimer(for: owner, due)
     }
