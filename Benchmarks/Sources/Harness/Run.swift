@@ -32,7 +32,10 @@ public final class Run: @unchecked Sendable {  // used by one task, which waits 
     public func noteBytes(_ name: String) { notes[name] = Double(plain_bytes_in_use()) - bytesAtStart }
 
     /// Notes a figure of the whole run: seconds, or a number. It is not divided by the operations.
-    public func note(_ name: String, _ value: Double) { facts[name] = value }
+    public func note(_ name: String, _ value: Double) {
+        facts[name] = value
+        figures?.notes[name] = value
+    }
 
     /// Ends the count, after `operations` in all, if these are not `count`.
     public func end(operations: Int? = nil) {
