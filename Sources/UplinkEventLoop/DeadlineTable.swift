@@ -34,6 +34,9 @@ struct DeadlineTable<Element> {
     /// How many elements there are, with and without a deadline.
     var count: Int { places.count - freeSlots.count }
 
+    /// For how many places there is memory.
+    var capacity: Int { max(places.capacity, freeSlots.capacity) }
+
     /// Adds an element that has no deadline yet.
     mutating func add(_ element: Element) -> ID {
         serial += 1
