@@ -63,7 +63,7 @@ enum Latency {
     }
 
     private static func withRoutes(_ run: Run, _ body: (TestNetwork, CInt) async throws -> Void) async throws {
-        try await withTestNetwork { network in
+        try await withQuietNetwork { network in
             let writer = plain_netlink(network.device.path)
             defer { close(writer) }
             try run.check(plain_routes(writer, run.count, 1) == run.count)
@@ -75,7 +75,7 @@ enum Latency {
 /// Very many events that are nobody's business.
 enum Churn {
     static func plain(_ run: Run) async throws {
-        try await withTestNetwork { network in
+        try await withQuietNetwork { network in
             let writer = plain_netlink(network.device.path)
             defer { close(writer) }
             let listener = plain_listener(network.device.path, 1 << 20)
@@ -101,7 +101,7 @@ enum Churn {
     }
 
     static func uplink(_ run: Run, isFiltered: Bool) async throws {
-        try await withTestNetwork { network in
+        try await withQuietNetwork { network in
             let writer = plain_netlink(network.device.path)
             defer { close(writer) }
             try await withEventLoop(networkNamespace: network.device.path) { loop in
@@ -111,8 +111,8 @@ enum Churn {
                 var paths = monitor.paths.makeAsyncIterator()
                 _ = try await paths.next()
                 let thread = await OnLoop(loop).thread
-                try await Task.sleep(for: .milliseconds(100))
                 let earlier = await monitor.statistics
+                try await Task.sleep(for: .milliseconds(100))  // the loop has come to rest
                 let before = Used(thread)
                 run.begin()
                 let start = plain_now()
@@ -205,20 +205,5 @@ enum Idle {
         try await Task.sleep(for: .seconds(run.count))
         run.end()
         run.note("wake-ups", Double(plain_wakeups(thread) - before.wakeups))
-    }
-
-    /// Without IPv6, which speaks up by itself now and then.
-    private static func withQuietNetwork(_ body: (TestNetwork) async throws -> Void) async throws {
-        try await withTestNetwork(.empty) { network in
-            for namespace in [network.device, network.router] {
-                try namespace.set("ipv6/conf/default/disable_ipv6", to: 1)
-            }
-            try network.device.batch([
-                "link add eth0 index 40 type veth peer name r0 index 50 netns \(network.router.name)",
-                "link set eth0 up", "addr add 192.0.2.10/24 dev eth0", "route add default via 192.0.2.1",
-            ])
-            try network.router.ip("link set r0 up")
-            try await body(network)
-        }
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import Harness
 import PlainC
 import UplinkEventLoop
+import UplinkTesting
 
 /// Tells the loop's thread.
 actor OnLoop {
@@ -31,5 +32,20 @@ struct Used {
         run.note("events-per-second", Double(events) / seconds)
         run.note("wake-ups", Double(plain_wakeups(thread) - wakeups))
         run.note("CPU-of-the-reader", Double(plain_thread_nanoseconds(thread) - nanoseconds) / 1e9)
+    }
+}
+
+/// Without IPv6, which speaks up by itself now and then.
+func withQuietNetwork(_ body: (TestNetwork) async throws -> Void) async throws {
+    try await withTestNetwork(.empty) { network in
+        for namespace in [network.device, network.router] {
+            try namespace.set("ipv6/conf/default/disable_ipv6", to: 1)
+        }
+        try network.device.batch([
+            "link add eth0 index 40 type veth peer name r0 index 50 netns \(network.router.name)",
+            "link set eth0 up", "addr add 192.0.2.10/24 dev eth0", "route add default via 192.0.2.1",
+        ])
+        try network.router.ip("link set r0 up")
+        try await body(network)
     }
 }
