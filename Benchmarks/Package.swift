@@ -26,6 +26,13 @@ let package = Package(
                 "Harness", "PlainC", .eventLoop,
                 .product(name: "UplinkCore", package: "uplink"), .product(name: "UplinkTesting", package: "uplink"),
             ]),
+        .executableTarget(
+            name: "Monitor",
+            dependencies: [
+                "Harness", "PlainC", .eventLoop, .product(name: "UplinkCore", package: "uplink"),
+                .product(name: "UplinkMonitor", package: "uplink"),
+                .product(name: "UplinkTesting", package: "uplink"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -172,4 +172,45 @@ struct AddressLifeScenarios {
             }
         }
     }
+
+    @Test(arguments: FrontEnd.allCases) func aLinkTooNarrowForIPv6LosesIt(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv6) { scenario in
+            try scenario.host.ip("link set eth0 mtu 1200")  // less than the 1280 of RFC 8200
+            try await scenario.path { !$0.isSatisfied }
+            try scenario.host.ip("link set eth0 mtu 1500")
+            try scenario.network.goOnline()
+            try await scenario.path { $0.isSatisfied }
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func aGatewayMayBeOutsideOfTheAddressesNetwork(on frontEnd: FrontEnd)
+        async throws
+    {
+        try await withScenario(on: frontEnd, from: .connected) { scenario in
+            try scenario.host.batch(["addr add 10.9.8.7/32 dev eth0", "route add default via 10.0.0.1 dev eth0 onlink"])
+            let path = try await scenario.path { $0.isSatisfied }
+            #expect(path.ipv4.gateway == IPAddress("10.0.0.1"))
+            #expect(path.ipv4.source == IPAddress("10.9.8.7"))
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func theRouteMayChooseTheSource(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4, configuration: .prompt) { scenario in
+            try scenario.host.ip("addr add 192.0.2.77/24 dev eth0")
+            try scenario.host.ip("route replace default via 192.0.2.1 src 192.0.2.77")
+            try await scenario.handover { $0.ipv4.source == IPAddress("192.0.2.77") }
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func aPromotedAddressTakesOver(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
+            try scenario.host.set("ipv4/conf/all/promote_secondaries", to: 1)
+            try scenario.host.ip("addr add 192.0.2.77/24 dev eth0")
+            try scenario.host.ip("addr del 192.0.2.10/24 dev eth0")
+            let after = try await scenario.path { $0.ipv4.source != IPAddress("192.0.2.10") }
+            #expect(after.isSatisfied == (after.ipv4.source == IPAddress("192.0.2.77")))
+            try scenario.host.ip("route replace default via 192.0.2.1")
+            try await scenario.reach { $0.isSatisfied && $0.ipv4.source == IPAddress("192.0.2.77") }
+        }
+    }
 }

@@ -153,4 +153,41 @@ struct DeviceScenarios {
             #expect(!passed.contains { $0.isSatisfied })
         }
     }
+
+    @Test(arguments: FrontEnd.allCases, ["a\"b\\c", "straße", "{}[]'"])
+    func namesMayHoldWhatTheKernelPermits(on frontEnd: FrontEnd, name: String) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4, configuration: .prompt) { scenario in
+            try scenario.host.ip("link set eth0 name \(name)")
+            let path = try await scenario.handover { $0.ipv4.interface == name }
+            #expect(path.primaryInterface?.name == name)
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func theLoopbackDoesNotMatterToThePath(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
+            try await scenario.expectNoUpdates {
+                try scenario.host.batch(["link set lo down", "link set lo up", "addr add 127.9.9.9/8 dev lo"])
+            }
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func addressesThatStayOnALinkThatIsOffAreNoNetwork(on frontEnd: FrontEnd)
+        async throws
+    {
+        try await withScenario(
+            on: frontEnd, from: .connected,
+            setUp: { network in
+                try network.device.set("ipv6/conf/all/keep_addr_on_down", to: 1)
+                try network.device.set("ipv6/conf/eth0/keep_addr_on_down", to: 1)
+                try network.addIPv6()
+            }
+        ) { scenario in
+            try scenario.host.ip("link set eth0 down")
+            try await scenario.path { !$0.isSatisfied }
+            try scenario.host.ip("link set eth0 up")
+            try scenario.network.goOnline()
+            try scenario.network.addIPv6()
+            try await scenario.path(within: .seconds(8)) { $0.ipv6.isAvailable }
+        }
+    }
 }

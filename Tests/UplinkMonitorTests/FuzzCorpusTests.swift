@@ -8,23 +8,22 @@ import Testing
 /// The fuzzer's corpus, what the kernel said and what libFuzzer made of it, in the plain build.
 @Suite(.timeLimit(.minutes(5)))
 struct FuzzCorpusTests {
-    @Test func everyInputOfTheCorpusIsTaken() throws {
-        let inputs = try Corpus.messages.inputs
-        #expect(inputs.count > 50)
-        for input in inputs { try input.withUnsafeBytes { bytes in try MessageFuzz.run(bytes) } }
+    @Test(arguments: Corpus.allCases) func everyInputOfTheCorpusIsTaken(corpus: Corpus) throws {
+        let inputs = try corpus.inputs
+        #expect(inputs.count > 20)
+        for input in inputs { try corpus.take(input) }
     }
 
-    @Test func everyInputMayEndAnywhere() throws {
-        for input in try Corpus.messages.inputs {
-            for end in stride(from: 0, to: input.count, by: Timing.isInstrumented ? 16 : 4) {
-                try input.prefix(end).withUnsafeBytes { bytes in try MessageFuzz.run(bytes) }
-            }
+    @Test(arguments: Corpus.allCases) func everyInputMayEndAnywhere(corpus: Corpus) throws {
+        for input in try corpus.inputs {
+            let step = (Timing.isInstrumented ? 16 : 4) * (1 + input.count / 1024)
+            for end in stride(from: 0, to: input.count, by: step) { try corpus.take(Array(input.prefix(end))) }
         }
     }
 
-    @Test func everyInputMayBeDamaged() throws {
+    @Test(arguments: Corpus.allCases) func everyInputMayBeDamaged(corpus: Corpus) throws {
         var random = SplitMix(state: 4)
-        for input in try Corpus.messages.inputs where !input.isEmpty {
+        for input in try corpus.inputs where !input.isEmpty {
             for _ in 0..<(Timing.isInstrumented ? 5 : 50) {
                 var damaged = input
                 for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -32,15 +31,24 @@ struct FuzzCorpusTests {
                     damaged[place] =
                         [0, 1, 4, 0x7F, 0x80, 0xFF, damaged[place] &+ 1].randomElement(using: &random) ?? 0
                 }
-                try damaged.withUnsafeBytes { bytes in try MessageFuzz.run(bytes) }
+                try corpus.take(damaged)
             }
         }
     }
 }
 
 /// The files of `Tests/Fuzzing/Corpus`.
-private enum Corpus: String {
-    case messages
+enum Corpus: String, CaseIterable, Sendable {
+    case messages, conversations
+
+    func take(_ input: [UInt8]) throws {
+        try input.withUnsafeBytes { bytes in
+            switch self {
+            case .messages: try MessageFuzz.run(bytes)
+            case .conversations: try ConversationFuzz.run(bytes)
+            }
+        }
+    }
 
     var inputs: [[UInt8]] {
         get throws {

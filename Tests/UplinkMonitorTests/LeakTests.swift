@@ -36,6 +36,36 @@ struct LeakTests {
         }
     }
 
+    @Test func aThousandSubscriptionsLeaveNothing() async throws {
+        try await withTestNetwork { network in
+            try await withEventLoop(networkNamespace: network.device.path) { loop in
+                try await withEventLoop(networkNamespace: network.router.path) { elsewhere in
+                    let monitors = [
+                        LinuxNetworkMonitor(on: loop), LinuxNetworkMonitor(on: loop),
+                        LinuxNetworkMonitor(on: elsewhere),
+                    ]
+                    func cycle(_ count: Int) async throws {
+                        for round in 0..<count {
+                            let monitor = monitors[round % monitors.count]
+                            let task = Task { for try await path in monitor.paths where path.generation == 0 { break } }
+                            if round.isMultiple(of: 2) { for try await _ in monitor.paths { break } }
+                            task.cancel()
+                            try await task.value
+                        }
+                        for loop in [loop, elsewhere] { #expect(await routeSockets(on: loop, expecting: 0) == 0) }
+                    }
+                    try await cycle(100)
+                    let (before, memory) = (Census(), Census.residentBytes)
+                    try await cycle(1000)
+                    let after = Census()
+                    #expect(after.descriptors == before.descriptors)
+                    #expect(after.threads <= before.threads + 1)  // the pool's may come late
+                    if !Timing.isInstrumented { #expect(Census.residentBytes - memory < 4 << 20) }
+                }
+            }
+        }
+    }
+
     @Test func aMonitorThatIsDroppedClosesItsSockets() async throws {
         try await withLoopInNamespace { loop in
             weak var watcher: PathWatcher?

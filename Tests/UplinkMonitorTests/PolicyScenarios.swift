@@ -93,8 +93,8 @@ struct PolicyScenarios {
             try await scenario.expectNoUpdates {
                 let tunnel = try await Tunnel(named: "tun0", on: scenario.loop)
                 try scenario.host.batch([
-                    "addr add 10.8.0.2/24 dev tun0", "link set tun0 up", "route add 10.0.0.0/8 dev tun0",
-                    "route add 172.16.0.0/12 dev tun0",
+                    "addr add 10.8.0.2/24 dev tun0", "link set tun0 up", "route add 203.0.113.0/24 dev tun0",
+                    "route add 198.18.0.0/15 dev tun0",
                 ])
                 tunnel.close()
             }
@@ -126,6 +126,35 @@ struct PolicyScenarios {
             let (path, passed, _) = try await scenario.observer.first { $0.ipv4.gateway != nil }
             #expect(path.isSatisfied && path.ipv4.interface == "eth0")
             #expect(!passed.contains { $0.isSatisfied })
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func withoutItsRuleATableCountsForNothing(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
+            try scenario.host.ip("rule del table main")
+            let lost = try await scenario.path { !$0.isSatisfied }
+            #expect(lost.unsatisfiedReason == .noRoute)
+            try scenario.host.ip("rule add table main priority 32766")
+            try await scenario.path { $0.isSatisfied }
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func theTableOfLastResortIsATable(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4, configuration: .prompt) { scenario in
+            try scenario.host.ip("route add default via 192.0.2.254 table default")
+            try scenario.host.ip("route del default table main")
+            let path = try await scenario.handover { $0.ipv4.table == 253 }
+            #expect(path.ipv4.gateway == IPAddress("192.0.2.254"))
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func aRouteThatThrowsPassesTheQuestionOn(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .connected) { scenario in
+            try scenario.host.batch(["addr add 192.0.2.10/24 dev eth0", "route add throw default"])
+            let lost = try await scenario.reach { $0.unsatisfiedReason != .noAddress }
+            #expect(lost.unsatisfiedReason == .noRoute)
+            try scenario.host.ip("route add default via 192.0.2.1 table default")
+            try await scenario.path { $0.isSatisfied && $0.ipv4.table == 253 }
         }
     }
 }

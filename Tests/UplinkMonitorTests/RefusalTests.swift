@@ -26,6 +26,21 @@ struct RefusalTests {
         }
     }
 
+    @Test(arguments: [EAFNOSUPPORT, EPERM]) func theProgramSaysThatItIsRefused(errno: CInt) async throws {
+        try await withEventLoop { loop in
+            // A filter is inherited by what the thread starts.
+            let start = ContinuousClock.now
+            let program = try #require(
+                await onLoop(loop) {
+                    Sandbox.refuse(.socket, with: errno) ? try? BuiltProgram.start("watch --json") : nil
+                })
+            #expect(try await program.wait() == 1)
+            #expect(ContinuousClock.now - start < .seconds(10))  // 30 ms, but for a loaded machine
+            #expect(program.errors.contains("RestrictAddressFamilies"))
+            #expect(program.output.isEmpty)
+        }
+    }
+
     @Test func everySubscriberIsToldOnceAndNothingSpins() async throws {
         try await withEventLoop { loop in
             try #require(await onLoop(loop) { Sandbox.refuse(.socket, with: EPERM) })

@@ -3,7 +3,7 @@
 # corpus. Called by scripts/fuzz --record, inside a network namespace of its own.
 import hashlib, os, select, socket, struct, subprocess, sys
 
-directory, = sys.argv[1:]
+kind, directory = sys.argv[1:]  # messages or conversations
 ROUTE, ADD_MEMBERSHIP, SOL_NETLINK, STRICT = 0, 1, 270, 12
 GROUPS = [1, 5, 9, 7, 11, 8, 19, 24, 25, 32]  # links, addresses, routes, rules, netconf, next hops
 STEPS = """
@@ -47,9 +47,33 @@ link del wan0
 """.strip().splitlines()
 
 
-def keep(datagram):
-    with open(f"{directory}/{hashlib.sha1(datagram).hexdigest()[:16]}", "wb") as file:
-        file.write(datagram)
+events_heard, answers = [], []
+
+
+def write(content):
+    with open(f"{directory}/{hashlib.sha1(content).hexdigest()[:16]}", "wb") as file:
+        file.write(content)
+
+
+def keep(datagram, is_answer=False):
+    (answers if is_answer else events_heard).append(datagram)
+    if kind == "messages":
+        write(datagram)
+
+
+def converse():
+    """One conversation: the stock, the routes and links asked for, and what was heard since the last."""
+    answers.clear()
+    ask(18, 0x300, struct.pack("=BBHiII", 0, 0, 0, 0, 0, 0) + struct.pack("=HHI", 8, 29, 8))
+    ask(22, 0x300, struct.pack("=BBBBI", 0, 0, 0, 0, 0))
+    for again in range(2):
+        for family, address in (socket.AF_INET, "45.0.0.1"), (socket.AF_INET, "131.0.0.1"), (socket.AF_INET6, "2600::1"):
+            route_get(family, address, 0x1000)
+        ask(18, 0, struct.pack("=BBHiII", 0, 0, 0, 40, 0, 0) + struct.pack("=HHI", 8, 29, 8))
+    packed = [(0xC0, datagram) for datagram in answers] + [(0, datagram) for datagram in events_heard]
+    if kind == "conversations":
+        write(b"".join(struct.pack("<BH", what, len(datagram)) + datagram for what, datagram in packed))
+    events_heard.clear()
 
 
 def events(listener):
@@ -64,7 +88,7 @@ def ask(kind, flags, payload):
         query.send(struct.pack("=IHHII", 16 + len(payload), kind, 1 | flags, 1, 0) + payload)
         while True:
             datagram = query.recv(1 << 16)
-            keep(datagram)
+            keep(datagram, is_answer=True)
             if not flags or struct.unpack_from("=H", datagram, 4)[0] in (2, 3):
                 return
 
@@ -86,5 +110,4 @@ for step in STEPS:
     for flags in (0x1000, 0x2000):  # RTM_F_LOOKUP_TABLE, RTM_F_FIB_MATCH
         route_get(socket.AF_INET, "45.0.0.1", flags)
         route_get(socket.AF_INET6, "2600::1", flags)
-ask(18, 0x300, struct.pack("=BBHiII", 0, 0, 0, 0, 0, 0) + struct.pack("=HHI", 8, 29, 8))
-ask(22, 0x300, struct.pack("=BBBBI", 0, 0, 0, 0, 0))
+    converse()

@@ -25,6 +25,10 @@ public struct Experiment: Sendable {
         case part(String)
         /// The bytes that the subject noted under this name, and what that is beyond the first subject's.
         case bytesBeyondBaseline(String)
+        /// What the subject noted of the whole run: a time, such as a percentile.
+        case time(String)
+        /// What the subject noted of the whole run: a number, such as how often it was woken.
+        case number(String)
     }
 
     public init(

@@ -10,6 +10,7 @@ public final class Run: @unchecked Sendable {  // used by one task, which waits 
     private var bytesAtStart = 0.0
     private(set) var figures: Figures?
     private var notes: [String: Double] = [:]
+    private var facts: [String: Double] = [:]
 
     init(count: Int) { self.count = count }
 
@@ -30,12 +31,19 @@ public final class Run: @unchecked Sendable {  // used by one task, which waits 
     /// Notes the bytes that malloc has handed out since the beginning and not got back.
     public func noteBytes(_ name: String) { notes[name] = Double(plain_bytes_in_use()) - bytesAtStart }
 
+    /// Notes a figure of the whole run: seconds, or a number. It is not divided by the operations.
+    public func note(_ name: String, _ value: Double) {
+        facts[name] = value
+        figures?.notes[name] = value
+    }
+
     /// Ends the count, after `operations` in all, if these are not `count`.
     public func end(operations: Int? = nil) {
         let (end, operations) = (Reading(), Double(operations ?? count))
         figures = Figures(
             cpu: (end.cpu - start.cpu) / operations, wall: (end.wall - start.wall) / operations,
-            peak: max(0, end.peak - start.resident) / operations, notes: notes.mapValues { $0 / operations })
+            peak: max(0, end.peak - start.resident) / operations,
+            notes: notes.mapValues { $0 / operations }.merging(facts) { $1 })
     }
 
     /// The same around a body.

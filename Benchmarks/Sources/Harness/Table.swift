@@ -20,6 +20,9 @@ extension Results {
         case .peak: table("Peak memory per \(experiment.operation)") { figures, _ in bytes(figures.peak) }
         case .part(let name):
             table("Of this, \(name)") { figures, _ in figures.notes[name].map(time) ?? "–" }
+        case .time(let name): table(name) { figures, _ in figures.notes[name].map(time) ?? "–" }
+        case .number(let name):
+            table(name) { figures, _ in figures.notes[name].map { grouped(Int($0)) } ?? "–" }
         case .bytesBeyondBaseline(let name):
             table("Memory \(name) per \(experiment.operation) (and beyond the first row's)") { figures, baseline in
                 guard let own = figures.notes[name] else { return "–" }

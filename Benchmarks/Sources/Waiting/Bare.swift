@@ -8,7 +8,7 @@ enum Bare {
         let table = Table(run.count)
         run.begin()
         let tasks = makeTasks(run.count) { place in
-            await withCheckedContinuation { table.suspend($0, in: place) }
+            Task.detached { await withCheckedContinuation { table.suspend($0, in: place) } }
         }
         try await until { table.suspended == run.count }
         run.noteBytes("held")
@@ -23,10 +23,12 @@ enum Bare {
         let table = Table(run.count)
         run.begin()
         let tasks = makeTasks(run.count) { place in
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { table.suspend($0, in: place) }
-            } onCancel: {
-                table.resume(place)
+            Task.detached {
+                await withTaskCancellationHandler {
+                    await withCheckedContinuation { table.suspend($0, in: place) }
+                } onCancel: {
+                    table.resume(place)
+                }
             }
         }
         try await until { table.suspended == run.count }
@@ -39,11 +41,12 @@ enum Bare {
     }
 }
 
-/// Starts so many tasks on the default pool.
-func makeTasks(_ count: Int, _ body: @escaping @Sendable (_ place: Int) async -> Void) -> [Task<Void, Never>] {
+/// Makes so many tasks, each by a closure of its caller's, so that a task has no frames but those that it would have
+/// anywhere.
+func makeTasks(_ count: Int, _ make: (_ place: Int) -> Task<Void, Never>) -> [Task<Void, Never>] {
     var tasks: [Task<Void, Never>] = []
     tasks.reserveCapacity(count)
-    for place in 0..<count { tasks.append(Task.detached { await body(place) }) }
+    for place in 0..<count { tasks.append(make(place)) }
     return tasks
 }
 

@@ -14,7 +14,7 @@ enum Waiting {
         let ran = Counter()
         run.begin()
         let tasks = makeTasks(run.count) { _ in
-            _ = await performer.perform(withinSeconds: limit) { ran.add() }
+            Task.detached { _ = await performer.perform(withinSeconds: limit) { ran.add() } }
         }
         try await until { performer.statistics.waiting == run.count }
         run.noteBytes("held")
@@ -34,7 +34,7 @@ enum Waiting {
         let ran = Counter()
         run.begin()
         let tasks = makeTasks(run.count) { _ in
-            _ = await performer.perform(withinSeconds: limit) { ran.add() }
+            Task.detached { _ = await performer.perform(withinSeconds: limit) { ran.add() } }
         }
         try await until { performer.statistics.waiting == run.count }
         run.noteBytes("held")

@@ -30,8 +30,9 @@ enum FuzzMonitor {
 
 /// Takes one input; a fault ends the process, as a trap does. (libFuzzer's own `main` asks for it by its name.)
 @_cdecl("LLVMFuzzerTestOneInput") func take(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = UnsafeRawBufferPointer(start: start, count: count)
     do throws(MessageFuzz.Fault) {
-        try MessageFuzz.run(UnsafeRawBufferPointer(start: start, count: count))
+        if isAboutConversations { try ConversationFuzz.run(bytes) } else { try MessageFuzz.run(bytes) }
     } catch {
         print("fault: \(error)")
         fflush(nil)
@@ -39,6 +40,9 @@ enum FuzzMonitor {
     }
     return 0
 }
+
+/// What the inputs are: UPLINK_FUZZ=conversations, or messages.
+private let isAboutConversations = getenv("UPLINK_FUZZ").map { String(cString: $0) } == "conversations"
 
 #if FUZZING
     // The library comes with -sanitize=fuzzer and has no header.

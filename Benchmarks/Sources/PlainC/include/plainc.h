@@ -29,6 +29,44 @@ size_t plain_heap_cancelled(size_t count, uint64_t span, size_t times);
 // Two threads, each with a loop, that wake each other by uv_async_send in turn.
 size_t plain_round_trips(size_t count);
 
+// CLOCK_MONOTONIC in nanoseconds.
+uint64_t plain_now(void);
+
+// Sockets of rtnetlink in a network namespace, given by its path: for requests, and for the kernel's events on links,
+// addresses and routes, with a receive buffer of so many bytes. -1 on failure.
+int plain_netlink(const char *network_namespace);
+int plain_listener(const char *network_namespace, int buffer);
+
+// Adds or deletes the default route by 192.0.2.1; the time before, or 0 on failure.
+uint64_t plain_default_route(int socket, int add);
+// Adds or deletes so many routes below 10/8, each told by an event; how many.
+size_t plain_routes(int socket, size_t count, int add);
+// Adds and deletes routes below 11/8 as fast as the kernel takes them, so many events in all; how many.
+size_t plain_route_churn(int socket, size_t events);
+// A thread that notes when it reads the default route's events: it is deleted, added, deleted … The times are there
+// after the join; one is 0 where the event did not come.
+typedef struct plain_changes plain_changes;
+plain_changes *plain_changes_start(int listener, size_t count);
+const uint64_t *plain_changes_join(plain_changes *changes);
+
+// A thread that reads all events. It ends at the first event after plain_reader_will_end.
+typedef struct plain_reader plain_reader;
+plain_reader *plain_reader_start(int listener);
+int plain_reader_thread(plain_reader *reader);
+size_t plain_reader_messages(plain_reader *reader);
+size_t plain_reader_overruns(plain_reader *reader);
+void plain_reader_will_end(plain_reader *reader);
+void plain_reader_join(plain_reader *reader);
+
+// Opens both kinds of socket, reads all links and addresses, asks for one route, closes; how many messages.
+size_t plain_take_stock(const char *network_namespace);
+
+// What a thread of this process has used so far: how often it went to sleep, and processor time.
+size_t plain_wakeups(int thread);
+size_t plain_thread_nanoseconds(int thread);
+// The caller's thread.
+int plain_thread(void);
+
 // Bytes that malloc has handed out and not got back, in all arenas.
 size_t plain_bytes_in_use(void);
 // The version of libuv that is linked.
