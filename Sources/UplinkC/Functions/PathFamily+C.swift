@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUplink
+import UplinkCore
+
+// Each function is documented in uplink.h.
+
+@c @implementation
+public func uplink_path_family_is_available(_ path: OpaquePointer?, _ family: CInt) -> Bool {
+    PathBox.of(path)?.family(family)?.isAvailable ?? false
+}
+
+@c @implementation
+public func uplink_path_family_reason(_ path: OpaquePointer?, _ family: CInt) -> CInt {
+    PathBox.of(path)?.family(family)?.unsatisfiedReason?.number ?? 0
+}
+
+@c @implementation
+public func uplink_path_family_interface(_ path: OpaquePointer?, _ family: CInt) -> UnsafePointer<CChar>? {
+    PathBox.of(path).flatMap { $0.strings.text($0.family(family)?.interface) }
+}
+
+@c @implementation
+public func uplink_path_family_gateway(_ path: OpaquePointer?, _ family: CInt) -> UnsafePointer<CChar>? {
+    PathBox.of(path).flatMap { $0.strings.text($0.family(family)?.gateway?.description) }
+}
+
+@c @implementation
+public func uplink_path_family_source(_ path: OpaquePointer?, _ family: CInt) -> UnsafePointer<CChar>? {
+    PathBox.of(path).flatMap { $0.strings.text($0.family(family)?.source?.description) }
+}
