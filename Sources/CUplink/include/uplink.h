@@ -15,8 +15,10 @@
  * negative error. Nothing given to a function is kept after its return, except `user` and callbacks. Pointers that a
  * callback gets are good until it returns.
  *
- * Structures begin with their size, so that they can grow: set `size` with sizeof and everything else to zero (which
- * `= {sizeof(uplink_requirement)}` does), then what you need.
+ * Structures begin with their size, so that they can grow. Begin with the structure's …_INIT, then set what you need:
+ *
+ *     uplink_requirement requirement = UPLINK_REQUIREMENT_INIT;
+ *     requirement.flags = UPLINK_REQUIRE_IPV6;
  */
 #ifndef UPLINK_H
 #define UPLINK_H
@@ -112,6 +114,8 @@ typedef struct uplink_context_options {
     void *log_user;                /* given to `log` */
     int log_level;                 /* the finest uplink_log_level that is told; 0: UPLINK_LOG_WARNING */
 } uplink_context_options;
+
+#define UPLINK_CONTEXT_OPTIONS_INIT {sizeof(uplink_context_options), false, NULL, NULL, NULL, NULL, 0}
 
 /*
  * Creates a context, whose threads have started when this returns and have all signals blocked.
@@ -337,6 +341,8 @@ typedef struct uplink_requirement {
     int64_t stable_milliseconds; /* the network must have been there for so long without a break, as seen; 0: no matter */
 } uplink_requirement;
 
+#define UPLINK_REQUIREMENT_INIT {sizeof(uplink_requirement), 0, UPLINK_KIND_ANY, NULL, 0}
+
 /* The operation. It may do its work in here, or start it and return. In either case it has to call
  * uplink_operation_complete() once, here or later, from any thread. */
 typedef void (*uplink_operation_cb)(uplink_context *context, uint64_t id, void *user);
@@ -432,6 +438,8 @@ typedef struct uplink_get_options {
     int64_t stall_milliseconds;            /* without a byte of the body; 30 s */
     int64_t total_milliseconds;            /* for everything but the wait for the network; none */
 } uplink_get_options;
+
+#define UPLINK_GET_OPTIONS_INIT {sizeof(uplink_get_options), false, false, false, 0, NULL, NULL, 0, 0, 0, 0}
 
 typedef struct uplink_get_result {
     size_t size;

@@ -65,7 +65,7 @@ final class CallQueue: Sendable {
 
     /// Runs what is there now, and says how many that were; or why it cannot.
     func dispatch() -> CInt {
-        var left = update { $0.waiting }
+        guard var left = update({ $0.runner == nil ? $0.waiting : nil }) else { return Status.busy }
         var count: CInt = 0
         while left > 0 {
             left -= 1
