@@ -8,6 +8,7 @@ packages_of() {
     pictures) echo libchafa-dev libglib2.0-dev libpng-dev ;;
     demo) echo iproute2 util-linux ;;
     test) echo iproute2 util-linux openssl procps nginx-light ;;
+    c-library) echo abigail-tools mandoc valgrind ;;
     fresh) echo debootstrap ;;
     picture-of-demo) echo tmux python3-pil fonts-dejavu-core ;;
     *) die "scripts/lib/packages.sh knows no packages called \`$1\`" ;;
