@@ -107,6 +107,10 @@ let package = Package(
                 "UplinkCommand", "Uplink", "UplinkTesting", "TestSupport", .httpTypes,
                 .product(name: "FlyingFox", package: "FlyingFox"),
             ]),
+        .testTarget(
+            name: "CLibraryTests",
+            dependencies: ["UplinkC", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "TestSupport", .system],
+            exclude: ["programs"]),
         .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
     ],
     swiftLanguageModes: [.v6]

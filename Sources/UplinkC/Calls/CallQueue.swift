@@ -55,7 +55,9 @@ final class CallQueue: Sendable {
         let isReadable = state.machine.isReadable
         guard isReadable != state.isReadable, state.descriptor >= 0 else { return }
         state.isReadable = isReadable
-        if isReadable { eventfd_write(state.descriptor, 1) } else {
+        if isReadable {
+            eventfd_write(state.descriptor, 1)
+        } else {
             var count: UInt64 = 0
             eventfd_read(state.descriptor, &count)
         }

@@ -87,7 +87,8 @@ final class PerformCall: Call {
             return progress
         }
         switch last {
-        case .complete(let number): return Ending(status: Status.ok, isStarted: true, result: number, message: Status.text(0))
+        case .complete(let number):
+            return Ending(status: Status.ok, isStarted: true, result: number, message: Status.text(Status.ok))
         case .running: return Ending(status: Status.stopped, isStarted: true, message: Status.text(Status.stopped))
         case .notBegun, .over:
             let status = context.cancellation

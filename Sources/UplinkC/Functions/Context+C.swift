@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CUplink
 
-// Each function is documented in uplink.h.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are those of C; each function is documented in uplink.h.
 
 /// Finds the context and does something with it; what goes wrong becomes a status.
 func withContext(_ handle: OpaquePointer?, _ body: (Context) throws(StatusError) -> CInt) -> CInt {

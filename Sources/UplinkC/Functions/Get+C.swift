@@ -3,7 +3,8 @@ public import CUplink
 import Glibc
 import SystemPackage
 
-// Each function is documented in uplink.h.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are those of C; each function is documented in uplink.h.
 
 @c @implementation
 public func uplink_get(

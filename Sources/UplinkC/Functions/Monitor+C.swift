@@ -3,16 +3,17 @@ public import CUplink
 import UplinkCore
 import UplinkMonitor
 
-// Each function is documented in uplink.h.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are those of C; each function is documented in uplink.h.
 
 @c @implementation
 public func uplink_current_path(
-    _ context: OpaquePointer?, _ timeout_milliseconds: Int64, _ path: UnsafeMutablePointer<OpaquePointer?>?
+    _ context: OpaquePointer?, _ timeout: Int64, _ path: UnsafeMutablePointer<OpaquePointer?>?
 ) -> CInt {
     guard let path else { return Status.invalid }
     path.pointee = nil
     return withContext(context) { (context) throws(StatusError) in
-        let seconds = try Milliseconds.seconds(timeout_milliseconds)
+        let seconds = try Milliseconds.seconds(timeout)
         if context.monitor.currentPath == nil, seconds > 0 {
             let status = WaitCall.run(in: context, seconds: seconds, requiring: .known)
             guard status == Status.ok || status == Status.noNetwork else { return status }

@@ -2,7 +2,8 @@
 import CUplink
 import UplinkCore
 
-// Each function is documented in uplink.h.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are those of C; each function is documented in uplink.h.
 
 @c @implementation
 public func uplink_path_family_is_available(_ path: OpaquePointer?, _ family: CInt) -> Bool {

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CUplink
 
-// Each function is documented in uplink.h.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are those of C; each function is documented in uplink.h.
 
 @c @implementation
 public func uplink_perform(
-    _ context: OpaquePointer?, _ timeout_milliseconds: Int64, _ requirement: UnsafePointer<uplink_requirement>?,
+    _ context: OpaquePointer?, _ timeout: Int64, _ requirement: UnsafePointer<uplink_requirement>?,
     _ operation: uplink_operation_cb?, _ outcome: uplink_outcome_cb?, _ user: UnsafeMutableRawPointer?,
     _ id: UnsafeMutablePointer<UInt64>?
 ) -> CInt {
     id?.pointee = 0
     return withContext(context) { (context) throws(StatusError) in
         guard let operation, let outcome else { return Status.invalid }
-        let seconds = try Milliseconds.seconds(timeout_milliseconds)
+        let seconds = try Milliseconds.seconds(timeout)
         let requirement = try Requirement.read(requirement)
         return begin(PerformCall(operation, outcome, UserPointer(user)), in: context, id) {
             $0.start($1, in: context, seconds: seconds, requiring: requirement)
@@ -30,10 +31,10 @@ public func uplink_operation_complete(_ context: OpaquePointer?, _ id: UInt64, _
 
 @c @implementation
 public func uplink_wait(
-    _ context: OpaquePointer?, _ timeout_milliseconds: Int64, _ requirement: UnsafePointer<uplink_requirement>?
+    _ context: OpaquePointer?, _ timeout: Int64, _ requirement: UnsafePointer<uplink_requirement>?
 ) -> CInt {
     withContext(context) { (context) throws(StatusError) in
-        let seconds = try Milliseconds.seconds(timeout_milliseconds)
+        let seconds = try Milliseconds.seconds(timeout)
         return WaitCall.run(in: context, seconds: seconds, requiring: try Requirement.read(requirement))
     }
 }

@@ -24,7 +24,8 @@ enum Text {
     static let maximumLength = 64 * 1024
 
     /// A text of at most so many bytes, and at least one; throws for others.
-    static func read(_ pointer: UnsafePointer<CChar>, atMost maximum: Int = maximumLength) throws(StatusError) -> String {
+    static func read(_ pointer: UnsafePointer<CChar>, atMost maximum: Int = maximumLength) throws(StatusError) -> String
+    {
         let length = strnlen(pointer, maximum + 1)
         guard (1...maximum).contains(length) else { throw StatusError(Status.invalid) }
         return String(cString: pointer)
