@@ -82,22 +82,32 @@ let package = Package(
         // The positive control of the ThreadSanitizer run: a deliberate race beside its correct twin.
         .executableTarget(name: "RacyCounter", path: "Tests/RacyCounter"),
 
+        // Fuzzed with libFuzzer by scripts/fuzz; otherwise it takes files.
+        .executableTarget(
+            name: "FuzzMonitor", dependencies: ["UplinkMonitor", "UplinkCore"], path: "Tests/Fuzzing/FuzzMonitor"),
+
         // What several test targets share: namespaces, a census of descriptors and threads, programs to run.
-        .target(name: "TestSupport", dependencies: ["UplinkCore", .system], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["UplinkCore", "UplinkTesting", .system], path: "Tests/TestSupport"),
 
         .testTarget(name: "UplinkCoreTests", dependencies: ["UplinkCore", "UplinkTesting", "TestSupport"]),
         .testTarget(
-            name: "UplinkTestingTests", dependencies: [.httpTypes, "UplinkTesting", "UplinkCore", "UplinkHTTP"]),
+            name: "UplinkTestingTests",
+            dependencies: ["UplinkTesting", "UplinkCore", "UplinkHTTP", "UplinkEventLoop", "TestSupport", .httpTypes]),
         .testTarget(name: "UplinkEventLoopTests", dependencies: ["UplinkEventLoop", "UplinkCore", "TestSupport"]),
         .testTarget(
             name: "UplinkMonitorTests",
-            dependencies: ["UplinkMonitor", "UplinkEventLoop", "UplinkCore", "TestSupport"]),
+            dependencies: [
+                "UplinkMonitor", "UplinkEventLoop", "UplinkCore", "UplinkTesting", "TestSupport", "UplinkCommand",
+                "FuzzMonitor",
+            ]),
         .testTarget(
             name: "UplinkHTTPTests", dependencies: ["UplinkHTTP", "UplinkTesting", "TestSupport", .httpTypes, .system]),
         .testTarget(
             name: "UplinkCurlTests",
             dependencies: [
-                "UplinkCurl", "UplinkHTTP", "UplinkEventLoop", "UplinkCore", "TestSupport", .httpTypes, .system,
+                "UplinkCurl", "UplinkHTTP", "UplinkEventLoop", "UplinkCore", "UplinkTesting", "TestSupport", .httpTypes,
+                .system,
                 .product(name: "FlyingFox", package: "FlyingFox"),
             ]),
         .testTarget(name: "UplinkTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport"]),

@@ -7,6 +7,11 @@ let package = Package(
     targets: [
         .executableTarget(name: "first-program", dependencies: [.product(name: "Uplink", package: "uplink")]),
         .executableTarget(name: "call-forms", dependencies: [.product(name: "Uplink", package: "uplink")]),
+        .executableTarget(
+            name: "test-network",
+            dependencies: [
+                .product(name: "Uplink", package: "uplink"), .product(name: "UplinkTesting", package: "uplink"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

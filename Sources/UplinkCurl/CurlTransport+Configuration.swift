@@ -20,6 +20,8 @@ extension CurlTransport {
         /// Addresses for hosts that are not to be asked of the resolver; tried in their order within a family. The key
         /// is `host:port`, the host in lower case.
         public var resolve: [String: [IPAddress]] = [:]
+        /// The one address family that connections use; nil for either, whichever connects first.
+        public var addressFamily: IPAddress.Family?
         /// Transfers that run at once; others wait, first in, first out.
         public var maximumConcurrentTransfers = 128
         /// Transfers that may wait; more are refused with ``UplinkHTTP/HTTPClientError/Code/queueFull``.

@@ -103,6 +103,11 @@ extension EasyHandle {
         set(CURLOPT_TCP_KEEPINTVL, 10)
         set(CURLOPT_MAXAGE_CONN, 60)
         set(CURLOPT_MAXLIFETIME_CONN, 600)
+        switch configuration.addressFamily {
+        case .ipv4: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
+        case .ipv6: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
+        case nil: break
+        }
         let key = "\(transfer.url.host):\(transfer.url.port)"
         if let addresses = configuration.resolve[key] {
             set(CURLOPT_RESOLVE, list: ["\(key):\(addresses.map(\.description).joined(separator: ","))"])

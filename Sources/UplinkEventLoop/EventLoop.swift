@@ -28,6 +28,7 @@ public final class EventLoop: Sendable {
     let thread: LoopThread
     /// Why the loop never started.
     private let failure: EventLoopError?
+    private let preference = LoopPreference()
 
     /// Starts a loop; it runs until ``end()``.
     ///
@@ -38,6 +39,7 @@ public final class EventLoop: Sendable {
         inbox = try Inbox()
         thread = LoopThread()
         failure = nil
+        preference.loop = self
         try thread.start(for: self, networkNamespace: networkNamespace)
     }
 
@@ -46,6 +48,7 @@ public final class EventLoop: Sendable {
         inbox = Inbox(closed: ())
         thread = LoopThread()
         failure = error
+        preference.loop = self
     }
 
     /// Ends the loop: what was enqueued runs, every handle is closed, the thread is joined.
@@ -81,8 +84,11 @@ public final class EventLoop: Sendable {
 }
 
 extension EventLoop: SerialExecutor, TaskExecutor {
-    /// Takes a job; the concurrency runtime calls this, from any thread.
+    /// Takes a job of an actor; the concurrency runtime calls this, from any thread.
     public func enqueue(_ job: consuming ExecutorJob) { submit(.job(UnownedJob(job))) }
+
+    /// The loop as what a task prefers, for the concurrency runtime.
+    public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: preference) }
 
     /// Whether the caller runs on this loop's thread.
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
@@ -94,12 +100,23 @@ extension EventLoop: SerialExecutor, TaskExecutor {
 
     func run(_ entry: Inbox.Entry) {
         switch entry {
-        case .job(let job):
+        case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+        case .preferringJob(let job):
             job.runSynchronously(
                 isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
         case .work(let work): work()
         }
     }
+}
+
+/// The side of a loop that tasks prefer, an object of its own, so that their jobs are told from those of actors.
+///
+/// A job runs under the executors that its task asks for, or the runtime takes every call between two actors on the loop
+/// for a change of executors, and enqueues it.
+private final class LoopPreference: TaskExecutor, @unchecked Sendable {  // `loop` is set once, by the loop's initialiser
+    unowned var loop: EventLoop?
+
+    func enqueue(_ job: consuming ExecutorJob) { loop?.submit(.preferringJob(UnownedJob(job))) }
 }
 
 /// Runs `body` with an event loop of its own, which has ended when this returns.

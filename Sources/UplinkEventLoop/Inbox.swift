@@ -9,7 +9,11 @@ import UplinkCore
 /// descriptor. (libuv's own `uv_async_t` costs more: its receiving side spins.)
 final class Inbox: Sendable {
     enum Entry: Sendable {
+        /// A job of an actor on the loop.
         case job(UnownedJob)
+        /// A job of a task that prefers the loop, outside of any actor.
+        case preferringJob(UnownedJob)
+        /// A closure.
         case work(@Sendable () -> Void)
     }
 

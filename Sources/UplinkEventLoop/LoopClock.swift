@@ -41,6 +41,14 @@ public struct LoopClock: Clock, Sendable {
     /// A millisecond, as libuv's timers have it.
     public var minimumResolution: Duration { .milliseconds(1) }
 
+    /// Sleeps for a time: never less, and on an idle machine about a millisecond more at most.
+    ///
+    /// - Parameter tolerance: Not used: all sleepers share a timer as it is.
+    /// - Throws: `CancellationError` at once when the task is cancelled, ``EventLoopError`` when the loop has ended.
+    public func sleep(for duration: Duration, tolerance: Duration? = nil) async throws {
+        try await sleep(until: now.advanced(by: duration))
+    }
+
     /// Sleeps until the deadline has passed: never less, and on an idle machine about a millisecond more at most.
     ///
     /// - Parameter tolerance: Not used: all sleepers share a timer as it is.

@@ -4,6 +4,8 @@ import UplinkCore
 
 /// Those who sleep on a ``LoopClock``: a table under a lock, and the one timer that serves it.
 final class LoopSleepers: Sendable {
+    private static let batchSize = 256
+
     private let loop: EventLoop
     private let table = Locked(SleeperTable())
     private let timer: Locked<TimerHandle?> = Locked(nil)
@@ -29,9 +31,7 @@ final class LoopSleepers: Sendable {
         switch action {
         case .none: break
         case .arm: loop.execute { self.arm() }
-        case .cancel(let continuation, let isLast):
-            continuation.resume(throwing: CancellationError())
-            if isLast { loop.execute { self.arm() } }
+        case .cancel(let continuation): continuation.resume(throwing: CancellationError())
         }
     }
 
@@ -46,7 +46,7 @@ final class LoopSleepers: Sendable {
                 timer = new
                 return new
             }
-            if let deadline = table.withLock({ $0.deadlineToArm() }) {
+            if let deadline = table.withLock({ $0.alarmToSet() }) {
                 timer.start(at: UInt64(deadline))
             } else {
                 timer.stop()
@@ -58,13 +58,22 @@ final class LoopSleepers: Sendable {
 
     private func loopEnded() { wakeAll(throwing: EventLoopError(.ended, during: "sleeping on a loop's clock")) }
 
-    private func wakeAll(throwing error: EventLoopError) {
-        for continuation in table.withLock({ $0.removeAll() }) { continuation.resume(throwing: error) }
-    }
+    private func wakeAll(throwing error: EventLoopError) { wake(at: .max) { $0.resume(throwing: error) } }
 
     private func fired() {
-        let due = table.withLock { $0.wake(at: Int64(clamping: uv_hrtime())) }
-        for continuation in due { continuation.resume() }
+        wake(at: Int64(clamping: uv_hrtime())) { $0.resume() }
         arm()
+    }
+
+    /// Resumes those who are due in batches, so that many at once hold up neither the lock nor memory.
+    private func wake(at now: Int64, _ resume: (SleeperTable.Continuation) -> Void) {
+        var batch: [SleeperTable.Continuation] = []
+        batch.reserveCapacity(Self.batchSize)
+        var hasMore = true
+        while hasMore {
+            hasMore = table.withLock { $0.wake(at: now, into: &batch, upTo: Self.batchSize) }
+            for continuation in batch { resume(continuation) }
+            batch.removeAll(keepingCapacity: true)
+        }
     }
 }

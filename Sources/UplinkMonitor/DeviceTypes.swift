@@ -6,25 +6,49 @@ import Glibc
 /// Only a hint: `/sys/class/net` shows the network namespace of the mount, in a container perhaps another one than the
 /// sockets'. So an entry counts only if the index agrees. Reading it touches no disk.
 struct DeviceTypes {
-    private var known: [UInt32: (name: String, type: String?)] = [:]
+    /// What is known of one device.
+    struct Device: Equatable {
+        /// Its `DEVTYPE` (`wlan`, `wwan`, `bluetooth`, …).
+        var type: String?
+        /// The name of its driver, such as `rndis_host`.
+        var driver: String?
+    }
 
-    /// The `DEVTYPE` of a link's device (`wlan`, `wwan`, `bluetooth`, …), or nil.
-    mutating func type(of link: LinkRecord) -> String? {
-        guard link.kind == nil else { return nil }
-        if let known = known[link.index], known.name == link.name { return known.type }
-        let type = Self.parse(Self.read("/sys/class/net/\(link.name)/uevent"), index: link.index)
-        known[link.index] = (link.name, type)
-        return type
+    private var known: [UInt32: (name: String, device: Device)] = [:]
+
+    /// What is known of a link's device; nothing of links that are no hardware.
+    mutating func device(of link: LinkRecord) -> Device {
+        guard link.kind == nil else { return Device() }
+        if let known = known[link.index], known.name == link.name { return known.device }
+        let device = Self.device(named: link.name, index: link.index)
+        known[link.index] = (link.name, device)
+        return device
+    }
+
+    /// What sysfs says of a device now.
+    static func device(named name: String, index: UInt32) -> Device {
+        let directory = "/sys/class/net/\(name)"
+        guard let type = parse(read(directory + "/uevent"), index: index) else { return Device() }
+        return Device(type: type.isEmpty ? nil : type, driver: driver(of: directory))
     }
 
     /// Forgets a link that is gone.
     mutating func remove(_ index: UInt32) { known[index] = nil }
 
-    /// Finds the type in the text of a uevent file that is about the interface with this index.
+    /// Finds the type in the text of a uevent file: empty where it names none, nil where the file is not about the
+    /// interface with this index.
     static func parse(_ text: String, index: UInt32) -> String? {
         let lines = text.split(separator: "\n")
         guard lines.contains("IFINDEX=\(index)") else { return nil }
-        return lines.first { $0.hasPrefix("DEVTYPE=") }.map { String($0.dropFirst("DEVTYPE=".count)) }
+        return lines.first { $0.hasPrefix("DEVTYPE=") }.map { String($0.dropFirst("DEVTYPE=".count)) } ?? ""
+    }
+
+    /// The last part of what the device's link to its driver leads to.
+    private static func driver(of directory: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = readlink(directory + "/device/driver", &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        return String(decoding: buffer.prefix(count), as: UTF8.self).split(separator: "/").last.map(String.init)
     }
 
     private static func read(_ path: String) -> String {

@@ -26,35 +26,21 @@ final class EventSocket {
         var isEmpty = false
         /// Something was lost on the way.
         var hasGaps = false
+        /// As many datagrams the kernel dropped since the reading before.
+        var dropped: UInt64 = 0
     }
 
-    private static let groups = [
-        RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
-        RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF, RTNLGRP_NEXTHOP,
-    ]
-
-    let socket: NetlinkSocket
-    /// Messages dropped so far; nil where the kernel cannot say (gVisor), which then tells of an overrun by an error.
+    private let socket: any NetlinkTransport
+    /// Datagrams dropped so far; nil where the kernel cannot say (gVisor), which then tells of an overrun by an error.
     private var drops: UInt32?
 
-    /// Opens the socket and joins the groups. Whatever changes from now on is told.
-    init(receiveBufferSize: Int) throws(NetlinkError) {
-        socket = try NetlinkSocket(isBlocking: false)
-        do {
-            drops = try socket.dropCount()
-            try socket.set(NETLINK_NO_ENOBUFS, at: SOL_NETLINK, to: 1)
-        } catch { drops = nil }
-        let size = CInt(clamping: receiveBufferSize)
-        do { try socket.set(SO_RCVBUFFORCE, at: SOL_SOCKET, to: size) } catch {  // needs CAP_NET_ADMIN
-            try socket.set(SO_RCVBUF, at: SOL_SOCKET, to: size)  // up to net.core.rmem_max
-        }
-        try socket.bindToAnyPort()
-        for group in Self.groups {
-            do { try socket.set(NETLINK_ADD_MEMBERSHIP, at: SOL_NETLINK, to: CInt(group.rawValue)) } catch {
-                if group == RTNLGRP_LINK { throw error }  // the others: a kernel without IPv6 or policy rules
-            }
-        }
+    init(over socket: any NetlinkTransport) {
+        self.socket = socket
+        drops = (try? socket.dropCount()) ?? nil
     }
+
+    /// Lets the kernel drop routes that lead to none of these addresses. Where it cannot, they are ignored here.
+    func watchRoutes(to addresses: [IPAddress]) { _ = socket.attach(RouteFilter(addresses)) }
 
     /// Reads what is there, up to `limit` datagrams.
     func drain(limit: Int, _ body: (Event) -> Void) throws(NetlinkError) -> Drained {
@@ -75,9 +61,9 @@ final class EventSocket {
                 break reading
             }
         }
-        if drops != nil {
-            let now = try socket.dropCount()
-            if now != drops { drained.hasGaps = true }
+        if let before = drops, let now = try socket.dropCount() {
+            if now != before { drained.hasGaps = true }
+            drained.dropped = UInt64(now &- before)
             drops = now
         }
         return drained
@@ -95,6 +81,43 @@ final class EventSocket {
             Int(RTM_DELNETCONF):
             .configuration
         default: nil
+        }
+    }
+}
+
+extension NetlinkSocket {
+    private static let groups = [
+        RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
+        RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF, RTNLGRP_NEXTHOP,
+    ]
+
+    /// Opens a socket on which the kernel tells of changes.
+    ///
+    /// - Parameter addresses: If not nil, routes that lead to none of these addresses are not told. The filter is there
+    ///   before the first event can be.
+    static func forEvents(
+        receiveBufferSize: Int, aboutRoutesTo addresses: [IPAddress]?
+    ) throws(NetlinkError) -> NetlinkSocket {
+        let socket = try NetlinkSocket(isBlocking: false)
+        if (try? socket.dropCount()) != nil {  // without the count, an error has to tell of an overrun
+            try? socket.set(NETLINK_NO_ENOBUFS, at: SOL_NETLINK, to: 1)
+        }
+        let size = CInt(clamping: receiveBufferSize)
+        do { try socket.set(SO_RCVBUFFORCE, at: SOL_SOCKET, to: size) } catch {  // needs CAP_NET_ADMIN
+            try socket.set(SO_RCVBUF, at: SOL_SOCKET, to: size)  // up to net.core.rmem_max
+        }
+        if let addresses { _ = socket.attach(RouteFilter(addresses)) }
+        try socket.bindToAnyPort()
+        try socket.joinGroups()
+        return socket
+    }
+
+    /// Joins the groups. Whatever changes from now on is told.
+    private func joinGroups() throws(NetlinkError) {
+        for group in Self.groups {
+            do { try set(NETLINK_ADD_MEMBERSHIP, at: SOL_NETLINK, to: CInt(group.rawValue)) } catch {
+                if group == RTNLGRP_LINK { throw error }  // the others: a kernel without IPv6, rules or next hops
+            }
         }
     }
 }

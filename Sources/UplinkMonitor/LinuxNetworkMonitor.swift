@@ -22,20 +22,26 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
 
     let watcher: PathWatcher
     private let broadcaster: NetworkPathBroadcaster
+    private let changeBroadcaster: NetworkChangeBroadcaster
 
     /// Makes a monitor. It opens nothing until somebody subscribes.
     ///
     /// - Parameters:
     ///   - loop: The loop to work on; its thread's network namespace is the one that is watched.
     ///   - configuration: How to look at the network.
-    public init(on loop: EventLoop, configuration: Configuration = .init()) {
-        let watcher = PathWatcher(on: loop, configuration)
-        let broadcaster = NetworkPathBroadcaster {
-            loop.execute { watcher.assumeIsolated { $0.reconcile() } }
+    ///   - validator: Finds out whether the internet answers; nil sends nothing. What it finds stands in
+    ///     ``UplinkCore/FamilyPath/validation`` and decides nothing else.
+    public init(on loop: EventLoop, configuration: Configuration = .init(), validator: PathValidator? = nil) {
+        let watcher = PathWatcher(on: loop, configuration, validator)
+        let reconcile: @Sendable () -> Void = { loop.execute { watcher.assumeIsolated { $0.reconcile() } } }
+        let broadcaster = NetworkPathBroadcaster(onDemandChange: reconcile)
+        let changeBroadcaster = NetworkChangeBroadcaster(onDemandChange: reconcile)
+        loop.execute { [weak broadcaster, weak changeBroadcaster] in
+            watcher.assumeIsolated { $0.attach(broadcaster, changeBroadcaster) }
         }
-        loop.execute { [weak broadcaster] in watcher.assumeIsolated { $0.attach(broadcaster) } }
         self.watcher = watcher
         self.broadcaster = broadcaster
+        self.changeBroadcaster = changeBroadcaster
     }
 
     /// The path as it is now, or nil while nobody subscribes and until the first answer, which takes milliseconds.
@@ -50,12 +56,25 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
     /// Iterating throws ``NetworkMonitorError`` when the system refuses netlink. Having no network is not an error.
     public var paths: NetworkPaths { broadcaster.paths }
 
+    /// What connections may not survive: local addresses that are gone, default routes that lead elsewhere, a sleep of
+    /// the system.
+    ///
+    /// Told at once, without the interval and the hold-down of ``paths``. Whoever iterates keeps the monitor at work.
+    public var changes: NetworkChanges { changeBroadcaster.changes }
+
+    /// Says that the network does not work, though the path says that it should: the kernel is asked again, and with a
+    /// validator every family is probed again, at most once a second.
+    public func reportBadNetwork() {
+        watcher.eventLoop.execute { [watcher] in watcher.assumeIsolated { $0.reportBadNetwork() } }
+    }
+
     /// Ends all sequences and the monitor itself, for good. Harmless when repeated.
     public func stop() {
         broadcaster.finish()
+        changeBroadcaster.finish()
         watcher.eventLoop.execute { [watcher] in watcher.assumeIsolated { $0.stop() } }
     }
 
-    /// What the monitor has done since it last started.
-    package func statistics() async -> MonitorStatistics { await watcher.statistics }
+    /// What the monitor has done since it was made: messages, losses, evaluations, what was told and what was not.
+    public var statistics: MonitorStatistics { get async { await watcher.statistics } }
 }

@@ -3,16 +3,47 @@ public import UplinkCore
 
 extension LinuxNetworkMonitor {
     /// How a monitor looks at the network. The defaults suit almost everybody.
-    public struct Configuration: Sendable, Hashable {
+    public struct Configuration: Sendable {
         /// The IPv4 addresses that must be reachable for IPv4 to count as available; no packet is sent to them.
         public let ipv4Probes: [IPAddress]
         /// The IPv6 addresses that must be reachable for IPv6 to count as available; no packet is sent to them.
         public let ipv6Probes: [IPAddress]
         /// The time that passes at least between two paths. The first change after a quiet time is given at once.
-        public let minimumInterval: Duration
+        public internal(set) var minimumInterval: Duration
         /// The size in bytes of the buffer in which the kernel keeps its messages until they are read. Without
         /// CAP_NET_ADMIN it is cut to `net.core.rmem_max`.
         public let receiveBufferSize: Int
+        /// How long a network must have been away before that is told: from satisfied to unsatisfied, never the other way.
+        ///
+        /// A loss that is over sooner is not told, but raises the generation. Zero tells a loss at once.
+        public internal(set) var settle: Duration
+        /// What to do where the system refuses netlink.
+        public let whenUnavailable: Unavailability
+
+        // MARK: The kernel's side
+
+        /// The firewall mark of the sockets whose path is wanted (`SO_MARK`), for policy rules that ask for it.
+        public var mark: UInt32?
+        /// The user whose sockets' path is wanted, for policy rules that ask for it; nil for this process's.
+        public var uid: UInt32?
+        /// The interface that the sockets whose path is wanted are bound to (`SO_BINDTODEVICE`). The path is that through
+        /// this interface alone, and there is none while it does not exist.
+        public var outputInterface: String?
+        /// The file that names the name servers (resolv.conf(5)), or nil to leave them out of the path.
+        ///
+        /// The C library's by default, as this process sees it. `ip netns exec NAME` puts `/etc/netns/NAME/resolv.conf` in
+        /// its place for the programs that it starts; a loop that entered a namespace by itself has to be told.
+        public var resolverFile: String? = "/etc/resolv.conf"
+        /// What the program knows of interfaces: called on the loop's thread whenever one is described, with what the
+        /// kernel says of it. Must return at once, and the same for the same interface.
+        public var hints: (@Sendable (NetworkInterface) -> InterfaceHints)?
+        /// Whether the kernel is to drop the routes that do not matter before it tells of them. Only measurements want
+        /// it otherwise.
+        public var kernelFilter = true
+        /// What the path is to lead to.
+        var target = Target.internet
+
+        // MARK: Making one
 
         /// The default configuration.
         public init() {
@@ -20,6 +51,8 @@ extension LinuxNetworkMonitor {
             ipv6Probes = Self.defaultIPv6Probes
             minimumInterval = .milliseconds(50)
             receiveBufferSize = 1 << 20
+            settle = .zero
+            whenUnavailable = .fail
         }
 
         /// Makes a configuration.
@@ -30,10 +63,13 @@ extension LinuxNetworkMonitor {
         ///   - ipv6Probes: One to eight public IPv6 addresses.
         ///   - minimumInterval: Zero to one minute.
         ///   - receiveBufferSize: 1 byte to 1 GiB; the kernel raises it to its own minimum.
+        ///   - settle: Zero to five minutes.
+        ///   - whenUnavailable: To fail, or to poll every 100 milliseconds to every hour.
         /// - Throws: ``NetworkMonitorError`` with the code `invalidConfiguration` and a message that says what to change.
         public init(
             ipv4Probes: [IPAddress] = Self.defaultIPv4Probes, ipv6Probes: [IPAddress] = Self.defaultIPv6Probes,
-            minimumInterval: Duration = .milliseconds(50), receiveBufferSize: Int = 1 << 20
+            minimumInterval: Duration = .milliseconds(50), receiveBufferSize: Int = 1 << 20,
+            settle: Duration = .zero, whenUnavailable: Unavailability = .fail
         ) throws(NetworkMonitorError) {
             try Self.check(ipv4Probes, named: "ipv4Probes", family: .ipv4)
             try Self.check(ipv6Probes, named: "ipv6Probes", family: .ipv6)
@@ -43,6 +79,9 @@ extension LinuxNetworkMonitor {
             guard (1...1 << 30).contains(receiveBufferSize) else {
                 throw .invalid("receiveBufferSize is \(receiveBufferSize); give 1 to \(1 << 30) bytes")
             }
+            try Self.check(settle: settle, whenUnavailable)
+            self.settle = settle
+            self.whenUnavailable = whenUnavailable
             self.ipv4Probes = ipv4Probes
             self.ipv6Probes = ipv6Probes
             self.minimumInterval = minimumInterval
@@ -77,14 +116,5 @@ extension LinuxNetworkMonitor {
 }
 
 extension NetworkMonitorError {
-    fileprivate static func invalid(_ message: String) -> Self { Self(.invalidConfiguration, message: message) }
-}
-
-extension IPAddress {
-    fileprivate var isMulticast: Bool {
-        switch family {
-        case .ipv4: bytes[0] >= 224  // with class E and broadcast, which are no destinations either
-        case .ipv6: bytes[0] == 0xFF
-        }
-    }
+    static func invalid(_ message: String) -> Self { Self(.invalidConfiguration, message: message) }
 }

@@ -1,13 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a monitor has done since it last started.
-package struct MonitorStatistics: Sendable, Hashable {
-    /// Messages of the kernel that could matter.
-    package var events: UInt64 = 0
-    /// How often all links and addresses were read again because messages were lost.
-    package var resyncs: UInt64 = 0
+/// What a monitor has done since it was made, for people who wonder why it said what it said, and for metrics.
+///
+/// Nothing of it counts while nobody subscribes, since the monitor rests then.
+public struct MonitorStatistics: Sendable, Hashable {
+    /// Messages of the kernel that came this far. A filter in the kernel keeps most of the irrelevant ones away.
+    public internal(set) var messages: UInt64 = 0
+    /// Messages that the kernel dropped because they were not read in time (`SO_MEMINFO`). None of them is missed: links
+    /// and addresses are read anew then.
+    public internal(set) var dropped: UInt64 = 0
+    /// How often all links and addresses were read anew: because messages were lost, or the system had slept.
+    public internal(set) var resyncs: UInt64 = 0
     /// How often the kernel was asked for the path.
-    package var evaluations: UInt64 = 0
-    /// Changes that were not told because another followed at once.
-    package var suppressed: UInt64 = 0
+    public internal(set) var evaluations: UInt64 = 0
+    /// Paths that were given to the subscribers.
+    public internal(set) var told: UInt64 = 0
+    /// Changes that were not told, because another followed within the interval or before a loss had settled.
+    public internal(set) var suppressed: UInt64 = 0
+    /// Paths that subscribers did not take before the next one came in their place.
+    public internal(set) var superseded: UInt64 = 0
+    /// How often the wall clock was set, or the system woke from sleep.
+    public internal(set) var clockSteps: UInt64 = 0
+    /// How often the system woke from sleep.
+    public internal(set) var resumes: UInt64 = 0
+    /// How often the network was looked at without netlink.
+    public internal(set) var polls: UInt64 = 0
+    /// Probes that were started to validate a path.
+    public internal(set) var validations: UInt64 = 0
+
+    /// The names of the numbers and the numbers, in the order of this type's properties.
+    private var entries: [(name: String, value: UInt64)] {
+        [
+            ("messages", messages), ("dropped", dropped), ("resyncs", resyncs), ("evaluations", evaluations),
+            ("told", told), ("suppressed", suppressed), ("superseded", superseded), ("clockSteps", clockSteps),
+            ("resumes", resumes), ("polls", polls), ("validations", validations),
+        ]
+    }
+
+    /// The numbers as one line of JSON (RFC 8259): an object with every property under its own name.
+    public var json: String { "{" + entries.map { "\"\($0.name)\":\($0.value)" }.joined(separator: ",") + "}" }
+
+    /// What a source of paths counted while it was at work.
+    mutating func add(_ other: Self) {
+        messages += other.messages
+        dropped += other.dropped
+        resyncs += other.resyncs
+        evaluations += other.evaluations
+    }
+}
+
+extension MonitorStatistics: CustomStringConvertible {
+    /// One line for a person, such as `messages 12, dropped 0, resyncs 0, …`.
+    public var description: String { entries.map { "\($0.name) \($0.value)" }.joined(separator: ", ") }
 }

@@ -5,35 +5,52 @@ import UplinkEventLoop
 
 /// Watches the kernel's network on a loop while there is demand, and gives every path to the broadcaster.
 ///
-/// The broadcaster keeps the watcher alive, never the other way round: when nobody holds the monitor or one of its
-/// sequences any more, both go, and the sockets with them.
+/// The broadcasters keep the watcher alive, never the other way round: when nobody holds the monitor or one of its
+/// sequences any more, all go, and the sockets with them.
 actor PathWatcher: LoopActor {
     nonisolated let eventLoop: EventLoop
-    private let configuration: LinuxNetworkMonitor.Configuration
-    private weak var broadcaster: NetworkPathBroadcaster?
+    let configuration: LinuxNetworkMonitor.Configuration
+    private let validator: PathValidator?
+    private weak var paths: NetworkPathBroadcaster?
+    private weak var changes: NetworkChangeBroadcaster?
     private var network: KernelNetwork?
     private var watcher: DescriptorWatcher?
+    var poller: NetworkPoller?
+    private var validation: ValidationRunner?
+    private var resolverFile: ResolverFile?
+    private var resumeWatch: ResumeWatch?
+    private var resumeDetector = ResumeDetector(.now)
     private var intervalTimer: LoopTimer?
     private var expiryTimer: LoopTimer?
     private var emission: PathEmission
+    private var changeDetector = ChangeDetector()
+    private var lastResume: ContinuousClock.Instant?
+    /// The path as the kernel knows it, with nothing added.
+    private var latest: NetworkPath?
+    var counted = MonitorStatistics()
     private var isStopped = false
 
-    init(on loop: EventLoop, _ configuration: LinuxNetworkMonitor.Configuration) {
+    init(on loop: EventLoop, _ configuration: LinuxNetworkMonitor.Configuration, _ validator: PathValidator?) {
         eventLoop = loop
         self.configuration = configuration
-        emission = PathEmission(minimumInterval: configuration.minimumInterval)
+        self.validator = validator
+        emission = PathEmission(minimumInterval: configuration.minimumInterval, settle: configuration.settle)
     }
 
     isolated deinit { close() }
 
-    /// Says whom the paths are for. Comes before everything else.
-    func attach(_ broadcaster: NetworkPathBroadcaster?) { self.broadcaster = broadcaster }
+    /// Says whom the paths and changes are for. Comes before everything else.
+    func attach(_ paths: NetworkPathBroadcaster?, _ changes: NetworkChangeBroadcaster?) {
+        self.paths = paths
+        self.changes = changes
+    }
 
     /// Starts with the first subscriber and pauses after the last, whatever it was that changed.
     func reconcile() {
-        let isWanted = !isStopped && broadcaster?.hasSubscribers == true
-        if isWanted, network == nil { start() }
-        if !isWanted, network != nil { pause() }
+        let isWanted = !isStopped && (paths?.hasSubscribers == true || changes?.hasSubscribers == true)
+        if isWanted, !isAtWork { start() }
+        if !isWanted, isAtWork { pause() }
+        lookForChanges()
     }
 
     /// Ends the work for good.
@@ -42,10 +59,14 @@ actor PathWatcher: LoopActor {
         close()
     }
 
-    /// What has been done since the last start.
+    /// What has been done so far.
     var statistics: MonitorStatistics {
-        var statistics = network?.statistics ?? MonitorStatistics()
+        var statistics = counted
+        if let network { statistics.add(network.statistics) }
+        statistics.validations += validation?.started ?? 0
+        statistics.told = emission.emitted
         statistics.suppressed = emission.suppressed
+        statistics.superseded = paths?.supersededPaths ?? 0
         return statistics
     }
 
@@ -54,6 +75,12 @@ actor PathWatcher: LoopActor {
 
     /// Looks for events without being told that there are any, for tests.
     func readNow() { ready(.readable) }
+}
+
+// MARK: At work and at rest
+
+extension PathWatcher {
+    private var isAtWork: Bool { network != nil || poller != nil }
 
     private func start() {
         do throws(NetworkMonitorError) {
@@ -66,14 +93,16 @@ actor PathWatcher: LoopActor {
     }
 
     private func open() throws(NetworkMonitorError) -> KernelNetwork {
+        try configuration.check()
         do {
             let network = try KernelNetwork(configuration)
             let watcher = try DescriptorWatcher(
                 of: network.eventDescriptor, for: self, ended: { $0.fail(.loopEnded) }, { $0.ready($1) })
-            intervalTimer = try LoopTimer(for: self) { $0.intervalEnded() }
             expiryTimer = try LoopTimer(for: self) { $0.routeExpired() }
+            try openTimers()
             self.watcher = watcher
             watcher.start(.readable)
+            try readResolvers()
             return network
         } catch let error as NetlinkError {
             throw .unavailable(error)
@@ -82,75 +111,129 @@ actor PathWatcher: LoopActor {
         }
     }
 
-    private func pause() {
-        close()
-        broadcaster?.forgetIfUnobserved()
+    func openTimers() throws(EventLoopError) {
+        intervalTimer = try LoopTimer(for: self, ended: { $0.fail(.loopEnded) }) { $0.intervalEnded() }
+        resumeDetector = ResumeDetector(.now)
+        resumeWatch = try ResumeWatch(for: self) { $0.clockStepped() }
+        if let validator { validation = try ValidationRunner(for: self, validator) }
     }
 
-    /// Closes the sockets; the watcher first, because the descriptor's number may be another's at once.
-    private func close() {
+    private func readResolvers() throws {
+        guard let path = configuration.resolverFile else { return }
+        let file = ResolverFile(at: path, on: eventLoop) { [weak self] resolvers in
+            self?.assumeIsolated { $0.resolversChanged(resolvers) }
+        }
+        try file.assumeIsolated { try $0.start() }
+        resolverFile = file
+    }
+
+    private func pause() {
+        close()
+        paths?.forgetIfUnobserved()
+    }
+
+    /// Closes the sockets; each watcher first, because the descriptor's number may be another's at once.
+    func close() {
         watcher?.close()
         watcher = nil
+        resolverFile?.assumeIsolated { $0.close() }
+        resolverFile = nil
+        resumeWatch?.close()
+        resumeWatch = nil
         intervalTimer?.stop()
         intervalTimer = nil
         expiryTimer?.stop()
         expiryTimer = nil
+        if let network { counted.add(network.statistics) }
         network = nil
+        validation?.close()
+        counted.validations += validation?.started ?? 0
+        validation = nil
+        poller?.timer.stop()
+        poller = nil
+        latest = nil
+        changeDetector.forget()
         emission.restart()
     }
 
     private func fail(_ error: NetworkMonitorError) {
         close()
-        broadcaster?.fail(error)
+        if startPolling(insteadOf: error) { return }
+        paths?.fail(error)
+        changes?.fail(error)
     }
+}
 
+// MARK: What happens
+
+extension PathWatcher {
     private func ready(_ readiness: Readiness) {
-        guard let network else { return }
-        do throws(NetworkMonitorError) {
+        withNetwork { network throws(NetworkMonitorError) in
             let isRelevant = try reading { () throws(NetlinkError) in try network.readEvents() }
             if isRelevant { try evaluate(network) }
             if readiness.contains(.error) { watcher?.start(.readable) }  // libuv has stopped watching
-        } catch {
-            fail(error)
         }
     }
 
     private func intervalEnded() {
-        guard let network else { return }
-        do throws(NetworkMonitorError) {
-            try perform(emission.timerFired(at: .now), network)
-        } catch {
-            fail(error)
-        }
+        guarded { () throws(NetworkMonitorError) in try perform(emission.timerFired(at: .now)) }
     }
 
-    private func routeExpired() {
-        guard let network else { return }
-        do throws(NetworkMonitorError) {
+    private func routeExpired() { withNetwork { network throws(NetworkMonitorError) in try evaluate(network) } }
+
+    private func resolversChanged(_ resolvers: [DNSConfiguration.Resolver]) {
+        withNetwork { network throws(NetworkMonitorError) in
+            network.update(resolvers)
             try evaluate(network)
-        } catch {
-            fail(error)
         }
     }
 
-    private func evaluate(_ network: KernelNetwork) throws(NetworkMonitorError) {
-        let path = try reading { () throws(NetlinkError) in try network.path() }
-        if let time = network.timeToExpiry {
-            expiryTimer?.start(after: time + .milliseconds(20))  // the kernel rounds to ticks
-        } else {
-            expiryTimer?.stop()
-        }
-        try perform(emission.evaluated(path, at: .now), network)
+    private func clockStepped() {
+        guard resumeWatch?.wasStepped() == true else { return }
+        counted.clockSteps += 1
+        compareClocks(.now)
     }
 
-    private func perform(_ action: PathEmission.Action, _ network: KernelNetwork) throws(NetworkMonitorError) {
-        switch action {
-        case .none: break
-        case .wait(let duration): intervalTimer?.start(after: duration)
-        case .emit(let path):
-            let whole = try reading { () throws(NetlinkError) in try network.completed(path) }
-            broadcaster?.send(whole)
+    /// Starts anew when the system has slept: nothing from before is certain, and what happened may not have been told.
+    func compareClocks(_ clocks: ClockReading) {
+        guard resumeDetector.sleep(until: clocks) != nil else { return }
+        counted.resumes += 1
+        lastResume = .now
+        changes?.send(.everything)
+        validation?.restart()
+        poll()
+        withNetwork { network throws(NetworkMonitorError) in
+            try reading { () throws(NetlinkError) in try network.resync() }
+            try evaluate(network)
         }
+    }
+
+    /// Looks anew, because somebody found the network bad.
+    func reportBadNetwork() {
+        validation?.report()
+        poll()
+        withNetwork { network throws(NetworkMonitorError) in try evaluate(network) }
+    }
+
+    /// A probe's pause or its time is over.
+    func validationIsDue(_ family: IPAddress.Family) {
+        validation?.timerFired(family)
+        guarded { () throws(NetworkMonitorError) in try tell() }
+    }
+
+    /// A probe has found out something.
+    func probeEnded(_ number: UInt64, of family: IPAddress.Family, _ found: PathValidation) {
+        validation?.probeEnded(number, of: family, found)
+        guarded { () throws(NetworkMonitorError) in try tell() }
+    }
+
+    private func withNetwork(_ body: (KernelNetwork) throws(NetworkMonitorError) -> Void) {
+        guard let network else { return }
+        guarded { () throws(NetworkMonitorError) in try body(network) }
+    }
+
+    func guarded(_ body: () throws(NetworkMonitorError) -> Void) {
+        do throws(NetworkMonitorError) { try body() } catch { fail(error) }
     }
 
     /// A failure on a socket that worked: told once, because trying again at once could go on for ever.
@@ -159,30 +242,48 @@ actor PathWatcher: LoopActor {
     }
 }
 
-extension NetworkMonitorError {
-    fileprivate static func unavailable(_ error: NetlinkError) -> Self {
-        let remedy =
-            switch error.errno {
-            case EMFILE, ENFILE: "raise the limit on open files (ulimit -n)"
-            case _ where error.isRefusal:
-                "a sandbox (seccomp, gVisor, SELinux) forbids rtnetlink; allow socket(AF_NETLINK, …, NETLINK_ROUTE),"
-                    + " for systemd units RestrictAddressFamilies=AF_NETLINK"
-            default: "the system is short of memory, or its kernel has no rtnetlink"
-            }
-        let message = "the network cannot be watched: \(error); \(remedy)"
-        return Self(.unavailable, message: message, underlyingError: error)
+// MARK: What is told
+
+extension PathWatcher {
+    private func evaluate(_ network: KernelNetwork) throws(NetworkMonitorError) {
+        guard network.knowsResolvers else { return }  // the first path waits for them, a moment
+        let path = try reading { () throws(NetlinkError) in try network.path() }
+        if let time = network.timeToExpiry {
+            expiryTimer?.start(after: time + .milliseconds(20))  // the kernel rounds to ticks
+        } else {
+            expiryTimer?.stop()
+        }
+        try learned(path)
     }
 
-    fileprivate static func unavailable(_ error: any Error) -> Self {
-        Self(.unavailable, message: "the network cannot be watched: \(error)", underlyingError: error)
+    /// Takes a path as it is, whoever has seen it.
+    func learned(_ path: NetworkPath) throws(NetworkMonitorError) {
+        latest = path
+        lookForChanges()
+        validation?.pathIs(path)
+        try tell()
     }
 
-    fileprivate static let loopEnded = Self(
-        .failed,
-        message: "the network can no longer be watched: the monitor's event loop has ended; iterate within its scope")
+    private func tell() throws(NetworkMonitorError) {
+        guard var path = latest else { return }
+        path.lastResume = lastResume
+        validation?.annotate(&path)
+        try perform(emission.evaluated(path, at: .now))
+    }
 
-    fileprivate static func failed(_ error: NetlinkError) -> Self {
-        let message = "the network can no longer be watched: \(error); iterate over `paths` again to start anew"
-        return Self(.failed, message: message, underlyingError: error)
+    private func perform(_ action: PathEmission.Action) throws(NetworkMonitorError) {
+        switch action {
+        case .none: break
+        case .wait(let duration): intervalTimer?.start(after: duration)
+        case .emit(let path):
+            let network = network
+            paths?.send(try reading { () throws(NetlinkError) in try network?.completed(path) ?? path })
+        }
+    }
+
+    private func lookForChanges() {
+        guard let changes, changes.hasSubscribers, let latest, let table = network?.table ?? poller?.latest?.table
+        else { return changeDetector.forget() }
+        if let change = changeDetector.look(addresses: table.usableAddresses, path: latest) { changes.send(change) }
     }
 }

@@ -2,13 +2,14 @@
 import Foundation
 import TestSupport
 import Testing
+import UplinkTesting
 
 @testable import UplinkCommand
 
 /// The real `uplink demo`, in a pseudo-terminal, with a network of its own.
 @Suite(
     .timeLimit(.minutes(2)), .serialized,
-    .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+    .needsNetworkNamespaces)
 struct DemoProgramTests {
     private static let size = TerminalDimensions(columns: 80, rows: 30)
 

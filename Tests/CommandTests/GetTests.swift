@@ -5,6 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 import UplinkCore
+import UplinkTesting
 
 /// A server on the loopback interface, and a directory for what is fetched from it.
 private struct Site: Sendable {
@@ -149,7 +150,7 @@ struct GetTests {
         }
     }
 
-    @Test(.enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+    @Test(.needsNetworkNamespaces)
     func withoutANetworkItWaitsAndGivesUpInTime() async throws {
         try await withNetworkNamespaces { host, _ in
             let start = ContinuousClock.now

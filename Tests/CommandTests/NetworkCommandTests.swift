@@ -2,11 +2,12 @@
 import Foundation
 import TestSupport
 import Testing
+import UplinkTesting
 
 /// `watch`, `wait` and `run` in network namespaces, where the test makes the network come and go.
 @Suite(
     .timeLimit(.minutes(2)),
-    .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+    .needsNetworkNamespaces)
 struct NetworkCommandTests {
     private static let up = [
         "link add uplink0 type veth peer name peer0", "link set peer0 up", "link set uplink0 up",
@@ -49,7 +50,7 @@ struct NetworkCommandTests {
     @Test func watchEndsQuietlyWhenItsReaderHasGoneThoughNothingHappens() async throws {
         try await withNetworkNamespaces { host, _ in
             let command = "\(BuiltProgram.path) watch | head -n 1 >/dev/null; echo status ${PIPESTATUS[0]}"
-            let program = try RunningProgram(["/sbin/ip", "netns", "exec", host.name, "/bin/bash", "-c", command])
+            let program = try RunningProgram(host.entering(["/bin/bash", "-c", command]))
             try await program.wait()
             #expect(program.output == "status 0\n")
             #expect(program.errors.isEmpty)

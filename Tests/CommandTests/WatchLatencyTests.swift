@@ -2,11 +2,12 @@
 import Glibc
 import TestSupport
 import Testing
+import UplinkTesting
 
 /// How soon `uplink watch --json` tells what the kernel knows. Real time, because that is what is measured.
 @Suite(
     .timeLimit(.minutes(2)), .undisturbed, .serialized,
-    .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+    .needsNetworkNamespaces)
 struct WatchLatencyTests {
     /// A change of the network, and the status that is to be told for it.
     private struct Step: Sendable {

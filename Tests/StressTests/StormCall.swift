@@ -79,6 +79,8 @@ struct StormCall: Sendable {
             let policy = RetryPolicy(
                 maximumAttempts: Self.maximumAttempts, initialPause: .microseconds(50),
                 isNetworkFailure: { $0 is Own })
+            // Time for a second run, also where there is a queue for slots.
+            let limit = limit + .milliseconds(20)
             try await performer.perform(completingWithin: limit, onLoss: .retry(policy)) { try await operation() }
         case .stable:
             try await performer.perform(within: limit, requiring: .internet.and(.stable(for: .microseconds(20)))) {

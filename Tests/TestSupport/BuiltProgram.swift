@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import UplinkCore
+package import UplinkTesting
 
 /// The program `uplink` that was built with the tests.
 package enum BuiltProgram {
@@ -27,8 +29,29 @@ package enum BuiltProgram {
         _ words: String, in namespace: NetworkNamespace? = nil, environment: [String: String] = [:],
         terminal: TerminalDimensions? = nil
     ) throws -> RunningProgram {
-        let enter = namespace.map { ["/sbin/ip", "netns", "exec", $0.name] } ?? []
-        let arguments = words.split(separator: " ").map(String.init)
-        return try RunningProgram(enter + [path] + arguments, environment: environment, terminal: terminal)
+        let command = [path] + words.split(separator: " ").map(String.init)
+        return try RunningProgram(namespace?.entering(command) ?? command, environment: environment, terminal: terminal)
+    }
+}
+
+extension BuiltProgram {
+    /// Starts it where `socket(AF_NETLINK, …)` fails with this error number, as in a sandbox.
+    package static func startWithoutNetlink(
+        _ words: String, errno: CInt, in namespace: NetworkNamespace
+    ) async throws -> RunningProgram {
+        // nsenter(1), because ip(8) needs netlink itself.
+        let enter = ["/usr/bin/nsenter", "--net=\(namespace.path)"]
+        let command = enter + [path] + words.split(separator: " ").map(String.init)
+        let outcome = Locked<Result<RunningProgram, any Error>?>(nil)
+        detachThread {  // the filter stays with the thread, and with what it starts
+            let started = Result {
+                guard Sandbox.refuse(.netlinkSocket, with: errno) else { throw ProgramError("seccomp(2)") }
+                return try RunningProgram(command)
+            }
+            outcome.withLock { $0 = started }
+        }
+        try await eventually("the program is started") { outcome.withLock { $0 != nil } }
+        guard let program = try outcome.withLock({ $0 })?.get() else { throw TimeIsUp(expectation: "a program") }
+        return program
     }
 }

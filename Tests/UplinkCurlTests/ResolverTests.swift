@@ -6,11 +6,12 @@ import UplinkCore
 import UplinkCurl
 import UplinkEventLoop
 import UplinkHTTP
+import UplinkTesting
 
 /// A resolver that never answers, in a namespace where the system's name server is a silent socket of the test.
 @Suite(
     .timeLimit(.minutes(1)), .undisturbed, .serialized,
-    .enabled(if: NetworkNamespace.arePermitted, "network namespaces need root and iproute2"))
+    .needsNetworkNamespaces)
 struct ResolverTests {
     /// The name server that `getaddrinfo` asks, if it is one that a loopback interface can take over.
     private static let nameServer: String? = {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import UplinkCore
 import UplinkEventLoop
+import UplinkTesting
 
 /// An actor on a loop that counts, for the tests of affinity.
 private actor Counter: LoopActor {

@@ -3,12 +3,13 @@ import TestSupport
 import Testing
 import UplinkCore
 import UplinkMonitor
+import UplinkTesting
 
 /// What the monitor says as links and addresses come and go, in a real kernel.
 @Suite(.serialized, .undisturbed, .timeLimit(.minutes(10)), .needsNetworkNamespaces)
 struct AddressScenarios {
-    @Test func anEmptyNamespaceHasNoInterface() async throws {
-        try await withScenario { scenario in
+    @Test(arguments: FrontEnd.allCases) func anEmptyNamespaceHasNoInterface(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd) { scenario in
             let path = try #require(await scenario.observer.latest)
             #expect(path.status == .unsatisfied)
             #expect(path.unsatisfiedReason == .noInterface)
@@ -17,8 +18,8 @@ struct AddressScenarios {
         }
     }
 
-    @Test func theLoopbackIsNoNetwork() async throws {
-        try await withScenario { scenario in
+    @Test(arguments: FrontEnd.allCases) func theLoopbackIsNoNetwork(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd) { scenario in
             try scenario.host.ip("link set lo up")
             let path = try await scenario.path { $0.scope == .host }
             #expect(path.status == .unsatisfied)
@@ -26,17 +27,18 @@ struct AddressScenarios {
         }
     }
 
-    @Test func aLinkWithoutAddressIsNoNetwork() async throws {
-        try await withScenario { scenario in
-            try scenario.host.connect(to: scenario.router)
+    @Test(arguments: FrontEnd.allCases) func aLinkWithoutAddressIsNoNetwork(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd) { scenario in
+            try scenario.network.connect()
             let path = try await scenario.path { $0.unsatisfiedReason == .noAddress }
             #expect(path.status == .unsatisfied)
         }
     }
 
-    @Test func anAddressAndARouteAreANetwork() async throws {
-        try await withScenario { scenario in
-            try NetworkNamespace.online(scenario.host, scenario.router)
+    @Test(arguments: FrontEnd.allCases) func anAddressAndARouteAreANetwork(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd) { scenario in
+            try scenario.network.connect()
+            try scenario.network.addIPv4()
             let path = try await scenario.path(where: \.isSatisfied)
             #expect(path.ipv4.isAvailable)
             #expect(!path.ipv6.isAvailable)
@@ -54,9 +56,9 @@ struct AddressScenarios {
         }
     }
 
-    @Test func bothFamiliesAreToldApart() async throws {
-        try await withScenario(configuration: .prompt, setUp: NetworkNamespace.online) { scenario in
-            try scenario.host.addIPv6()
+    @Test(arguments: FrontEnd.allCases) func bothFamiliesAreToldApart(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4, configuration: .prompt) { scenario in
+            try scenario.network.addIPv6()
             let both = try await scenario.handover { $0.ipv6.isAvailable }
             #expect(both.ipv4.isAvailable)
             #expect(both.ipv6.source == IPAddress("2001:db8:1::10"))
@@ -67,9 +69,11 @@ struct AddressScenarios {
         }
     }
 
-    @Test func anAddressUnderCheckIsPendingAndThenANetwork() async throws {
-        try await withScenario { scenario in
-            try scenario.host.connect(to: scenario.router)
+    @Test(arguments: FrontEnd.allCases) func anAddressUnderCheckIsPendingAndThenANetwork(on frontEnd: FrontEnd)
+        async throws
+    {
+        try await withScenario(on: frontEnd) { scenario in
+            try scenario.network.connect()
             try scenario.host.ip("-6 addr add 2001:db8:1::10/64 dev eth0")
             try scenario.host.ip("-6 route add default via 2001:db8:1::1")
             try await scenario.path { $0.unsatisfiedReason == .addressPending }
@@ -79,9 +83,11 @@ struct AddressScenarios {
         }
     }
 
-    @Test func anIPv6RouteFromALinkLocalAddressIsNoNetwork() async throws {
-        try await withScenario { scenario in
-            try scenario.host.connect(to: scenario.router)
+    @Test(arguments: FrontEnd.allCases) func anIPv6RouteFromALinkLocalAddressIsNoNetwork(on frontEnd: FrontEnd)
+        async throws
+    {
+        try await withScenario(on: frontEnd) { scenario in
+            try scenario.network.connect()
             try await scenario.path(within: .seconds(8)) { $0.scope == .link }  // the link-local address is usable
             try scenario.host.ip("-6 route add default via fe80::1 dev eth0")
             let path = try await scenario.path { $0.ipv6.gateway == IPAddress("fe80::1") }
@@ -90,8 +96,8 @@ struct AddressScenarios {
         }
     }
 
-    @Test func theRoutersEndOfTheCableGoesDownAndUp() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func theRoutersEndOfTheCableGoesDownAndUp(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
             for _ in 0..<3 {
                 try scenario.router.ip("link set r0 down")
                 let lost = try await scenario.path(within: .milliseconds(1500)) { !$0.isSatisfied }
@@ -103,8 +109,8 @@ struct AddressScenarios {
         }
     }
 
-    @Test func aLinkThatIsSwitchedOffLosesItsRoutes() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func aLinkThatIsSwitchedOffLosesItsRoutes(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
             try scenario.host.ip("link set eth0 down")
             try await scenario.path { $0.unsatisfiedReason == .noInterface }
             try scenario.host.ip("link set eth0 up")
@@ -116,16 +122,16 @@ struct AddressScenarios {
         }
     }
 
-    @Test func theLastAddressTakesTheRoutesWithIt() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func theLastAddressTakesTheRoutesWithIt(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
             try scenario.host.ip("addr del 192.0.2.10/24 dev eth0")
             let path = try await scenario.path { !$0.isSatisfied }
             #expect(path.unsatisfiedReason == .noAddress)
         }
     }
 
-    @Test func secondaryAddressesChangeNothing() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func secondaryAddressesChangeNothing(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
             try await scenario.expectNoUpdates {
                 for change in ["add", "del"] {
                     for last in 20..<30 { try scenario.host.ip("addr \(change) 192.0.2.\(last)/24 dev eth0") }
@@ -135,8 +141,10 @@ struct AddressScenarios {
         }
     }
 
-    @Test func aLinkThatWaitsForAuthenticationIsDormant() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func aLinkThatWaitsForAuthenticationIsDormant(on frontEnd: FrontEnd)
+        async throws
+    {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
             try scenario.host.ip("link set eth0 mode dormant")
             try scenario.router.ip("link set r0 down")
             try await scenario.path { $0.unsatisfiedReason == .linkDown }
@@ -147,8 +155,8 @@ struct AddressScenarios {
         }
     }
 
-    @Test func aRenamedLinkStaysANetwork() async throws {
-        try await withScenario(configuration: .prompt, setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func aRenamedLinkStaysANetwork(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4, configuration: .prompt) { scenario in
             try scenario.host.ip("link set eth0 name wan0")
             let path = try await scenario.handover { $0.ipv4.interface == "wan0" }
             #expect(path.primaryInterface?.name == "wan0")
@@ -156,8 +164,8 @@ struct AddressScenarios {
         }
     }
 
-    @Test func anIndexThatComesBackIsAnotherLink() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func anIndexThatComesBackIsAnotherLink(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
             try scenario.host.ip("link del eth0")
             try await scenario.path { !$0.isSatisfied }
             try scenario.host.ip("link add eth9 index 40 type veth peer name r9 index 59 netns \(scenario.router.name)")
@@ -172,8 +180,8 @@ struct AddressScenarios {
         }
     }
 
-    @Test func theRoutersInterfaceIsDeleted() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func theRoutersInterfaceIsDeleted(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
             try scenario.router.ip("link del r0")
             try await scenario.path { !$0.isSatisfied }
         }

@@ -7,8 +7,9 @@ import UplinkMonitor
 struct ConfigurationTests {
     typealias Configuration = LinuxNetworkMonitor.Configuration
 
-    @Test func theDefaultsAreAccepted() throws {
-        #expect(try Configuration(minimumInterval: .milliseconds(50)) == Configuration())
+    @Test func theDefaultsAreAccepted() {
+        #expect(Configuration().minimumInterval == .milliseconds(50))
+        #expect(Configuration().kernelFilter)
         #expect(Configuration().ipv4Probes.count == 2)
         #expect(Configuration().ipv4Probes.map { ($0.bytes.first ?? 0) < 128 } == [true, false])
         #expect(Configuration().ipv6Probes.map { ($0.bytes.first ?? 0) >> 5 } == [1])
@@ -44,5 +45,25 @@ struct ConfigurationTests {
     @Test(arguments: [0, -1, Int.min, Int.max, 1 << 30 + 1])
     func senselessBufferSizesAreErrors(size: Int) {
         #expect(throws: NetworkMonitorError.self) { try Configuration(receiveBufferSize: size) }
+    }
+
+    @Test(arguments: [Duration.seconds(-1), .seconds(301), .seconds(Int64.min)])
+    func senselessTimesToSettleAreErrors(settle: Duration) {
+        #expect(throws: NetworkMonitorError.self) { try Configuration(settle: settle) }
+    }
+
+    @Test(arguments: [Duration.zero, .milliseconds(99), .seconds(3601), .seconds(-5)])
+    func senselessIntervalsOfPollingAreErrors(interval: Duration) {
+        let error = #expect(throws: NetworkMonitorError.self) {
+            try Configuration(whenUnavailable: .poll(every: interval))
+        }
+        #expect(error?.code == .invalidConfiguration)
+    }
+
+    @Test func calmHoldsALossDownForAsLongAsChromiumDoes() throws {
+        #expect(Configuration.calm.settle == .milliseconds(1500))
+        #expect(Configuration.calm.minimumInterval == .milliseconds(500))
+        #expect(Configuration().settle == .zero)
+        #expect(Configuration().whenUnavailable == .fail)
     }
 }

@@ -10,7 +10,8 @@ struct DeviceClassTests {
         arguments: [
             (nil, 1, .ethernet), ("veth", 1, .ethernet), ("vlan", 1, .ethernet), ("bond", 1, .ethernet),
             ("bridge", 1, .bridge), ("tun", 0xFFFE, .tunnel), ("tun", 1, .ethernet), ("wireguard", 0xFFFE, .tunnel),
-            ("ppp", 512, .tunnel), (nil, 512, .tunnel), (nil, 768, .tunnel), ("wwan", 519, .cellular),
+            ("ppp", 512, .tunnel), ("vxlan", 1, .tunnel), (nil, 512, .tunnel), (nil, 768, .tunnel),
+            ("wwan", 519, .cellular),
             (nil, 519, .cellular),
             (nil, 801, .wifi), (nil, 32, .other),
         ] as [(String?, UInt16, NetworkInterface.Kind)])
@@ -27,11 +28,28 @@ struct DeviceClassTests {
     }
 
     @Test func theDeviceTypeTellsRadiosFromCables() {
-        #expect(DeviceClass(link(nil, 1), deviceType: "wlan").kind == .wifi)
-        #expect(DeviceClass(link(nil, 0xFFFE), deviceType: "wwan").kind == .cellular)
-        #expect(DeviceClass(link(nil, 0xFFFE), deviceType: "wwan").isMetered)
-        #expect(DeviceClass(link(nil, 1), deviceType: "bluetooth").isMetered)
+        #expect(DeviceClass(link(nil, 1), .init(type: "wlan")).kind == .wifi)
+        #expect(DeviceClass(link(nil, 0xFFFE), .init(type: "wwan")).kind == .cellular)
+        #expect(DeviceClass(link(nil, 0xFFFE), .init(type: "wwan")).isMetered)
+        #expect(DeviceClass(link(nil, 1), .init(type: "bluetooth")).isMetered)
+        #expect(DeviceClass(link("rmnet", 519)).isMetered)
         #expect(!DeviceClass(link(nil, 1)).isMetered)
+    }
+
+    @Test func aPhoneOnACableIsMeteredAndAnAdapterIsNot() {
+        for driver in ["rndis_host", "ipheth"] {
+            #expect(DeviceClass(link(nil, 1), .init(driver: driver)).isMetered)
+        }
+        for driver in ["cdc_ether", "cdc_ncm", "cdc_eem"] {
+            var link = link(nil, 1)
+            #expect(!DeviceClass(link, .init(driver: driver)).isMetered)
+            link.isLocallyAdministered = true
+            #expect(DeviceClass(link, .init(driver: driver)).isMetered)
+            #expect(DeviceClass(link, .init(driver: driver)).kind == .ethernet)
+        }
+        var virtual = link("veth", 1)
+        virtual.isLocallyAdministered = true
+        #expect(!DeviceClass(virtual, .init(driver: "r8169")).isMetered)
     }
 
     @Test func aPointToPointLinkIsATunnel() {
@@ -50,7 +68,7 @@ struct DeviceClassTests {
         let text = "DEVTYPE=wlan\nINTERFACE=wlan0\nIFINDEX=3\n"
         #expect(DeviceTypes.parse(text, index: 3) == "wlan")
         #expect(DeviceTypes.parse(text, index: 4) == nil)
-        #expect(DeviceTypes.parse("INTERFACE=eth0\nIFINDEX=3\n", index: 3) == nil)
+        #expect(DeviceTypes.parse("INTERFACE=eth0\nIFINDEX=3\n", index: 3)?.isEmpty == true)
         #expect(DeviceTypes.parse("", index: 3) == nil)
     }
 

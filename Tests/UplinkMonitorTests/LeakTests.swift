@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import UplinkCore
 import UplinkEventLoop
+import UplinkTesting
 
 @testable import UplinkMonitor
 
@@ -78,19 +79,6 @@ struct LeakTests {
 /// The number of sockets when it is what is expected, or else after a while. Sockets close on the loop, soon after what
 /// asks for it; and the kernel's list may miss an entry while other namespaces' sockets come and go.
 private func routeSockets(on loop: EventLoop, expecting expected: Int) async -> Int {
-    for _ in 0..<1000 where await onLoop(loop, { routeSockets() }) != expected { await Task.yield() }
-    return await onLoop(loop) { routeSockets() }
-}
-
-/// How many rtnetlink sockets of processes there are in the calling thread's namespace.
-private func routeSockets() -> Int {
-    guard let file = fopen("/proc/thread-self/net/netlink", "re") else { return -1 }
-    defer { fclose(file) }
-    var buffer = [UInt8](repeating: 0, count: 65536)
-    let count = fread(&buffer, 1, buffer.count, file)
-    let text = String(decoding: buffer.prefix(count), as: UTF8.self)
-    return text.split(separator: "\n").dropFirst().count { line in
-        let fields = line.split(separator: " ")
-        return fields.count > 2 && fields[1] == "0" && fields[2] != "0"  // NETLINK_ROUTE, not the kernel's own
-    }
+    for _ in 0..<1000 where await onLoop(loop, { RouteSockets.ports.count }) != expected { await Task.yield() }
+    return await onLoop(loop) { RouteSockets.ports.count }
 }

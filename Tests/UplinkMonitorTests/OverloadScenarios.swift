@@ -4,14 +4,17 @@ import TestSupport
 import Testing
 import UplinkCore
 import UplinkEventLoop
+import UplinkTesting
 
 @testable import UplinkMonitor
 
 /// What the monitor does when very much happens, when lies are told, and when nothing happens at all.
 @Suite(.serialized, .undisturbed, .timeLimit(.minutes(10)), .needsNetworkNamespaces)
 struct OverloadScenarios {
-    @Test func aFlappingLinkIsReportedAtTheIntervalsPace() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func aFlappingLinkIsReportedAtTheIntervalsPace(
+        on frontEnd: FrontEnd
+    ) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
             let commands = (0..<100).flatMap { _ in ["link set r0 down", "link set r0 up"] }
             try scenario.router.batch(commands)
             try scenario.host.ip("route replace default via 192.0.2.254")
@@ -21,10 +24,10 @@ struct OverloadScenarios {
         }
     }
 
-    @Test func routesThatDoNotMatterChangeNothing() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func routesThatDoNotMatterChangeNothing(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
             try await scenario.expectNoUpdates { try scenario.host.batch(churn(20_000)) }
-            let evaluations = await scenario.monitor.statistics().evaluations
+            let evaluations = await scenario.monitor.statistics.evaluations
             #expect(evaluations < 1000)
             try scenario.host.ip("route del default")
             try await scenario.path(within: .seconds(2)) { !$0.isSatisfied }
@@ -32,8 +35,9 @@ struct OverloadScenarios {
     }
 
     @Test func anOverrunIsSurvived() async throws {
-        let smallest = try LinuxNetworkMonitor.Configuration(receiveBufferSize: 1)
-        try await withScenario(configuration: smallest, setUp: NetworkNamespace.online) { scenario in
+        var smallest = try LinuxNetworkMonitor.Configuration(receiveBufferSize: 1)
+        smallest.kernelFilter = false
+        try await withScenario(from: .ipv4, configuration: smallest) { scenario in
             for isOnline in [false, true, false] {
                 try scenario.holdingUpTheLoop {
                     try scenario.host.batch(churn(20_000))
@@ -43,24 +47,27 @@ struct OverloadScenarios {
                 let path = try await scenario.path(within: .seconds(3)) { $0.isSatisfied == isOnline }
                 if isOnline { #expect(path.primaryInterface?.addresses.count == 2) }
             }
-            #expect(await scenario.monitor.statistics().resyncs >= 3)
+            let statistics = await scenario.monitor.statistics
+            #expect(statistics.resyncs >= 3 && statistics.dropped > 0)
         }
     }
 
-    @Test func forgedMessagesAreNotBelieved() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
-            let port = await scenario.monitor.watcher.eventPort
-            try #require(port != 0)
+    @Test(arguments: FrontEnd.allCases) func forgedMessagesAreNotBelieved(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
+            let ports = await onLoop(scenario.loop) { RouteSockets.ports }
+            #expect(ports.count == 2)  // events and questions
             let forged = message(Wire.deleteLink, linkPayload(flags: 0))
             try await scenario.expectNoUpdates {
-                let sent = await onLoop(scenario.loop) { (0..<39).filter { _ in send(forged, to: port) }.count }
-                #expect(sent == 39)
+                for port in ports {
+                    let sent = await onLoop(scenario.loop) { (0..<39).filter { _ in send(forged, to: port) }.count }
+                    #expect(sent == 39)
+                }
             }
         }
     }
 
     @Test func manyLinksThatComeAndGoChangeNothing() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(from: .ipv4) { scenario in
             try await scenario.expectNoUpdates {
                 try scenario.host.batch((0..<50).map { "link add v\($0) type veth peer name w\($0)" })
                 try scenario.host.batch((0..<50).map { "link del v\($0)" })
@@ -69,7 +76,7 @@ struct OverloadScenarios {
     }
 
     @Test func changesAreToldWithinMilliseconds() async throws {
-        try await withScenario(configuration: .prompt, setUp: NetworkNamespace.online) { scenario in
+        try await withScenario(from: .ipv4, configuration: .prompt) { scenario in
             try await withEventLoop(networkNamespace: scenario.host.name) { writing in
                 var delays: [Duration] = []
                 for round in 0..<60 {
@@ -86,9 +93,10 @@ struct OverloadScenarios {
     }
 
     @Test func anIdleMonitorWakesNobody() async throws {
-        try await withScenario(setUp: { host, router in
-            try host.silenceIPv6()
-            try NetworkNamespace.online(host, router)
+        try await withScenario(setUp: { network in
+            try network.silenceIPv6()
+            try network.connect()
+            try network.addIPv4()
         }) { scenario in
             let status = await onLoop(scenario.loop) { "/proc/self/task/\(threadID())/status" }
             try await Task.sleep(for: .milliseconds(300))  // the loop has come to rest
@@ -110,7 +118,7 @@ extension Scenario {
 }
 
 /// Commands that add and delete routes which no probe takes.
-private func churn(_ count: Int) -> [String] {
+func churn(_ count: Int) -> [String] {
     (0..<count / 2).flatMap { index in
         let route = "10.\(index / 250 % 250).\(index % 250).0/24 via 192.0.2.1"
         return ["route add \(route)", "route del \(route)"]

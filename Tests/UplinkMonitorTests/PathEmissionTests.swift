@@ -84,11 +84,77 @@ struct PathEmissionTests {
         #expect(emission.evaluated(online, at: at(1)) == .emit(numbered(online, 2)))
     }
 
-    @Test func aFamilyThatIsNotInUseChangesNoKey() {
-        var other = online
-        other.ipv6.unsatisfiedReason = .addressPending
-        other.ipv6.interface = "eth0"
-        #expect(PathKey(other) == PathKey(online))
+    @Test func aLossThatLastsIsToldWhenItHasSettled() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50), settle: .milliseconds(1500))
+        _ = emission.evaluated(online, at: start)
+        #expect(emission.evaluated(offline, at: at(1000)) == .wait(.milliseconds(1500)))
+        #expect(emission.timerFired(at: at(2499)) == .wait(.milliseconds(1)))
+        #expect(emission.timerFired(at: at(2500)) == .emit(numbered(offline, 2)))
+    }
+
+    @Test func aLossThatIsOverBeforeItHasSettledIsCountedAlone() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50), settle: .milliseconds(1500))
+        _ = emission.evaluated(online, at: start)
+        _ = emission.evaluated(offline, at: at(1000))
+        #expect(emission.evaluated(online, at: at(2000)) == .none)
+        #expect(emission.timerFired(at: at(2500)) == .none)
+        #expect(emission.generation == 3)
+        #expect(emission.suppressed == 1)
+        #expect(emission.evaluated(offline, at: at(3000)) == .wait(.milliseconds(1500)))  // a loss of its own
+    }
+
+    @Test func thatTheNetworkIsThereIsNeverHeldDown() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50), settle: .milliseconds(1500))
+        _ = emission.evaluated(offline, at: start)
+        #expect(emission.evaluated(online, at: at(50)) == .emit(numbered(online, 2)))
+    }
+
+    @Test func aNetworkThatComesBackAsAnotherIsToldAtOnce() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50), settle: .milliseconds(1500))
+        _ = emission.evaluated(online, at: start)
+        _ = emission.evaluated(offline, at: at(1000))
+        #expect(emission.evaluated(otherOnline, at: at(1100)) == .emit(numbered(otherOnline, 3)))
+        #expect(emission.timerFired(at: at(2500)) == .none)
+    }
+
+    @Test func anotherReasonIsTheSameLoss() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50), settle: .milliseconds(1500))
+        _ = emission.evaluated(online, at: start)
+        _ = emission.evaluated(offline, at: at(1000))
+        var worse = offline
+        worse.unsatisfiedReason = .noInterface
+        #expect(emission.evaluated(worse, at: at(2000)) == .wait(.milliseconds(500)))
+        #expect(emission.timerFired(at: at(2500)) == .emit(numbered(worse, 3)))
+    }
+
+    @Test func aHandoverIsNotHeldDown() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50), settle: .milliseconds(1500))
+        _ = emission.evaluated(online, at: start)
+        #expect(emission.evaluated(otherOnline, at: at(100)) == .emit(numbered(otherOnline, 2)))
+    }
+
+    @Test func aLossRightAfterAHandoverWaitsForTheLongerTime() {
+        var emission = PathEmission(minimumInterval: .milliseconds(500), settle: .milliseconds(100))
+        _ = emission.evaluated(online, at: start)
+        #expect(emission.evaluated(offline, at: at(100)) == .wait(.milliseconds(400)))
+        #expect(emission.evaluated(otherOnline, at: at(200)) == .wait(.milliseconds(300)))
+        #expect(emission.evaluated(offline, at: at(450)) == .wait(.milliseconds(100)))
+        #expect(emission.timerFired(at: at(550)) == .emit(numbered(offline, 4)))
+        #expect(emission.emitted == 2)
+    }
+
+    @Test func aFurtherLossIsNoLossToHoldDown() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50), settle: .milliseconds(1500))
+        _ = emission.evaluated(offline, at: start)
+        var worse = offline
+        worse.unsatisfiedReason = .noInterface
+        #expect(emission.evaluated(worse, at: at(100)) == .emit(numbered(worse, 2)))
+    }
+
+    private var otherOnline: NetworkPath {
+        var path = online
+        path.ipv4 = FamilyPath(interface: "eth1", interfaceIndex: 41)
+        return path
     }
 
     private func at(_ milliseconds: Int) -> SuspendingClock.Instant { start + .milliseconds(milliseconds) }

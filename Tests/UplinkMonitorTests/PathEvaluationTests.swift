@@ -35,7 +35,7 @@ struct PathEvaluationTests {
             $0.add(link(), "192.0.2.10")
             $0.update(LinkRecord(index: 1, name: "lo", flags: [.up, .running, .lowerUp, .loopback], hardwareType: 772))
         }
-        for verdict in [RouteVerdict.local, .unicast(route(through: 1))] {
+        for verdict in [RouteVerdict.local(route(through: 1)), .toMany, .unicast(route(through: 1))] {
             let path = evaluate(interfaces, ipv4: [verdict, verdict], ipv6: [.none])
             #expect(path.unsatisfiedReason == .noRoute)
         }
@@ -101,8 +101,14 @@ struct PathEvaluationTests {
     }
 
     @Test func row11DeprecatedAddressesStillWork() {
-        let interfaces = table { $0.add(link(), "2001:db8:1::10", flags: .deprecated) }
-        #expect(evaluate(interfaces, ipv4: [.none], ipv6: unicast6(source: "2001:db8:1::10")).isSatisfied)
+        let interfaces = table {
+            $0.add(link(), "2001:db8:1::10", flags: .deprecated)
+            $0.add(link(), "2001:db8:1::11")
+        }
+        let path = evaluate(interfaces, ipv4: [.none], ipv6: unicast6(source: "2001:db8:1::10"))
+        #expect(path.isSatisfied)
+        #expect(path.ipv6.isDegraded)
+        #expect(!evaluate(interfaces, ipv4: [.none], ipv6: unicast6(source: "2001:db8:1::11")).ipv6.isDegraded)
     }
 
     @Test func row13Available() {
@@ -145,13 +151,6 @@ struct PathEvaluationTests {
         #expect(PathEvaluation.nearest(.unknown, .noInterface) == .noInterface)
         #expect(PathEvaluation.nearest(.unknown, nil) == .unknown)
         #expect(PathEvaluation.nearest(nil, nil) == .unknown)
-    }
-
-    @Test func modemsAreExpensive() {
-        var modem = link()
-        (modem.kind, modem.hardwareType) = ("wwan", 519)
-        let path = evaluate(table { $0.add(modem, "192.0.2.10") }, ipv4: unicast(), ipv6: [.none])
-        #expect(path.isExpensive)
     }
 
     private func evaluate(

@@ -47,6 +47,8 @@ struct PathKeyTests {
         #expect(PathKey(early) == PathKey(late))
     }
 
+    @Test func aSleepOfTheSystemIsTold() { expect([{ $0.lastResume = .now }], areTold: true) }
+
     @Test func whatCarriesATunnelIsTold() {
         expect(
             [
@@ -62,7 +64,7 @@ struct PathKeyTests {
         expect(
             [
                 { $0.interfaces[0].mtu = 9000 }, { $0.interfaces[0].addresses = [] }, { $0.interfaces.append(other) },
-                { $0.alternatives = [other] }, { $0.generation = 9 }, { $0.networkID = 1 }, { $0.lastResume = .now },
+                { $0.alternatives = [other] }, { $0.generation = 9 }, { $0.networkID = 1 },
                 { $0.ipv4.gatewayState = .failed }, { $0.ipv4.table = 51820 }, { $0.ipv4.isDegraded = true },
                 { $0.ipv6.unsatisfiedReason = .addressPending }, { $0.ipv6.interface = "eth0" },
             ], areTold: false)

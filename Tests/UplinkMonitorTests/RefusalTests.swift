@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import UplinkCore
 import UplinkEventLoop
+import UplinkTesting
 
 @testable import UplinkMonitor
 
@@ -35,7 +36,7 @@ struct RefusalTests {
                 let path = try await paths.next()
                 #expect(path == nil)
             }
-            #expect(await monitor.statistics().evaluations == 0)
+            #expect(await monitor.statistics.evaluations == 0)
         }
     }
 
@@ -66,16 +67,15 @@ struct RefusalTests {
     }
 
     @Test(.needsNetworkNamespaces) func noPrivilegesAreNeeded() async throws {
-        try await withNetworkNamespaces { host, router in
-            try NetworkNamespace.online(host, router)
-            try await withEventLoop(networkNamespace: host.name) { loop in
+        try await withTestNetwork { network in
+            try await withEventLoop(networkNamespace: network.device.path) { loop in
                 try #require(await onLoop(loop) { Sandbox.dropPrivileges() })
                 #expect(await onLoop(loop) { open("/proc/1/environ", O_RDONLY) } == -1)  // they are gone
                 let monitor = LinuxNetworkMonitor(on: loop)
                 var paths = monitor.paths.makeAsyncIterator()
                 let online = try await paths.next()
                 #expect(online?.ipv4.gateway == IPAddress("192.0.2.1"))
-                try host.ip("route del default")
+                try network.device.ip("route del default")
                 let offline = try await paths.next()
                 #expect(offline?.unsatisfiedReason == .noRoute)
             }

@@ -5,12 +5,13 @@ import Testing
 import UplinkCore
 import UplinkEventLoop
 import UplinkMonitor
+import UplinkTesting
 
 /// What the monitor says as routes, rules and virtual links come and go, in a real kernel.
 @Suite(.serialized, .undisturbed, .timeLimit(.minutes(10)), .needsNetworkNamespaces)
 struct RouteScenarios {
-    @Test func theDefaultRouteGoesAndComesBack() async throws {
-        try await withScenario(setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func theDefaultRouteGoesAndComesBack(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
             try scenario.host.ip("route del default")
             let lost = try await scenario.path { !$0.isSatisfied }
             #expect(lost.unsatisfiedReason == .noRoute)
@@ -20,15 +21,16 @@ struct RouteScenarios {
         }
     }
 
-    @Test func aReplacedGatewayIsAHandover() async throws {
-        try await withScenario(configuration: .prompt, setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func aReplacedGatewayIsAHandover(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4, configuration: .prompt) { scenario in
             try scenario.host.ip("route replace default via 192.0.2.2")
             try await scenario.handover { $0.ipv4.gateway == IPAddress("192.0.2.2") }
         }
     }
 
-    @Test func twoUplinksHandOverWithTheCarrier() async throws {
-        try await withScenario(configuration: .prompt, setUp: Self.twoUplinks(ignoringDeadLinks: true)) { scenario in
+    @Test(arguments: FrontEnd.allCases) func twoUplinksHandOverWithTheCarrier(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, configuration: .prompt, setUp: Self.twoUplinks(ignoringDeadLinks: true)) {
+            scenario in
             let first = try #require(await scenario.observer.latest)
             #expect(first.interfaces.map(\.name) == ["eth0", "eth1"])
             try scenario.router.ip("link set r0 down")
@@ -39,8 +41,11 @@ struct RouteScenarios {
         }
     }
 
-    @Test func aDeadUplinkThatTheKernelInsistsOnIsNoNetwork() async throws {
-        try await withScenario(configuration: .prompt, setUp: Self.twoUplinks(ignoringDeadLinks: false)) { scenario in
+    @Test(arguments: FrontEnd.allCases) func aDeadUplinkThatTheKernelInsistsOnIsNoNetwork(on frontEnd: FrontEnd)
+        async throws
+    {
+        try await withScenario(on: frontEnd, configuration: .prompt, setUp: Self.twoUplinks(ignoringDeadLinks: false)) {
+            scenario in
             try scenario.router.ip("link set r0 down")
             let lost = try await scenario.path { !$0.isSatisfied }
             #expect(lost.unsatisfiedReason == .linkDown)
@@ -51,10 +56,10 @@ struct RouteScenarios {
         }
     }
 
-    @Test(arguments: ["blackhole", "unreachable", "prohibit"])
-    func aForbiddenWayIsBlocked(kind: String) async throws {
-        try await withScenario { scenario in
-            try scenario.host.connect(to: scenario.router)
+    @Test(arguments: FrontEnd.allCases, ["blackhole", "unreachable", "prohibit"])
+    func aForbiddenWayIsBlocked(on frontEnd: FrontEnd, kind: String) async throws {
+        try await withScenario(on: frontEnd) { scenario in
+            try scenario.network.connect()
             try scenario.host.ip("addr add 192.0.2.10/24 dev eth0")
             try scenario.host.ip("route add \(kind) default metric 9999")
             try await scenario.path { $0.unsatisfiedReason == .blocked }
@@ -72,8 +77,10 @@ struct RouteScenarios {
         }
     }
 
-    @Test func aTunnelWithHalfRoutesTakesOverAndGivesBack() async throws {
-        try await withScenario(configuration: .prompt, setUp: NetworkNamespace.online) { scenario in
+    @Test(arguments: FrontEnd.allCases) func aTunnelWithHalfRoutesTakesOverAndGivesBack(on frontEnd: FrontEnd)
+        async throws
+    {
+        try await withScenario(on: frontEnd, from: .ipv4, configuration: .prompt) { scenario in
             for _ in 0..<30 {  // its interface is down for a moment before its routes are gone
                 let tunnel = try await Tunnel(named: "tun0", on: scenario.loop)
                 try scenario.host.batch([
@@ -93,9 +100,9 @@ struct RouteScenarios {
         }
     }
 
-    @Test func halfOfTheInternetIsNoNetwork() async throws {
-        try await withScenario { scenario in
-            try scenario.host.connect(to: scenario.router)
+    @Test(arguments: FrontEnd.allCases) func halfOfTheInternetIsNoNetwork(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd) { scenario in
+            try scenario.network.connect()
             try scenario.host.ip("addr add 192.0.2.10/24 dev eth0")
             try scenario.host.ip("route add 0.0.0.0/1 via 192.0.2.1")
             try await scenario.path { $0.unsatisfiedReason == .noRoute }
@@ -105,13 +112,12 @@ struct RouteScenarios {
         }
     }
 
-    @Test func aPolicyRuleMovesThePathToItsTable() async throws {
+    @Test(arguments: FrontEnd.allCases) func aPolicyRuleMovesThePathToItsTable(on frontEnd: FrontEnd) async throws {
         try await withScenario(
-            configuration: .prompt,
-            setUp: { host, router in
-                try NetworkNamespace.online(host, router)
-                try host.connectSecondLink(to: router)
-                try host.ip("route add default via 198.51.100.1 table 51820")
+            on: frontEnd, from: .ipv4, configuration: .prompt,
+            setUp: { network in
+                try network.connectSecondUplink()
+                try network.device.ip("route add default via 198.51.100.1 table 51820")
             }
         ) { scenario in
             try scenario.host.ip("rule add not fwmark 51820 table 51820")
@@ -124,11 +130,8 @@ struct RouteScenarios {
         }
     }
 
-    @Test func aRuleThatProhibitsBlocksIPv6Too() async throws {
-        try await withScenario(setUp: { host, router in
-            try host.connect(to: router)
-            try host.addIPv6()
-        }) { scenario in
+    @Test(arguments: FrontEnd.allCases) func aRuleThatProhibitsBlocksIPv6Too(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv6) { scenario in
             #expect(await scenario.observer.latest?.ipv6.isAvailable == true)
             try scenario.host.ip("-6 rule add prohibit")
             let lost = try await scenario.path { !$0.isSatisfied }
@@ -138,14 +141,19 @@ struct RouteScenarios {
         }
     }
 
-    @Test func aNextHopObjectThatGoesTakesItsRoutesWithIt() async throws {
-        try await withScenario(setUp: { host, router in
-            try host.silenceIPv6()
-            try host.connect(to: router)
-            try host.ip("addr add 192.0.2.10/24 dev eth0")
-            try host.ip("nexthop add id 1 via 192.0.2.1 dev eth0")
-            try host.ip("route add default nhid 1")
-        }) { scenario in
+    @Test(arguments: FrontEnd.allCases) func aNextHopObjectThatGoesTakesItsRoutesWithIt(on frontEnd: FrontEnd)
+        async throws
+    {
+        try await withScenario(
+            on: frontEnd,
+            setUp: { network in
+                try network.silenceIPv6()
+                try network.connect()
+                try network.device.ip("addr add 192.0.2.10/24 dev eth0")
+                try network.device.ip("nexthop add id 1 via 192.0.2.1 dev eth0")
+                try network.device.ip("route add default nhid 1")
+            }
+        ) { scenario in
             #expect(await scenario.observer.latest?.ipv4.gateway == IPAddress("192.0.2.1"))
             try scenario.host.ip("nexthop del id 1")  // the kernel tells of no route
             let lost = try await scenario.path { !$0.isSatisfied }
@@ -153,9 +161,9 @@ struct RouteScenarios {
         }
     }
 
-    @Test func anIPv4RouteMayHaveAnIPv6NextHop() async throws {
-        try await withScenario { scenario in
-            try scenario.host.connect(to: scenario.router)
+    @Test(arguments: FrontEnd.allCases) func anIPv4RouteMayHaveAnIPv6NextHop(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd) { scenario in
+            try scenario.network.connect()
             try scenario.host.ip("addr add 192.0.2.10/24 dev eth0")
             try scenario.host.ip("-4 route add default via inet6 fe80::1 dev eth0")
             let path = try await scenario.path { $0.isSatisfied }
@@ -163,11 +171,13 @@ struct RouteScenarios {
         }
     }
 
-    @Test func aRouteThatExpiresIsToldInTime() async throws {
-        try await withScenario(setUp: { host, router in
-            try host.connect(to: router)
-            try host.ip("-6 addr add 2001:db8:1::10/64 dev eth0 nodad")
-        }) { scenario in
+    @Test(arguments: FrontEnd.allCases) func aRouteThatExpiresIsToldInTime(on frontEnd: FrontEnd) async throws {
+        try await withScenario(
+            on: frontEnd, from: .connected,
+            setUp: { network in
+                try network.device.ip("-6 addr add 2001:db8:1::10/64 dev eth0 nodad")
+            }
+        ) { scenario in
             try scenario.host.ip("-6 route add default via 2001:db8:1::1 expires 1")
             try await scenario.path { $0.isSatisfied }
             let lost = try await scenario.path(within: .seconds(3)) { !$0.isSatisfied }  // the kernel's event: 30 s
@@ -175,11 +185,18 @@ struct RouteScenarios {
         }
     }
 
-    @Test func aRouterThatAdvertisesItselfIsToldOnceAndMissedAtOnce() async throws {
-        try await withScenario(setUp: { host, router in
-            for namespace in [host, router] { try namespace.set("ipv6/conf/default/accept_dad", to: 0) }
-            try host.connect(to: router)
-        }) { scenario in
+    @Test(arguments: FrontEnd.allCases) func aRouterThatAdvertisesItselfIsToldOnceAndMissedAtOnce(on frontEnd: FrontEnd)
+        async throws
+    {
+        try await withScenario(
+            on: frontEnd,
+            setUp: { network in
+                for namespace in [network.device, network.router] {
+                    try namespace.set("ipv6/conf/default/accept_dad", to: 0)
+                }
+                try network.connect()
+            }
+        ) { scenario in
             try await withEventLoop(networkNamespace: scenario.router.name) { loop in
                 func advertise(lifetime: UInt16) async {
                     let isSent = await onLoop(loop) {
@@ -200,8 +217,8 @@ struct RouteScenarios {
         }
     }
 
-    @Test func aBridgeOfContainersIsNoNetwork() async throws {
-        try await withScenario { scenario in
+    @Test(arguments: FrontEnd.allCases) func aBridgeOfContainersIsNoNetwork(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd) { scenario in
             try scenario.host.ip("link set lo up")
             try scenario.host.ip("link add docker0 type bridge")
             try scenario.host.ip("addr add 172.17.0.1/16 dev docker0")
@@ -215,13 +232,15 @@ struct RouteScenarios {
         }
     }
 
-    @Test func containersThatComeAndGoChangeNothing() async throws {
-        try await withScenario(setUp: { host, router in
-            try NetworkNamespace.online(host, router)
-            try host.batch([
-                "link add docker0 type bridge", "addr add 172.17.0.1/16 dev docker0", "link set docker0 up",
-            ])
-        }) { scenario in
+    @Test(arguments: FrontEnd.allCases) func containersThatComeAndGoChangeNothing(on frontEnd: FrontEnd) async throws {
+        try await withScenario(
+            on: frontEnd, from: .ipv4,
+            setUp: { network in
+                try network.device.batch([
+                    "link add docker0 type bridge", "addr add 172.17.0.1/16 dev docker0", "link set docker0 up",
+                ])
+            }
+        ) { scenario in
             try await scenario.expectNoUpdates {
                 for _ in 0..<10 {
                     try scenario.host.batch([
@@ -234,17 +253,16 @@ struct RouteScenarios {
         }
     }
 
-    private static func twoUplinks(
-        ignoringDeadLinks: Bool
-    ) -> (NetworkNamespace, NetworkNamespace) throws -> Void {
-        { host, router in
-            try host.silenceIPv6()
-            if ignoringDeadLinks { try host.set("ipv4/conf/all/ignore_routes_with_linkdown", to: 1) }
-            try host.connect(to: router)
-            try host.ip("addr add 192.0.2.10/24 dev eth0")
-            try host.connectSecondLink(to: router)
-            try host.ip("route add default via 192.0.2.1 metric 100")
-            try host.ip("route add default via 198.51.100.1 metric 200")
+    private static func twoUplinks(ignoringDeadLinks: Bool) -> (TestNetwork) throws -> Void {
+        { network in
+            try network.silenceIPv6()
+            if ignoringDeadLinks { try network.device.set("ipv4/conf/all/ignore_routes_with_linkdown", to: 1) }
+            try network.connect()
+            try network.connectSecondUplink()
+            try network.device.batch([
+                "addr add 192.0.2.10/24 dev eth0", "route add default via 192.0.2.1 metric 100",
+                "route add default via 198.51.100.1 metric 200",
+            ])
         }
     }
 }

@@ -5,37 +5,41 @@ import Testing
 import UplinkCore
 import UplinkEventLoop
 import UplinkMonitor
+import UplinkTesting
 
-/// A host with a monitor on it, and a router on the other end of its cable.
+/// A network of a test's own, and what is told of it.
 struct Scenario: Sendable {
-    let host: NetworkNamespace
-    let router: NetworkNamespace
-    let monitor: LinuxNetworkMonitor
+    let network: TestNetwork
     let observer: PathObserver
+    /// The monitor that is observed; under ``FrontEnd/program`` one that rests.
+    let monitor: LinuxNetworkMonitor
+    /// A loop on the host.
     let loop: EventLoop
+
+    /// The machine under test.
+    var host: NetworkNamespace { network.device }
+    /// The other end of its cable.
+    var router: NetworkNamespace { network.router }
 }
 
-/// Plays a scenario in namespaces of its own; the monitor starts after `setUp` and has given its first path.
+/// Plays a scenario in namespaces of its own. What watches starts after `setUp`, and has told its first path when `body`
+/// begins.
 nonisolated(nonsending) func withScenario(
-    configuration: LinuxNetworkMonitor.Configuration = .init(),
-    setUp: (NetworkNamespace, NetworkNamespace) throws -> Void = { _, _ in },
+    on frontEnd: FrontEnd = .library, from beginning: TestNetwork.Beginning = .empty,
+    configuration: LinuxNetworkMonitor.Configuration = .init(), validator: PathValidator? = nil,
+    refusing call: Sandbox.Call? = nil, with errno: CInt = EPERM, setUp: (TestNetwork) throws -> Void = { _ in },
     _ body: nonisolated(nonsending) (Scenario) async throws -> Void
 ) async throws {
-    try await withNetworkNamespaces { host, router in
-        try router.ip("link set lo up")
-        try setUp(host, router)
-        try await withEventLoop(networkNamespace: host.name) { loop in
-            let monitor = LinuxNetworkMonitor(on: loop, configuration: configuration)
+    try await withTestNetwork(beginning) { network in
+        try setUp(network)
+        try await withEventLoop(networkNamespace: network.device.path) { loop in
+            if let call { try #require(await onLoop(loop) { Sandbox.refuse(call, with: errno) }) }
+            let monitor = LinuxNetworkMonitor(on: loop, configuration: configuration, validator: validator)
             let observer = PathObserver()
-            let observation = Task {
-                for try await path in monitor.paths { await observer.record(path) }
-                await observer.end()
+            try await frontEnd.observing(network, monitor, observer) {
+                _ = try await observer.first(within: .seconds(10)) { _ in true }
+                try await body(Scenario(network: network, observer: observer, monitor: monitor, loop: loop))
             }
-            _ = try await observer.first(within: .seconds(5)) { _ in true }
-            try await body(
-                Scenario(host: host, router: router, monitor: monitor, observer: observer, loop: loop))
-            monitor.stop()
-            try await observation.value
         }
     }
 }
@@ -113,6 +117,13 @@ extension Scenario {
         within limit: Duration = .seconds(5), where fits: @Sendable (NetworkPath) -> Bool
     ) async throws -> NetworkPath { try await observer.first(within: limit, where: fits).path }
 
+    /// Waits for a path that fits, unless the latest does.
+    @discardableResult
+    func reach(where fits: @Sendable (NetworkPath) -> Bool) async throws -> NetworkPath {
+        if let latest = await observer.latest, fits(latest) { return latest }
+        return try await path(where: fits)
+    }
+
     /// Waits for a path that fits, and expects that the network was satisfied all the way.
     @discardableResult
     func handover(where fits: @Sendable (NetworkPath) -> Bool) async throws -> NetworkPath {
@@ -135,50 +146,8 @@ extension Scenario {
     }
 }
 
-extension NetworkNamespace {
-    /// A cable to the router: both ends up, the router with addresses, the host with none.
-    func connect(to router: NetworkNamespace) throws {
-        try ip("link set lo up")
-        try ip("link add eth0 index 40 type veth peer name r0 index 50 netns \(router.name)")
-        try router.batch([
-            "addr add 192.0.2.1/24 dev r0", "addr add 192.0.2.254/24 dev r0", "addr add 2001:db8:1::1/64 dev r0 nodad",
-            "link set r0 up",
-        ])
-        try ip("link set eth0 up")
-    }
-
-    func addIPv4() throws {
-        try ip("addr add 192.0.2.10/24 dev eth0")
-        try ip("route add default via 192.0.2.1")
-    }
-
-    func addIPv6() throws {
-        try ip("-6 addr add 2001:db8:1::10/64 dev eth0 nodad")
-        try ip("-6 route add default via 2001:db8:1::1")
-    }
-
-    /// A second cable, with an address but without a route.
-    func connectSecondLink(to router: NetworkNamespace) throws {
-        try ip("link add eth1 index 41 type veth peer name r1 index 51 netns \(router.name)")
-        try router.batch(["addr add 198.51.100.1/24 dev r1", "link set r1 up"])
-        try ip("link set eth1 up")
-        try ip("addr add 198.51.100.10/24 dev eth1")
-    }
-
+extension TestNetwork {
     /// Does without IPv6 on links that come. Its own messages come for seconds, and could wake a monitor that has missed
     /// what the test is about.
-    func silenceIPv6() throws { try set("ipv6/conf/default/disable_ipv6", to: 1) }
-
-    /// Online over IPv4.
-    static func online(_ host: NetworkNamespace, _ router: NetworkNamespace) throws {
-        try host.connect(to: router)
-        try host.addIPv4()
-    }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// For tests that make network namespaces.
-    static var needsNetworkNamespaces: Self {
-        .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement))
-    }
+    func silenceIPv6() throws { try device.set("ipv6/conf/default/disable_ipv6", to: 1) }
 }

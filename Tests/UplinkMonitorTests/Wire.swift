@@ -32,6 +32,7 @@ enum Wire {
     static let addressFlags = 8
 
     // Attributes of routes.
+    static let routeDestination = 1
     static let routeInterface = 4
     static let routeGateway = 5
     static let routeMetric = 6

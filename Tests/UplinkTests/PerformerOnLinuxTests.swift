@@ -2,11 +2,12 @@
 import TestSupport
 import Testing
 import Uplink
+import UplinkTesting
 
 /// The performer on the kernel's own word, in network namespaces. Real time, because the kernel has no other.
 @Suite(
     .timeLimit(.minutes(1)), .undisturbed, .serialized,
-    .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+    .needsNetworkNamespaces)
 struct PerformerOnLinuxTests {
     /// A performer in a namespace that has a link and an address, and a default route when `goOnline` is called.
     private struct Host: Sendable {

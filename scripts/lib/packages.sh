@@ -10,6 +10,7 @@ packages_of() {
     test) echo iproute2 util-linux openssl procps nginx-light ;;
     c-library) echo abigail-tools mandoc valgrind ;;
     fresh) echo debootstrap ;;
+    fuzz) echo iproute2 python3-minimal util-linux ;;
     picture-of-demo) echo tmux python3-pil fonts-dejavu-core ;;
     *) die "scripts/lib/packages.sh knows no packages called \`$1\`" ;;
     esac

@@ -1,44 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import UplinkCore
+import Uplink
 
-/// What is needed of the network, as words on the command line.
-enum RequirementArgument {
-    private static let named: [(name: String, requirement: NetworkRequirement, meaning: String)] = [
-        ("internet", .internet, "a way to the internet over IPv4 or IPv6"),
-        ("ipv4", .ipv4, "a way to the internet over IPv4"),
-        ("ipv6", .ipv6, "a way to the internet over IPv6"),
-        ("both", .bothFamilies, "a way to the internet over IPv4 and over IPv6"),
-        ("local", .localNetwork, "a network, with or without the internet"),
-        ("notmetered", .notMetered, "the internet, not known to cost by volume"),
+/// What is needed of the network, as words on the command line: `ipv6,unmetered,stable:5`.
+struct RequirementArgument: Sendable {
+    /// What the path must be like.
+    private(set) var requirement: NetworkRequirement?
+    /// The address that the path is to lead to; nil for the internet.
+    private(set) var destination: String?
+
+    /// The internet, or whatever leads to the destination.
+    static let internet = RequirementArgument()
+
+    private init() {}
+
+    /// Reads words that are separated by commas; all of them have to be met.
+    static func parse(_ text: String) throws -> Self {
+        var argument = Self()
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) { try argument.add(String(word)) }
+        return argument
+    }
+
+    /// The monitor that knows the path.
+    ///
+    /// - Throws: `NetworkMonitorError` when the destination is none.
+    func monitor() throws -> LinuxNetworkMonitor {
+        try destination.map { try LinuxNetworkMonitor.shared.destination($0) } ?? .shared
+    }
+
+    /// The requirement with a word for the destination in its description.
+    var whole: NetworkRequirement {
+        guard let destination else { return requirement ?? .internet }
+        let way = NetworkRequirement.predicate("a way to \(destination)") { $0.isSatisfied }
+        return requirement.map(way.and) ?? way
+    }
+
+    private mutating func add(_ word: String) throws {
+        if let known = Self.named.first(where: { $0.name == word || $0.alias == word }) {
+            return join(known.requirement)
+        }
+        // `interface=eth0` is as good as `interface:eth0`.
+        guard let separator = word.firstIndex(where: { $0 == ":" || $0 == "=" }) else { throw Self.unknown(word) }
+        let value = String(word[word.index(after: separator)...])
+        switch word[..<separator] {
+        case "interface" where !value.isEmpty: join(.interface(value))
+        case "kind":
+            guard let kind = NetworkInterface.Kind(rawValue: value) else {
+                throw ValidationError("`\(value)` is no kind of interface; known are \(Self.kinds)")
+            }
+            join(.interfaceKind(kind))
+        case "stable": join(.stable(for: .saturating(seconds: try SecondsArgument.parse(value))))
+        case "destination":
+            guard destination == nil else { throw ValidationError("there can be one destination only") }
+            destination = value
+            do { _ = try monitor() } catch { throw ValidationError("\(error)") }
+        default: throw Self.unknown(word)
+        }
+    }
+
+    private mutating func join(_ other: NetworkRequirement) { requirement = requirement.map { $0.and(other) } ?? other }
+}
+
+extension RequirementArgument {
+    private static let named: [(name: String, alias: String?, requirement: NetworkRequirement, meaning: String)] = [
+        ("internet", nil, .internet, "a way to the internet over IPv4 or IPv6"),
+        ("ipv4", nil, .ipv4, "a way to the internet over IPv4"),
+        ("ipv6", nil, .ipv6, "a way to the internet over IPv6"),
+        ("both", nil, .bothFamilies, "a way to the internet over IPv4 and over IPv6"),
+        ("local", nil, .localNetwork, "a network, with or without the internet"),
+        ("unmetered", "notmetered", .notMetered, "the internet, not known to cost by volume"),
     ]
     private static let kinds = NetworkInterface.Kind.allCases.map(\.rawValue).joined(separator: ", ")
 
     /// All that is known, for the help.
     static let help = """
-        Requirements:
+        Requirements, several of them separated by commas:
 
-        \(named.map { "  \($0.name.padded(to: 16))\($0.meaning)" }.joined(separator: "\n"))
-          interface=NAME  through the interface of this name
-          kind=KIND       through an interface of this kind:
-                          \(kinds)
+        \(named.map { "  \($0.name.padded(to: 21))\($0.meaning)" }.joined(separator: "\n"))
+          interface:NAME       through the interface of this name
+          kind:KIND            through an interface of this kind:
+                               \(kinds)
+          stable:SECONDS       there for so long without a break
+          destination:ADDRESS  a way to this address, with or without the internet
         """
 
-    static func parse(_ text: String) throws -> NetworkRequirement {
-        if let known = named.first(where: { $0.name == text }) { return known.requirement }
-        if let name = text.value(of: "interface"), !name.isEmpty { return .interface(name) }
-        if let kind = text.value(of: "kind").flatMap(NetworkInterface.Kind.init) { return .interfaceKind(kind) }
-        throw ValidationError(
-            "known are \(named.map(\.name).joined(separator: ", ")), interface=NAME, and kind=KIND with one of \(kinds)"
-        )
+    private static func unknown(_ word: String) -> ValidationError {
+        ValidationError(
+            "`\(word)` is no requirement; known are \(named.map(\.name).joined(separator: ", ")), interface:NAME, "
+                + "kind:KIND with one of \(kinds), stable:SECONDS, destination:ADDRESS; separate several by commas")
     }
 }
 
 extension String {
-    fileprivate func value(of key: String) -> String? {
-        hasPrefix("\(key)=") ? String(dropFirst(key.count + 1)) : nil
-    }
-
     /// The text with spaces after it, for columns in the help.
     func padded(to length: Int) -> String { self + String(repeating: " ", count: max(0, length - count)) }
 }

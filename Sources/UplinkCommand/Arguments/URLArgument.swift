@@ -17,6 +17,12 @@ struct URLArgument: Sendable {
         }
     }
 
+    /// Host and port of a URL that names both.
+    static func hostAndPort(_ text: String) -> (host: String, port: UInt16)? {
+        guard let url = try? HTTPRequest(parsing: text).checkedURL(), url.authority != url.host else { return nil }
+        return (url.hostWithoutBrackets, url.port)
+    }
+
     /// What reaching the host asks of the network; nil for this host itself, which is always there.
     var requirement: NetworkRequirement? {
         guard let address = IPAddress(host) else { return host == "localhost" ? nil : .internet }

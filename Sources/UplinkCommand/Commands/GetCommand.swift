@@ -37,7 +37,7 @@ struct GetCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("for"), help: .init("What is needed of the network.", valueName: "requirement"),
         transform: RequirementArgument.parse)
-    var requirement: NetworkRequirement?
+    var requirement: RequirementArgument?
 
     @Flag(help: "Replace the file if it exists.")
     var force = false
@@ -50,7 +50,8 @@ struct GetCommand: AsyncParsableCommand {
     func run() async throws {
         let target = try DownloadTarget(output, replacingExisting: force)
         let download = Download(
-            url: url.text, target: target, requirement: requirement ?? url.requirement, seconds: within)
+            url: url.text, target: target, requirement: requirement?.whole ?? url.requirement,
+            monitor: try requirement?.monitor() ?? .shared, seconds: within)
         try await untilInterrupted { try await download.run() }
     }
 }

@@ -12,7 +12,7 @@ struct RunCommand: AsyncParsableCommand {
 
               uplink run --within 60 -- rsync -a photos/ backup:photos/
               uplink run --within 0 -- git fetch     Only if it is there now.
-              uplink run --within inf --for notmetered -- apt-get -y dist-upgrade
+              uplink run --within inf --for unmetered -- apt-get -y dist-upgrade
 
             \(RequirementArgument.help)
 
@@ -29,7 +29,7 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("for"), help: .init("What is needed of the network.", valueName: "requirement"),
         transform: RequirementArgument.parse)
-    var requirement = NetworkRequirement.internet
+    var requirement = RequirementArgument.internet
 
     @Argument(parsing: .postTerminator, help: "The program and its arguments, after `--`.")
     var command: [String] = []

@@ -10,7 +10,8 @@ struct WaitCommand: AsyncParsableCommand {
               uplink wait                                  For as long as it takes.
               uplink wait --timeout 0 && echo online       A look, without waiting.
               uplink wait --for ipv6 --timeout 30
-              uplink wait --for interface=wg0
+              uplink wait --for interface:wg0,stable:5
+              uplink wait --for destination:10.1.2.3       Packets to this address have a way.
 
             \(RequirementArgument.help)
 
@@ -20,7 +21,7 @@ struct WaitCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("for"), help: .init("What is needed of the network.", valueName: "requirement"),
         transform: RequirementArgument.parse)
-    var requirement = NetworkRequirement.internet
+    var requirement = RequirementArgument.internet
 
     @Option(
         help: .init("How many seconds to wait at most; for ever when not given.", valueName: "seconds"),

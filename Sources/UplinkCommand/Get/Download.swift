@@ -8,6 +8,7 @@ struct Download: Sendable {
     let target: DownloadTarget
     /// What to wait for; nil to start at once.
     let requirement: NetworkRequirement?
+    let monitor: LinuxNetworkMonitor
     let seconds: Double
 
     /// Waits for the network, then fetches.
@@ -15,7 +16,7 @@ struct Download: Sendable {
     /// - Throws: ``CommandFailure`` for a status of 400 or more, or what kept the whole answer from arriving.
     func run() async throws {
         guard let requirement else { return try await fetch() }
-        let performer = NetworkOperationPerformer()
+        let performer = NetworkOperationPerformer(monitor: monitor, clock: LoopClock.shared)
         try await WaitingNote.show(for: requirement) { whenThere in
             try await performer.perform(within: .saturating(seconds: seconds), requiring: requirement) {
                 whenThere()

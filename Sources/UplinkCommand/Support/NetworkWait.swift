@@ -7,11 +7,11 @@ enum NetworkWait {
     ///
     /// - Throws: `ExitCode` when a signal asks the program to end.
     static func wait(
-        for requirement: NetworkRequirement, seconds: Double
+        for argument: RequirementArgument, seconds: Double
     ) async throws -> Result<Void, NetworkOperationError> {
         try await untilInterrupted {
-            let performer = NetworkOperationPerformer()
-            switch await performer.perform(withinSeconds: seconds, requiring: requirement, operation: {}) {
+            let performer = NetworkOperationPerformer(monitor: try argument.monitor(), clock: LoopClock.shared)
+            switch await performer.perform(withinSeconds: seconds, requiring: argument.whole, operation: {}) {
             case .success: return .success(())
             case .failure(.notStarted(let error)): return .failure(error)
             }

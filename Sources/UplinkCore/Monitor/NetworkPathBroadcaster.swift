@@ -13,60 +13,41 @@
 /// }
 /// ```
 public final class NetworkPathBroadcaster: Sendable {
-    private let subscribers = Locked(PathSubscribers())
-    private let onDemandChange: @Sendable () -> Void
+    let list: SubscriberList<NetworkPath>
 
     /// Makes a broadcaster that knows no path yet.
     ///
     /// - Parameter onDemandChange: Called when the first subscriber came, and when the last one left or all streams were
     ///   ended, on whatever thread did it; read ``hasSubscribers`` there, since a call may arrive after the next change. Must return at once.
-    public init(onDemandChange: @escaping @Sendable () -> Void = {}) { self.onDemandChange = onDemandChange }
+    public init(onDemandChange: @escaping @Sendable () -> Void = {}) {
+        list = SubscriberList(merging: { $1 }, onDemandChange: onDemandChange)
+    }
 
     /// The path sent last, or nil when none is known.
-    public var currentPath: NetworkPath? { subscribers.withLock { $0.currentPath } }
+    public var currentPath: NetworkPath? { list.current }
 
     /// Whether anybody listens.
-    public var hasSubscribers: Bool { subscribers.withLock { $0.hasSubscribers } }
+    public var hasSubscribers: Bool { list.hasSubscribers }
+
+    /// How many paths subscribers did not take before the next one came in their place.
+    public var supersededPaths: UInt64 { list.merges }
 
     /// The sequence to hand out; each iteration subscribes anew.
     public var paths: NetworkPaths { NetworkPaths(broadcaster: self) }
 
     /// Makes a path the current one and tells all subscribers, unless it equals the current one.
-    public func send(_ path: NetworkPath) { perform(subscribers.withLock { $0.send(path) }) }
+    public func send(_ path: NetworkPath) { list.send(path, remains: true) }
 
     /// Forgets the current path, because it is not known any more.
-    public func forget() { subscribers.withLock { $0.forget() } }
+    public func forget() { list.forget() }
 
     /// Forgets the current path if nobody listens: what a monitor does that pauses, lest it forget what a subscriber
     /// who comes at this moment was just told.
-    public func forgetIfUnobserved() { subscribers.withLock { $0.forgetIfUnobserved() } }
+    public func forgetIfUnobserved() { list.forgetIfUnobserved() }
 
     /// Ends all streams, for ever: those who subscribe later find an ended stream.
-    public func finish() { perform(subscribers.withLock { $0.finish() }) }
+    public func finish() { list.finish() }
 
     /// Ends all streams with an error. Those who subscribe later start anew.
-    public func fail(_ error: NetworkMonitorError) { perform(subscribers.withLock { $0.fail(error) }) }
-
-    func subscribe() -> UInt64 {
-        let (id, action) = subscribers.withLock { $0.subscribe() }
-        perform(action)
-        return id
-    }
-
-    func unsubscribe(_ id: UInt64) { perform(subscribers.withLock { $0.unsubscribe(id) }) }
-
-    func take(_ id: UInt64) -> PathSubscribers.Delivery? {
-        subscribers.withLock { $0.take(id, isCancelled: Task.isCancelled) }
-    }
-
-    func park(_ id: UInt64, _ waiter: PathSubscribers.Waiter) {
-        perform(subscribers.withLock { $0.park(id, waiter, isCancelled: Task.isCancelled) })
-    }
-
-    func cancel(_ id: UInt64) { perform(subscribers.withLock { $0.cancel(id) }) }
-
-    private func perform(_ action: PathSubscribers.Action) {
-        for waiter in action.wake { waiter.resume() }
-        if action.demandChanged { onDemandChange() }
-    }
+    public func fail(_ error: NetworkMonitorError) { list.fail(error) }
 }

@@ -14,11 +14,13 @@ public struct NetworkPaths: AsyncSequence, Sendable {
     let broadcaster: NetworkPathBroadcaster
 
     /// Subscribes; the subscription lasts as long as the iterator.
-    public func makeAsyncIterator() -> Iterator { Iterator(subscription: PathSubscription(to: broadcaster)) }
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(subscription: Subscription(to: broadcaster.list, of: broadcaster))
+    }
 
     /// One subscription. For use by one task at a time.
     public struct Iterator: AsyncIteratorProtocol {
-        let subscription: PathSubscription
+        let subscription: Subscription<NetworkPath, NetworkPathBroadcaster>
 
         /// The next path, or nil after the monitor's end and when the task is cancelled.
         ///
@@ -27,30 +29,6 @@ public struct NetworkPaths: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(NetworkMonitorError) -> NetworkPath? {
             try await subscription.next().get()
-        }
-    }
-}
-
-/// Holds a place in the broadcaster for as long as its iterator lives.
-final class PathSubscription: Sendable {
-    private let broadcaster: NetworkPathBroadcaster
-    private let id: UInt64
-
-    init(to broadcaster: NetworkPathBroadcaster) {
-        self.broadcaster = broadcaster
-        id = broadcaster.subscribe()
-    }
-
-    deinit { broadcaster.unsubscribe(id) }
-
-    nonisolated(nonsending) func next() async -> PathSubscribers.Delivery {
-        while true {
-            if let delivery = broadcaster.take(id) { return delivery }
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { broadcaster.park(id, $0) }
-            } onCancel: {
-                broadcaster.cancel(id)
-            }
         }
     }
 }

@@ -54,6 +54,36 @@ public struct IPAddress: Sendable, Hashable {
         }
     }
 
+    /// Makes an IPv4 address from its number.
+    package init(ipv4 number: UInt32) { (family, high, low) = (.ipv4, 0, UInt64(number)) }
+
+    /// Makes an IPv6 address from the numbers that its halves are.
+    package init(ipv6 high: UInt64, _ low: UInt64) { (family, self.high, self.low) = (.ipv6, high, low) }
+
+    /// Whether the first `length` bits are those of `other`, an address of the same family.
+    package func sharesPrefix(ofLength length: Int, with other: IPAddress) -> Bool {
+        guard family == other.family else { return false }
+        switch family {
+        case .ipv4: return (low ^ other.low) >> (32 - min(max(length, 0), 32)) == 0
+        case .ipv6:
+            let upper = (high ^ other.high) >> (64 - min(max(length, 0), 64))
+            let lower = (low ^ other.low) >> (64 - min(max(length - 64, 0), 64))
+            return upper == 0 && lower == 0
+        }
+    }
+
+    /// The network that the address is in: the first `length` bits, and zeros.
+    package func network(ofLength length: Int) -> IPAddress {
+        switch family {
+        case .ipv4:
+            let mask = UInt64(UInt32.max) << (32 - min(max(length, 0), 32))
+            return IPAddress(ipv4: UInt32(truncatingIfNeeded: low & mask))
+        case .ipv6:
+            return IPAddress(
+                ipv6: high & .max << (64 - min(max(length, 0), 64)), low & .max << (64 - min(max(length - 64, 0), 64)))
+        }
+    }
+
     /// Whether no host is meant (`0.0.0.0`, `::`).
     public var isUnspecified: Bool { high == 0 && low == 0 }
 
@@ -62,6 +92,24 @@ public struct IPAddress: Sendable, Hashable {
         switch family {
         case .ipv4: low >> 24 == 127
         case .ipv6: high == 0 && low == 1
+        }
+    }
+
+    /// Whether the address means a group of hosts or all of them (224/4, ff00::/8, 255.255.255.255), or what is reserved
+    /// beyond IPv4's groups.
+    package var isMulticast: Bool {
+        switch family {
+        case .ipv4: low >> 28 >= 0xE
+        case .ipv6: high >> 56 == 0xFF
+        }
+    }
+
+    /// Whether the address is not routed on the internet, but in private networks (10/8, 172.16/12, 192.168/16, fc00::/7)
+    /// and behind a carrier's translator (100.64/10).
+    package var isPrivate: Bool {
+        switch family {
+        case .ipv4: low >> 24 == 10 || low >> 20 == 0xAC1 || low >> 16 == 0xC0A8 || low >> 22 == 0x191
+        case .ipv6: high >> 57 == 0x7E
         }
     }
 

@@ -4,6 +4,7 @@ import CLibUV
 /// A `uv_timer_t` that fires once.
 final class TimerHandle: HandleBox<uv_timer_t>, @unchecked Sendable {  // as its superclass
     private let fired: () -> Void
+    private var isFiring = false
 
     init(on state: LoopState, _ fired: @escaping () -> Void) throws(EventLoopError) {
         self.fired = fired
@@ -18,7 +19,16 @@ final class TimerHandle: HandleBox<uv_timer_t>, @unchecked Sendable {  // as its
         uv_update_time(loop)
         let (due, now) = ((deadline.addingReportingOverflow(999_999).partialValue) / 1_000_000, uv_now(loop))
         let isDue = deadline <= uv_hrtime()  // then not even the rest of this millisecond is waited for
-        uv_timer_start(memory, { recover(TimerHandle.self, $0)?.fired() }, isDue || due <= now ? 0 : due - now, 0)
+        // libuv 1.44 calls a timer that its own callback has set to nothing over and over, and does nothing else.
+        let least: UInt64 = isFiring ? 1 : 0
+        uv_timer_start(
+            memory, { recover(TimerHandle.self, $0)?.fire() }, isDue || due <= now ? least : max(least, due - now), 0)
+    }
+
+    private func fire() {
+        isFiring = true
+        fired()
+        isFiring = false
     }
 
     func stop() { if isOpen { uv_timer_stop(memory) } }

@@ -45,4 +45,7 @@ package struct HTTPURL: Sendable, Hashable {
 
     /// The host without brackets, as a resolver takes it.
     package var hostWithoutBrackets: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
+
+    /// What a reference means that this URL's answer gave, as in `Location`; nil where it makes no `http` or `https` URL.
+    package func resolving(_ reference: String) -> HTTPURL? { try? HTTPURLParser.resolve(reference, against: self) }
 }

@@ -9,10 +9,20 @@ struct DeviceClass: Equatable {
     var kind: NetworkInterface.Kind
     var isMetered = false
 
-    /// - Parameter deviceType: The `DEVTYPE` of the device's uevent, when it is known.
-    init(_ link: LinkRecord, deviceType: String? = nil) {
-        kind = Self.kind(of: link, deviceType: deviceType)
-        isMetered = kind == .cellular || deviceType == "bluetooth"  // a phone's personal area network
+    /// - Parameter device: What sysfs says of the device, when it is hardware.
+    init(_ link: LinkRecord, _ device: DeviceTypes.Device = .init()) {
+        kind = Self.kind(of: link, deviceType: device.type)
+        isMetered = kind == .cellular || device.type == "bluetooth" || Self.isTether(link, driver: device.driver)
+    }
+
+    /// Whether the link is a phone on a USB cable. The drivers of network adapters on USB serve phones as well; those make
+    /// up their hardware address, and adapters have one from their maker.
+    private static func isTether(_ link: LinkRecord, driver: String?) -> Bool {
+        switch driver {
+        case "rndis_host", "ipheth": true
+        case "cdc_ether", "cdc_eem", "cdc_ncm": link.isLocallyAdministered
+        default: false
+        }
     }
 
     private static func kind(of link: LinkRecord, deviceType: String?) -> NetworkInterface.Kind {
@@ -38,7 +48,7 @@ struct DeviceClass: Equatable {
     private static func virtualKind(_ kind: String) -> NetworkInterface.Kind? {
         switch kind {
         case "wireguard", "amneziawg", "ovpn", "ovpn-dco", "ppp", "gre", "ip6gre", "gretap", "ip6gretap", "erspan",
-            "ip6erspan", "ipip", "ip6tnl", "sit", "vti", "vti6", "xfrm", "gtp":
+            "ip6erspan", "ipip", "ip6tnl", "sit", "vti", "vti6", "xfrm", "gtp", "vxlan", "geneve":
             .tunnel
         case "bridge", "openvswitch": .bridge
         case "wwan", "rmnet": .cellular

@@ -18,15 +18,17 @@ struct InterfaceTable: Equatable {
         addressesByLink[index] = nil
     }
 
-    /// Takes an address as it is now.
-    mutating func update(_ address: AddressRecord) {
-        var addresses = addressesByLink[address.index] ?? []
-        if let place = addresses.firstIndex(where: { $0.isSameEntry(as: address) }) {
-            addresses[place] = address
-        } else {
-            addresses.append(address)
+    /// Takes an address as it is now; whether that is news.
+    @discardableResult
+    mutating func update(_ address: AddressRecord) -> Bool {
+        let addresses = addressesByLink[address.index] ?? []
+        guard let place = addresses.firstIndex(where: { $0.isSameEntry(as: address) }) else {
+            addressesByLink[address.index, default: []].append(address)
+            return true
         }
-        addressesByLink[address.index] = addresses
+        if addresses[place] == address { return false }
+        addressesByLink[address.index]?[place] = address
+        return true
     }
 
     /// Forgets an address.
@@ -37,10 +39,30 @@ struct InterfaceTable: Equatable {
     /// The addresses of a link, in the kernel's order.
     func addresses(of index: UInt32) -> [AddressRecord] { addressesByLink[index] ?? [] }
 
+    /// What is known of one of this host's addresses, on whatever link it is.
+    func record(of address: IPAddress) -> AddressRecord? {
+        addressesByLink.values.lazy.joined().first { $0.address == address }
+    }
+
+    /// The link with this name.
+    func link(named name: String) -> LinkRecord? { links.values.first { $0.name == name } }
+
+    /// What a socket sees that is bound to one link; nothing where there is no such link.
+    func restricted(to index: UInt32?) -> Self {
+        var table = Self()
+        guard let index, let link = links[index] else { return table }
+        table.links[index] = link
+        table.addressesByLink[index] = addressesByLink[index]
+        return table
+    }
+
     /// The addresses on links that are up, of one family.
     func operationalAddresses(of family: IPAddress.Family) -> [AddressRecord] {
         operationalLinks.flatMap { addresses(of: $0.index) }.filter { $0.address.family == family }
     }
+
+    /// All addresses that may be a source.
+    var usableAddresses: Set<IPAddress> { Set(addressesByLink.values.joined().filter(\.isUsable).map(\.address)) }
 
     /// The links that packets can leave through now, in order of their indices.
     var operationalLinks: [LinkRecord] {

@@ -4,18 +4,26 @@ import UplinkCore
 /// When a path is given to the subscribers: the monitor's state machine for time.
 ///
 /// The first change is given at once; the next one waits until the minimum interval has passed since, and is then the
-/// newest. The wait is never prolonged by further changes, so that a flapping network is still reported.
+/// newest. The wait is never prolonged by further changes, so that a flapping network is still reported. A loss can be
+/// held down for longer (`settle`), to see whether the network comes back; that it is there is never held down.
 struct PathEmission {
     typealias Instant = SuspendingClock.Instant
+
+    /// The path that the subscribers heard last.
+    struct Told: Equatable {
+        let key: PathKey
+        let isSatisfied: Bool
+        let at: Instant
+    }
 
     /// What the subscribers have heard.
     enum State: Equatable {
         /// Nothing yet.
         case silent
-        /// The newest path, at this time.
-        case told(PathKey, at: Instant)
-        /// An older path, at this time; a newer one waits for the interval's end.
-        case holding(NetworkPath, told: PathKey, at: Instant)
+        /// The newest path.
+        case told(Told)
+        /// An older path; a newer one waits until its time has come.
+        case holding(NetworkPath, until: Instant, told: Told)
     }
 
     /// What is to be done.
@@ -29,62 +37,74 @@ struct PathEmission {
     }
 
     let minimumInterval: Duration
+    /// How long a loss is held down.
+    let settle: Duration
     private(set) var state = State.silent
     /// Rises with every change that was seen, also with one that was over before it could be told.
     private(set) var generation: UInt64 = 0
-    /// Changes that were not told because another followed within the interval.
+    /// Changes that were not told because another followed before their time.
     private(set) var suppressed: UInt64 = 0
+    /// Paths that were told.
+    private(set) var emitted: UInt64 = 0
 
-    init(minimumInterval: Duration) { self.minimumInterval = minimumInterval }
+    init(minimumInterval: Duration, settle: Duration = .zero) {
+        self.minimumInterval = minimumInterval
+        self.settle = settle
+    }
 
     /// Takes the path as it is now.
     mutating func evaluated(_ path: NetworkPath, at now: Instant) -> Action {
         let key = PathKey(path)
         switch state {
         case .silent:
-            return emit(path, key, at: now)
-        case .told(let told, let instant):
-            if key == told { return .none }
-            if instant.duration(to: now) >= minimumInterval { return emit(path, key, at: now) }
-            return hold(path, told: told, at: instant, now)
-        case .holding(let held, let told, let instant):
+            return emit(numbered(path), at: now)
+        case .told(let told):
+            return key == told.key ? .none : change(to: path, told, at: now)
+        case .holding(let held, let until, let told):
             if key == PathKey(held) {
-                state = .holding(path.numbered(held.generation), told: told, at: instant)
+                state = .holding(path.numbered(held.generation), until: until, told: told)
                 return .none
             }
             suppressed += 1
-            if key == told {
+            if key == told.key {
                 generation += 1
-                state = .told(told, at: instant)
+                state = .told(told)
                 return .none
             }
-            return hold(path, told: told, at: instant, now)
+            // A loss that changes its reason is the same loss: its time counts from its beginning.
+            let isSameLoss = told.isSatisfied && !held.isSatisfied && !path.isSatisfied
+            if isSameLoss { return hold(numbered(path), until: until, told, at: now) }
+            return change(to: path, told, at: now)
         }
     }
 
-    /// Tells what has been held back, if the interval is over.
+    /// Tells what has been held back, if its time has come.
     mutating func timerFired(at now: Instant) -> Action {
         switch state {
-        case .silent, .told: return .none
-        case .holding(let path, _, let instant):
-            let remaining = minimumInterval - instant.duration(to: now)
-            if remaining > .zero { return .wait(remaining) }
-            state = .told(PathKey(path), at: now)
-            return .emit(path)
+        case .silent, .told: .none
+        case .holding(let path, let until, let told): hold(path, until: until, told, at: now)
         }
     }
 
     /// Forgets what was told, because nobody listens any more. The generation goes on.
     mutating func restart() { state = .silent }
 
-    private mutating func emit(_ path: NetworkPath, _ key: PathKey, at now: Instant) -> Action {
-        state = .told(key, at: now)
-        return .emit(numbered(path))
+    private mutating func change(to path: NetworkPath, _ told: Told, at now: Instant) -> Action {
+        let isLoss = told.isSatisfied && !path.isSatisfied
+        return hold(
+            numbered(path), until: max(told.at + minimumInterval, isLoss ? now + settle : now), told, at: now)
     }
 
-    private mutating func hold(_ path: NetworkPath, told: PathKey, at instant: Instant, _ now: Instant) -> Action {
-        state = .holding(numbered(path), told: told, at: instant)
-        return .wait(minimumInterval - instant.duration(to: now))
+    private mutating func hold(_ path: NetworkPath, until: Instant, _ told: Told, at now: Instant) -> Action {
+        if until <= now { return emit(path, at: now) }
+        state = .holding(path, until: until, told: told)
+        return .wait(now.duration(to: until))
+    }
+
+    private mutating func emit(_ path: NetworkPath, at now: Instant) -> Action {
+        emitted += 1
+        state = .told(Told(key: PathKey(path), isSatisfied: path.isSatisfied, at: now))
+        return .emit(path)
     }
 
     private mutating func numbered(_ path: NetworkPath) -> NetworkPath {

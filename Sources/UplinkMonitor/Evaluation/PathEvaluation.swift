@@ -4,42 +4,36 @@ import UplinkCore
 /// Links, addresses and the kernel's verdicts ⇒ the path. Pure: the decision table of `docs/internals/monitor.md`.
 struct PathEvaluation {
     let table: InterfaceTable
-    /// What the kernel said of each probe, in the order of the configuration.
+    /// Where the path is to lead; nil for the internet.
+    var destination: IPAddress?
+    /// What the kernel said of each probe, in the order of the configuration, or of the destination.
     let verdicts: [IPAddress.Family: [RouteVerdict]]
-    /// The class of a link; asked for those that carry the path alone.
-    let classify: (LinkRecord) -> DeviceClass
 
-    init(
-        table: InterfaceTable, verdicts: [IPAddress.Family: [RouteVerdict]],
-        classify: @escaping (LinkRecord) -> DeviceClass = { DeviceClass($0) }
-    ) {
-        self.table = table
-        self.verdicts = verdicts
-        self.classify = classify
-    }
-
-    /// The path, without its list of interfaces and its generation.
+    /// The path: without its interfaces, what follows from them, and its generation.
     var path: NetworkPath {
         let (ipv4, ipv6) = (family(.ipv4), family(.ipv6))
         let isSatisfied = ipv4.isAvailable || ipv6.isAvailable
-        let carriers = [ipv4, ipv6].filter(\.isAvailable).compactMap(\.interfaceIndex).compactMap { table.links[$0] }
-        return NetworkPath(
+        var path = NetworkPath(
             status: isSatisfied ? .satisfied : .unsatisfied,
             unsatisfiedReason: isSatisfied ? nil : Self.nearest(ipv4.unsatisfiedReason, ipv6.unsatisfiedReason),
-            scope: isSatisfied ? .global : localScope, ipv4: ipv4, ipv6: ipv6,
-            isExpensive: carriers.contains { classify($0).isMetered })
+            ipv4: ipv4, ipv6: ipv6)
+        path.scope = isSatisfied ? scope(of: path) : localScope
+        return path
     }
 
     /// One family. Every probe must be reachable: half of the internet is not the internet (a VPN's half routes).
     func family(_ family: IPAddress.Family) -> FamilyPath {
-        let paths = (verdicts[family] ?? []).map { path(for: $0, of: family) }
+        if let destination, destination.family != family { return .notAsked }
+        let paths = (verdicts[family] ?? []).map { path(for: $0, to: family) }
         return paths.first { !$0.isAvailable } ?? paths.first ?? .unavailable(.unknown)
     }
 
-    private func path(for verdict: RouteVerdict, of family: IPAddress.Family) -> FamilyPath {
+    /// The way that one verdict describes.
+    func path(for verdict: RouteVerdict, to family: IPAddress.Family) -> FamilyPath {
         switch verdict {
         case .none: .unavailable(reasonWithoutRoute(family))
-        case .local: .unavailable(.noRoute)
+        case .local(let route): destination == nil ? .unavailable(.noRoute) : path(onThisHost: route)
+        case .toMany: .unavailable(.noRoute)
         case .blocked: .unavailable(.blocked)
         case .unknown: .unavailable(.unknown)
         case .unicast(let route): path(through: route)
@@ -50,7 +44,19 @@ struct PathEvaluation {
         guard let index = route.interfaceIndex else { return .unavailable(.unknown) }
         let link = table.links[index]
         if link?.flags.contains(.loopback) == true { return .unavailable(.noRoute) }
-        let reason = reasonAgainst(route, link)
+        return path(by: route, link, index, unless: reasonAgainst(route, link))
+    }
+
+    /// The way to one of this host's own addresses.
+    private func path(onThisHost route: RouteRecord) -> FamilyPath {
+        guard let index = route.interfaceIndex else { return .unavailable(.unknown) }
+        let link = table.links[index]
+        return path(by: route, link, index, unless: link?.flags.contains(.up) == true ? nil : .linkDown)
+    }
+
+    private func path(
+        by route: RouteRecord, _ link: LinkRecord?, _ index: UInt32, unless reason: UnsatisfiedReason?
+    ) -> FamilyPath {
         var path =
             reason.map(FamilyPath.unavailable)
             ?? FamilyPath(interface: link?.name ?? "", interfaceIndex: index, source: route.source)
@@ -58,22 +64,57 @@ struct PathEvaluation {
         path.interfaceIndex = index
         path.gateway = route.gateway
         path.table = route.table
+        path.isDegraded = path.isAvailable && isDeprecated(route.source)
         return path
     }
 
     private func reasonAgainst(_ route: RouteRecord, _ link: LinkRecord?) -> UnsatisfiedReason? {
         guard let link, link.isOperational else { return link?.isDormant == true ? .linkDormant : .linkDown }
-        if let source = route.source, source.isUsableSource { return nil }
+        if let source = route.source, isUsable(source) { return nil }
         let isPending = table.addresses(of: link.index).contains { $0.address.family == route.family && $0.isPending }
         return isPending ? .addressPending : .noAddress
+    }
+
+    /// Whether a socket can reach what is asked about from this address. IPv4's link-local addresses count, because some
+    /// clouds give them a default route; so do unique local ones, which may stand behind a translator.
+    private func isUsable(_ source: IPAddress) -> Bool {
+        if source.isUnspecified || source.isLoopback { return false }
+        guard source.family == .ipv6, source.isLinkLocal else { return true }
+        return destination?.isLinkLocal == true
+    }
+
+    private func isDeprecated(_ source: IPAddress?) -> Bool {
+        guard let source, let record = table.record(of: source) else { return false }
+        return record.flags.contains(.deprecated)
     }
 
     private func reasonWithoutRoute(_ family: IPAddress.Family) -> UnsatisfiedReason {
         if table.operationalLinks.isEmpty { return .noInterface }
         return table.operationalAddresses(of: family).contains(where: \.isUsable) ? .noRoute : .noAddress
     }
+}
 
-    /// How far packets go where they do not reach the internet.
+// MARK: How far packets go
+
+extension PathEvaluation {
+    /// The scope of a satisfied path: to the internet, or as far as the destination is.
+    private func scope(of path: NetworkPath) -> NetworkPath.Scope {
+        guard let destination else { return .global }
+        let way = path[destination.family]
+        if let index = way.interfaceIndex, table.links[index]?.flags.contains(.loopback) == true { return .host }
+        if destination.isLinkLocal { return .link }
+        return destination.isPrivate || isOnLink(destination, way) ? .site : .global
+    }
+
+    /// Whether a destination is a neighbour in one of this host's own networks.
+    private func isOnLink(_ destination: IPAddress, _ way: FamilyPath) -> Bool {
+        guard way.gateway == nil, let index = way.interfaceIndex else { return false }
+        return table.addresses(of: index).contains {
+            $0.prefixLength > 0 && $0.address.sharesPrefix(ofLength: Int($0.prefixLength), with: destination)
+        }
+    }
+
+    /// How far packets go where they do not reach what is asked about.
     private var localScope: NetworkPath.Scope {
         let addresses = IPAddress.Family.allCases.flatMap(table.operationalAddresses)
         if addresses.contains(where: { $0.isUsable && !$0.address.isLinkLocal }) { return .site }
@@ -86,14 +127,6 @@ struct PathEvaluation {
         let order = UnsatisfiedReason.allCases
         let known = [left, right].compactMap { $0 }.filter { $0 != .unknown }
         return known.max { order.firstIndex(of: $0) ?? 0 < order.firstIndex(of: $1) ?? 0 } ?? .unknown
-    }
-}
-
-extension IPAddress {
-    /// Whether a socket can reach the internet from this address. IPv4's link-local addresses count, because some
-    /// clouds give them a default route; so do unique local ones, which may stand behind a translator.
-    fileprivate var isUsableSource: Bool {
-        !isUnspecified && !isLoopback && !(family == .ipv6 && isLinkLocal)
     }
 }
 

@@ -16,6 +16,7 @@ struct PathKey: Equatable {
     private let isConstrained: Bool
     private let dns: DNSConfiguration
     private let isAuthoritative: Bool
+    private let lastResume: ContinuousClock.Instant?
 
     init(_ path: NetworkPath) {
         status = path.status
@@ -28,6 +29,7 @@ struct PathKey: Equatable {
         isConstrained = path.isConstrained
         dns = path.dns
         isAuthoritative = path.isAuthoritative
+        lastResume = path.lastResume
     }
 
     /// What stands in the way of one family says nothing while the other one works.

@@ -5,8 +5,10 @@ import Glibc
 enum RouteVerdict: Equatable {
     /// Packets leave by this route, if its link lets them.
     case unicast(RouteRecord)
-    /// Packets stay on this host.
-    case local
+    /// Packets are for this host.
+    case local(RouteRecord)
+    /// Packets go to many hosts (broadcast, multicast): no way to one.
+    case toMany
     /// No route leads there.
     case none
     /// A route or a rule forbids the way.
@@ -18,7 +20,8 @@ enum RouteVerdict: Equatable {
         switch route.kind {
         case .unicast: self = .unicast(route)
         case .blocking: self = .blocked
-        case .other: self = .local
+        case .local: self = .local(route)
+        case .other: self = .toMany
         }
     }
 
@@ -26,16 +29,29 @@ enum RouteVerdict: Equatable {
     init(errno: CInt) {
         switch errno {
         case ENETUNREACH, ESRCH, EAFNOSUPPORT, EOPNOTSUPP: self = .none
-        case EHOSTUNREACH, EACCES, EINVAL: self = .blocked
+        case EHOSTUNREACH, EACCES, EINVAL: self = .blocked  // unreachable, prohibit, blackhole
         default: self = .unknown(errno)
         }
+    }
+
+    /// The verdict that an error number tells where the question named an interface: one without a route of its own.
+    init(errnoThroughInterface errno: CInt) {
+        self = errno == EHOSTUNREACH || errno == ENODEV ? .none : Self(errno: errno)
     }
 
     /// The route that packets take, when there is one.
     var route: RouteRecord? {
         switch self {
         case .unicast(let route): route
-        case .local, .none, .blocked, .unknown: nil
+        case .local, .toMany, .none, .blocked, .unknown: nil
+        }
+    }
+
+    /// The link that packets take, be it the loopback.
+    var interfaceIndex: UInt32? {
+        switch self {
+        case .unicast(let route), .local(let route): route.interfaceIndex
+        case .toMany, .none, .blocked, .unknown: nil
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNetlink
+import UplinkCore
 
 /// A link as the kernel describes it (`RTM_NEWLINK`).
 struct LinkRecord: Equatable {
@@ -33,6 +34,10 @@ struct LinkRecord: Equatable {
     /// The driver's word for a virtual link, such as `veth` or `wireguard` (`IFLA_INFO_KIND`); nil for hardware.
     var kind: String?
     var mtu: UInt32 = 0
+    /// The far end of a tunnel, where the driver knows it.
+    var remote: IPAddress?
+    /// Whether the hardware address was made up and not given by a maker (IEEE 802, the locally administered bit).
+    var isLocallyAdministered = false
 
     /// Whether packets can leave through the link now. The carrier alone is not enough: it is there for a moment before
     /// every link comes up, and while 802.1X or Wi-Fi waits for authentication.
@@ -69,13 +74,41 @@ extension LinkRecord {
             case Int(IFLA_MTU): mtu = value.integer(at: 0, as: UInt32.self) ?? 0
             case Int(IFLA_OPERSTATE): operationalState = value.integer(at: 0, as: UInt8.self) ?? 0
             case Int(IFLA_WIRELESS): isWirelessEvent = change == 0
-            case Int(IFLA_LINKINFO):
-                NetlinkParser.forEachAttribute(in: value, after: 0) { type, value in
-                    if type == Int(IFLA_INFO_KIND) { kind = value.text }
-                }
+            case Int(IFLA_ADDRESS):
+                isLocallyAdministered = value.integer(at: 0, as: UInt8.self).map { $0 & 2 != 0 } ?? false
+            case Int(IFLA_LINKINFO): readInformation(value)
             default: break
             }
         }
         if isWirelessEvent { return nil }
+    }
+
+    /// Reads what the driver of a virtual link says; the kernel writes its name before its data.
+    private mutating func readInformation(_ information: RawSpan) {
+        NetlinkParser.forEachAttribute(in: information, after: 0) { type, value in
+            switch type {
+            case Int(IFLA_INFO_KIND): kind = value.text
+            case Int(IFLA_INFO_DATA):
+                let remotes = Self.remoteAttributes(of: kind)
+                NetlinkParser.forEachAttribute(in: value, after: 0) { type, value in
+                    guard remotes.contains(type) else { return }
+                    let address = value.address(of: value.byteCount == 4 ? .ipv4 : .ipv6)
+                    if let address, !address.isUnspecified, !address.isMulticast { remote = address }
+                }
+            default: break
+            }
+        }
+    }
+
+    /// Where the drivers of tunnels keep the far end: attributes of linux/if_tunnel.h and linux/if_link.h.
+    private static func remoteAttributes(of kind: String?) -> [Int] {
+        switch kind {
+        case "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan": [7]  // IFLA_GRE_REMOTE
+        case "ipip", "sit", "ip6tnl": [3]  // IFLA_IPTUN_REMOTE
+        case "vti", "vti6": [5]  // IFLA_VTI_REMOTE
+        case "vxlan": [Int(IFLA_VXLAN_GROUP), Int(IFLA_VXLAN_GROUP6)]
+        case "geneve": [Int(IFLA_GENEVE_REMOTE), Int(IFLA_GENEVE_REMOTE6)]
+        default: []
+        }
     }
 }

@@ -2,15 +2,17 @@
 import Glibc
 
 /// A system call on a netlink socket that failed, or an answer that did not come.
-struct NetlinkError: Error, Equatable {
+package struct NetlinkError: Error, Equatable {
     /// The call, such as `socket`.
-    let call: String
+    package let call: String
     /// Its error number (`errno(3)`).
-    let errno: CInt
+    package let errno: CInt
+
+    package init(call: String, errno: CInt) { (self.call, self.errno) = (call, errno) }
 }
 
 extension NetlinkError: CustomStringConvertible {
-    var description: String { "\(call): \(String(cString: strerror(errno)))" }
+    package var description: String { "\(call): \(String(cString: strerror(errno)))" }
 
     /// Whether a sandbox or the kernel's configuration forbids the call, rather than a want of resources.
     var isRefusal: Bool {

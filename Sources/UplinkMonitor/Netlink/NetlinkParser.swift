@@ -74,8 +74,15 @@ extension RawSpan {
 
     /// An address of a family, or nil where the length is not the family's.
     func address(of family: IPAddress.Family) -> IPAddress? {
-        let address = withUnsafeBytes { IPAddress(bytes: $0) }
-        return address?.family == family ? address : nil
+        switch family {
+        case .ipv4:
+            guard byteCount == 4, let number = integer(at: 0, as: UInt32.self) else { return nil }
+            return IPAddress(ipv4: UInt32(bigEndian: number))
+        case .ipv6:
+            guard byteCount == 16, let high = integer(at: 0, as: UInt64.self), let low = integer(at: 8, as: UInt64.self)
+            else { return nil }
+            return IPAddress(ipv6: UInt64(bigEndian: high), UInt64(bigEndian: low))
+        }
     }
 
     /// A text that a zero byte or the end of the bytes ends.

@@ -14,13 +14,17 @@ final class NetlinkQuery {
         case refused(CInt)
     }
 
-    private let socket: NetlinkSocket
+    private let socket: any NetlinkTransport
     private var sequence: UInt32 = 0
 
-    init() throws(NetlinkError) {
-        socket = try NetlinkSocket(isBlocking: true)
+    init(over socket: any NetlinkTransport) { self.socket = socket }
+
+    /// Asks the kernel over a socket of its own.
+    convenience init() throws(NetlinkError) {
+        let socket = try NetlinkSocket(isBlocking: true)
         try socket.setReceiveTimeout(seconds: 2)
         try socket.bindToAnyPort()
+        self.init(over: socket)
     }
 
     /// Sends a request and calls `body` for each message of the answer.

@@ -65,29 +65,44 @@ extension NetlinkRequest {
         return request
     }
 
-    /// The way that a packet to `destination` would take.
-    static func route(to destination: IPAddress) -> Self {
-        route(to: destination, flags: RTM_F_LOOKUP_TABLE)
-    }
+    /// The way that packets would take. (Asked so with an interface, IPv4 invents a route on its link where there is none.)
+    static func route(of flow: Flow) -> Self { route(of: flow, flags: RTM_F_LOOKUP_TABLE) }
 
-    /// The entry of the routing table that leads to `destination`, which alone tells when it expires.
-    static func tableEntry(for destination: IPAddress) -> Self { route(to: destination, flags: RTM_F_FIB_MATCH) }
+    /// The entry of the routing table that packets would match, if there is one: it tells a metric and when the route
+    /// expires.
+    static func tableEntry(of flow: Flow) -> Self { route(of: flow, flags: RTM_F_FIB_MATCH) }
 
-    /// The entry that leads to `destination` through one interface, if there is one. (Asked for the route instead of the
-    /// entry, IPv4 would invent one on the link.)
-    static func tableEntry(for destination: IPAddress, through interface: UInt32) -> Self {
-        var request = tableEntry(for: destination)
-        request.append(attribute: RTA_OIF.rawValue, interface)
+    /// All policy rules of a family.
+    static func rules(of family: IPAddress.Family) -> Self {
+        var request = Self(Int(RTM_GETRULE), flags: NLM_F_ROOT | NLM_F_MATCH)
+        request.append(family.kernel)
+        for _ in 0..<7 { request.append(UInt8(0)) }  // lengths, TOS, table, reserved, action
+        request.append(UInt32(0))  // flags
         return request
     }
 
-    private static func route(to destination: IPAddress, flags: Int32) -> Self {
+    /// What the neighbour table says of an address on a link.
+    static func neighbour(_ address: IPAddress, on interface: UInt32) -> Self {
+        var request = Self(Int(RTM_GETNEIGH))
+        request.append(address.family.kernel)
+        for _ in 0..<3 { request.append(UInt8(0)) }
+        request.append(interface)
+        request.append(UInt32(0))  // state, flags, type
+        request.append(attribute: UInt32(NDA_DST), address.bytes)
+        return request
+    }
+
+    private static func route(of flow: Flow, flags: Int32) -> Self {
         var request = Self(Int(RTM_GETROUTE))
-        request.append(destination.family.kernel)
-        request.append(UInt8(destination.bytes.count * 8))
+        let destination = flow.destination.bytes
+        request.append(flow.destination.family.kernel)
+        request.append(UInt8(destination.count * 8))
         for _ in 0..<6 { request.append(UInt8(0)) }  // source length, TOS, table, protocol, scope, type
         request.append(UInt32(flags))
-        request.append(attribute: RTA_DST.rawValue, destination.bytes)
+        request.append(attribute: RTA_DST.rawValue, destination)
+        if let interface = flow.interface { request.append(attribute: RTA_OIF.rawValue, interface) }
+        if let mark = flow.mark { request.append(attribute: RTA_MARK.rawValue, mark) }
+        if let user = flow.user { request.append(attribute: RTA_UID.rawValue, user) }
         return request
     }
 }

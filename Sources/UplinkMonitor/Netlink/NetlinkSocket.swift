@@ -3,21 +3,7 @@ import CNetlink
 import Glibc
 
 /// A netlink socket of the routing family (rtnetlink(7)): one thin function per system call.
-final class NetlinkSocket {
-    /// What one read brought.
-    enum Received: Equatable {
-        /// A datagram from the kernel; `withDatagram` shows it until the next read.
-        case datagram
-        /// A datagram that was longer than the buffer, so that part of it is lost.
-        case truncated
-        /// A datagram that some process sent. Any that runs as root can; it is not to be believed.
-        case foreign
-        /// Nothing is there (on a blocking socket: nothing came in time).
-        case empty
-        /// The kernel had to drop messages, and says so once.
-        case overrun
-    }
-
+final class NetlinkSocket: NetlinkTransport {
     /// The kernel packs dumps into at most 32 KiB, and only if it has seen a read that large.
     private static let bufferSize = 64 * 1024
 
@@ -69,7 +55,7 @@ final class NetlinkSocket {
     }
 
     /// How many messages the kernel has dropped for want of room since the socket was opened (`SO_MEMINFO`).
-    func dropCount() throws(NetlinkError) -> UInt32 {
+    func dropCount() throws(NetlinkError) -> UInt32? {
         let drops = 8  // SK_MEMINFO_DROPS
         var values = [UInt32](repeating: 0, count: drops + 1)
         var length = socklen_t(values.count * MemoryLayout<UInt32>.size)
@@ -78,6 +64,8 @@ final class NetlinkSocket {
         }
         return values[drops]
     }
+
+    func attach(_ filter: RouteFilter) -> Bool { filter.attach(to: descriptor) }
 
     /// Sends a message to the kernel, which carries it out before this returns.
     func send(_ message: [UInt8]) throws(NetlinkError) {
@@ -94,7 +82,7 @@ final class NetlinkSocket {
     }
 
     /// Reads one datagram.
-    func receive() throws(NetlinkError) -> Received {
+    func receive() throws(NetlinkError) -> NetlinkReceived {
         while true {
             var (sender, flags) = (Self.address, CInt(0))
             count = read(from: &sender, flags: &flags)

@@ -10,7 +10,9 @@ struct RouteRecord: Equatable {
         case unicast
         /// Packets are dropped or refused: `blackhole`, `unreachable`, `prohibit`.
         case blocking
-        /// Packets stay on this host, or go to many.
+        /// Packets are for this host.
+        case local
+        /// Packets go to many.
         case other
     }
 
@@ -33,11 +35,7 @@ struct RouteRecord: Equatable {
         guard address.family == family else { return false }
         guard prefixLength > 0 else { return true }
         guard let destination else { return false }
-        let (left, right) = (destination.bytes, address.bytes)
-        return left.indices.allSatisfy { index in
-            let bits = min(8, max(0, Int(prefixLength) - index * 8))
-            return (left[index] ^ right[index]) >> (8 - bits) == 0
-        }
+        return destination.sharesPrefix(ofLength: Int(prefixLength), with: address)
     }
 }
 
@@ -88,6 +86,7 @@ extension RouteRecord.Kind {
     init(kernel type: UInt8) {
         switch Int(type) {
         case Int(RTN_UNICAST): self = .unicast
+        case Int(RTN_LOCAL): self = .local
         case Int(RTN_BLACKHOLE), Int(RTN_UNREACHABLE), Int(RTN_PROHIBIT): self = .blocking
         default: self = .other
         }

@@ -2,20 +2,22 @@
 import Glibc
 
 /// Takes from the calling thread what a sandbox takes from a process. (The kernel keeps both for each thread.)
-enum Sandbox {
+package enum Sandbox {
     /// A system call by its number on this machine.
-    enum Call {
+    package enum Call {
         case socket, recvmsg
+        /// `socket(2)` for netlink alone, as a systemd unit without AF_NETLINK has it.
+        case netlinkSocket
 
         var number: UInt32 {
             #if arch(x86_64)
                 switch self {
-                case .socket: 41
+                case .socket, .netlinkSocket: 41
                 case .recvmsg: 47
                 }
             #else
                 switch self {
-                case .socket: 198
+                case .socket, .netlinkSocket: 198
                 case .recvmsg: 212
                 }
             #endif
@@ -35,7 +37,7 @@ enum Sandbox {
     }
 
     /// Makes the thread one of the user `nobody` without capabilities; whether that could be had.
-    static func dropPrivileges() -> Bool {
+    package static func dropPrivileges() -> Bool {
         // glibc's setresuid(2) would do it to all threads; the bare system call does it to this one.
         typealias Function = @convention(c) (CLong, CLong, CLong, CLong) -> CLong
         guard let symbol = dlsym(nil, "syscall") else { return false }
@@ -48,14 +50,16 @@ enum Sandbox {
     }
 
     /// From now on the call fails on this thread; whether that could be had.
-    static func refuse(_ call: Call, with errno: CInt) -> Bool {
+    package static func refuse(_ call: Call, with errno: CInt) -> Bool {
         // prctl is variadic in C, which Swift does not import; its arguments are passed like any others.
         typealias Function = @convention(c) (CInt, UInt, UInt, UInt, UInt) -> CInt
         guard let symbol = dlsym(nil, "prctl") else { return false }
         let prctl = unsafeBitCast(symbol, to: Function.self)
         var instructions = [
             Instruction(code: 0x20, operand: 0),  // load the call's number
-            Instruction(code: 0x15, ifFalse: 1, operand: call.number),  // is it this one?
+            Instruction(code: 0x15, ifFalse: 3, operand: call.number),  // is it this one?
+            Instruction(code: 0x20, operand: 16),  // load the first argument
+            Instruction(code: 0x15, ifTrue: 0, ifFalse: call == .netlinkSocket ? 1 : 0, operand: 16),  // AF_NETLINK?
             Instruction(code: 0x06, operand: 0x0005_0000 | UInt32(errno)),  // SECCOMP_RET_ERRNO
             Instruction(code: 0x06, operand: 0x7FFF_0000),  // SECCOMP_RET_ALLOW
         ]

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who listens to a monitor, and what each has still to hear: the broadcaster's state machine.
+/// Who listens to a monitor, and what each has still to hear: the broadcasters' state machine.
 ///
-/// A waiter is only woken; what it was woken for it takes itself, under the lock. (A value inside a continuation is
+/// What a subscriber has not taken yet is merged with what comes after it, so that a slow one costs no more than one
+/// element. A waiter is only woken; what it was woken for it takes itself, under the lock. (A value inside a continuation is
 /// invisible to ThreadSanitizer where the resumption overtakes the suspension.)
-struct PathSubscribers {
-    /// What a subscriber's `next()` returns: a path, nil at the end, or an error.
-    typealias Delivery = Result<NetworkPath?, NetworkMonitorError>
+struct Subscribers<Element: Sendable & Equatable> {
+    /// What a subscriber's `next()` returns: an element, nil at the end, or an error.
+    typealias Delivery = Result<Element?, NetworkMonitorError>
     typealias Waiter = CheckedContinuation<Void, Never>
 
     /// What a subscriber is doing.
     enum Subscriber {
-        /// It has heard the newest path, or there is none, and is busy with it.
+        /// It has heard all there was, and is busy with it.
         case upToDate
-        /// It is busy or has been woken, and this path is there for it.
-        case behind(NetworkPath)
-        /// It waits for a path.
+        /// It is busy or has been woken, and this is there for it.
+        case behind(Element)
+        /// It waits for an element.
         case waiting(Waiter)
         /// Its stream has ended with this, which is still to be told; later it is told the end.
         case ended(Delivery)
@@ -29,12 +30,19 @@ struct PathSubscribers {
         var demandChanged = false
     }
 
-    private(set) var currentPath: NetworkPath?
+    /// Puts what a subscriber has not taken yet together with what follows.
+    private let merge: @Sendable (_ old: Element, _ new: Element) -> Element
+    /// What a new subscriber gets first.
+    private(set) var current: Element?
     private(set) var isFinished = false
+    /// How often a subscriber had not taken an element when the next one came.
+    private(set) var merges: UInt64 = 0
     private var subscribers: [UInt64: Subscriber] = [:]
     private var lastID: UInt64 = 0
     /// Those whose stream has not ended. The others make no demand, though they may still hold their place.
     private var listeners = 0
+
+    init(merging merge: @escaping @Sendable (_ old: Element, _ new: Element) -> Element) { self.merge = merge }
 
     var hasSubscribers: Bool { listeners > 0 }
 
@@ -44,7 +52,7 @@ struct PathSubscribers {
             subscribers[lastID] = .ended(.success(nil))
             return (lastID, Action())
         }
-        subscribers[lastID] = currentPath.map(Subscriber.behind) ?? .upToDate
+        subscribers[lastID] = current.map(Subscriber.behind) ?? .upToDate
         listeners += 1
         return (lastID, Action(demandChanged: listeners == 1))
     }
@@ -65,10 +73,10 @@ struct PathSubscribers {
         case .ended(let delivery):
             subscribers[id] = .ended(.success(nil))
             return delivery
-        case .behind(let path):
+        case .behind(let element):
             if isCancelled { return .success(nil) }
             subscribers[id] = .upToDate
-            return .success(path)
+            return .success(element)
         case .upToDate: return isCancelled ? .success(nil) : nil
         case .waiting: return .failure(.iteratedTwice)
         }
@@ -88,17 +96,26 @@ struct PathSubscribers {
         return Action(wake: [waiter])
     }
 
-    mutating func send(_ path: NetworkPath) -> Action {
-        guard !isFinished, path != currentPath else { return Action() }
-        currentPath = path
-        return Action(wake: setAll(to: .behind(path)))
+    /// Gives an element to all who listen, and to those who come later if it `remains` true.
+    mutating func send(_ element: Element, remains: Bool) -> Action {
+        guard !isFinished, element != current else { return Action() }
+        if remains { current = element }
+        let merge = merge
+        var merges = merges
+        let waiters = updateAll { pending in
+            guard let pending else { return .behind(element) }
+            merges += 1
+            return .behind(merge(pending, element))
+        }
+        self.merges = merges
+        return Action(wake: waiters)
     }
 
-    /// Forgets the path, as a monitor that pauses does.
-    mutating func forget() { currentPath = nil }
+    /// Forgets what is true now, as a monitor that pauses does.
+    mutating func forget() { current = nil }
 
     /// The same, unless somebody has come meanwhile.
-    mutating func forgetIfUnobserved() { if listeners == 0 { currentPath = nil } }
+    mutating func forgetIfUnobserved() { if listeners == 0 { current = nil } }
 
     mutating func finish() -> Action {
         isFinished = true
@@ -109,20 +126,21 @@ struct PathSubscribers {
     mutating func fail(_ error: NetworkMonitorError) -> Action { end(.failure(error)) }
 
     private mutating func end(_ delivery: Delivery) -> Action {
-        currentPath = nil
+        current = nil
         let hadListeners = listeners > 0
         listeners = 0
-        return Action(wake: setAll(to: .ended(delivery)), demandChanged: hadListeners)
+        return Action(wake: updateAll { _ in .ended(delivery) }, demandChanged: hadListeners)
     }
 
-    /// Gives the same to all whose stream has not ended, and says who waits for it.
-    private mutating func setAll(to subscriber: Subscriber) -> [Waiter] {
+    /// Changes all whose stream has not ended, by what they have not taken yet, and says who waits.
+    private mutating func updateAll(_ update: (_ pending: Element?) -> Subscriber) -> [Waiter] {
         var waiters: [Waiter] = []
         for (id, old) in subscribers {
             switch old {
-            case .upToDate, .behind: subscribers[id] = subscriber
+            case .upToDate: subscribers[id] = update(nil)
+            case .behind(let pending): subscribers[id] = update(pending)
             case .waiting(let waiter):
-                subscribers[id] = subscriber
+                subscribers[id] = update(nil)
                 waiters.append(waiter)
             case .ended: break
             }
@@ -133,5 +151,5 @@ struct PathSubscribers {
 
 extension NetworkMonitorError {
     fileprivate static let iteratedTwice = NetworkMonitorError(
-        .failed, message: "one iterator of `paths` was asked by two tasks at once; let each task iterate for itself")
+        .failed, message: "one iterator was asked by two tasks at once; let each task iterate for itself")
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+public import UplinkCore
+public import UplinkCurl
+public import UplinkEventLoop
+import UplinkHTTP
+
+extension ValidationProbe {
+    /// Asks for a URL that answers `204 No Content`, as the servers for this purpose do
+    /// (`http://connectivitycheck.gstatic.com/generate_204`).
+    ///
+    /// Any other success and any redirect is a captive portal, for which `Location` gives the address; no answer and an
+    /// error of the server are failures. Use `http`: a portal cannot answer in place of an `https` server, so that its
+    /// interference would look like a failure.
+    ///
+    /// - Parameters:
+    ///   - url: Asked over each family; its host must have addresses of both.
+    ///   - loop: The loop to connect on; the network namespace of its thread should be the monitor's.
+    ///   - transport: How to connect. The family is the probe's.
+    public static func http204(
+        _ url: String, on loop: EventLoop = .shared, transport: CurlTransport.Configuration = .init()
+    ) -> Self {
+        http(url, .noContent, loop, transport)
+    }
+
+    /// Asks for a URL that answers `200 OK` with exactly this body, such as `NetworkManager is online\n` at
+    /// `http://nmcheck.gnome.org/check_network_status.txt`.
+    ///
+    /// The field `X-NetworkManager-Status: online` counts as well. Any other success and any redirect is a captive portal.
+    /// No more of a body is read than can be right.
+    public static func expecting(
+        body: String, at url: String, on loop: EventLoop = .shared, transport: CurlTransport.Configuration = .init()
+    ) -> Self {
+        http(url, .body(Array(body.utf8)), loop, transport)
+    }
+
+    private static func http(
+        _ url: String, _ expectation: HTTPProbeVerdict.Expectation, _ loop: EventLoop,
+        _ transport: CurlTransport.Configuration
+    ) -> Self {
+        Self { family, _ in
+            var transport = transport
+            transport.addressFamily = family
+            transport.maximumIdleConnections = 1
+            // A connection of its own each time: one that is kept may outlive the network.
+            do {
+                return try await withHTTPClient(on: loop, configuration: .forProbes, transport: transport) { client in
+                    try await HTTPProbe(client: client, url: url, expectation: expectation).run()
+                }
+            } catch {
+                return .failed("\(error)")
+            }
+        }
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// The redirect itself is the answer.
+    fileprivate static var forProbes: Self {
+        var configuration = Self()
+        configuration.maximumRedirects = 0
+        configuration.limits.headerBytes = 16 * 1024
+        return configuration
+    }
+}
+
+/// One exchange with the server, and what it says.
+private struct HTTPProbe {
+    let client: HTTPClient
+    let url: String
+    let expectation: HTTPProbeVerdict.Expectation
+
+    func run() async throws -> PathValidation {
+        let request = try HTTPRequest(
+            parsing: url, headerFields: [.cacheControl: "no-cache"])
+        let verdict = HTTPProbeVerdict(expecting: expectation, at: try request.checkedURL())
+        do {
+            let response = try await client.execute(request)
+            if let found = verdict.ofHead(response.head) { return found }
+            return verdict.ofBody(try await response.body.collect(upTo: verdict.longestBody))
+        } catch let error as HTTPClientError where error.code == .bodyTooLarge || error.code == .unsupportedEncoding {
+            return .captivePortal(url: nil)  // an answer, but not the right one
+        }
+    }
+}

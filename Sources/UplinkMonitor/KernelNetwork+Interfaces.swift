@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UplinkCore
+
+extension KernelNetwork {
+    /// An interface with what the program itself says of it.
+    private struct Described {
+        var interface: NetworkInterface
+        var hints: InterfaceHints
+    }
+
+    /// A way to the targets through one interface: the next hops, and how much it is preferred.
+    private struct Way {
+        var link: LinkRecord
+        var metric: UInt32
+        var gateways: [IPAddress]
+    }
+
+    /// Completes a path that is going to be told: all interfaces in order of preference, what the neighbour table says,
+    /// the network's identity.
+    package func completed(_ path: NetworkPath) throws(NetlinkError) -> NetworkPath {
+        var path = path
+        path.alternatives = try alternatives(to: path)
+        if path.isSatisfied { path.interfaces += path.alternatives }
+        for family in IPAddress.Family.allCases {
+            guard let gateway = path[family].gateway, let index = path[family].interfaceIndex else { continue }
+            path[family].gatewayState = try kernel.state(of: gateway, on: index)
+        }
+        path.networkID = networkID(of: path)
+        return path
+    }
+
+    /// The interfaces that are not in use and would do for a socket that is bound to one.
+    private func alternatives(to path: NetworkPath) throws(NetlinkError) -> [NetworkInterface] {
+        guard case .any = binding else { return [] }
+        let used = Set(path.interfaces.map(\.index))
+        return try ways(except: used).map { describe($0.link, gateways: $0.gateways).interface }
+    }
+
+    private func networkID(of path: NetworkPath) -> UInt64? {
+        let family = [path.ipv4, path.ipv6].first(where: \.isAvailable)
+        guard let family else { return nil }
+        let record = family.source.flatMap(table.record)
+        return NetworkIdentity.number(of: family, prefixLength: record.map { Int($0.prefixLength) } ?? 128)
+    }
+}
+
+// MARK: In use
+
+extension KernelNetwork {
+    /// Adds the interfaces that an available family goes through, and what follows from them.
+    func describeInterfacesInUse(of path: inout NetworkPath) throws(NetlinkError) {
+        var interfaces: [NetworkInterface] = []
+        for family in [path.ipv4, path.ipv6] where family.isAvailable {
+            guard let index = family.interfaceIndex, let link = table.links[index] else { continue }
+            if let place = interfaces.firstIndex(where: { $0.index == index }) {
+                interfaces[place].gateways += [family.gateway].compactMap { $0 }
+                continue
+            }
+            var described = describe(link, gateways: [family.gateway].compactMap { $0 })
+            if described.interface.kind == .tunnel, let carrier = try carrier(of: link, described.hints) {
+                described.interface.underlying = carrier.underlying
+                described.interface.isMetered =
+                    described.hints.isMetered ?? (described.interface.isMetered || carrier.isMetered)
+            }
+            interfaces.append(described.interface)
+            if described.interface.isMetered { path.isExpensive = true }
+            if described.hints.isConstrained == true { path.isConstrained = true }
+        }
+        path.interfaces = interfaces
+    }
+
+    /// What carries a tunnel. Where the far end is known, the kernel is asked for the way to it; otherwise the tunnel must
+    /// be carried by the only other interface with a way to the internet, if it is the only one.
+    private func carrier(
+        of tunnel: LinkRecord, _ hints: InterfaceHints
+    ) throws(NetlinkError) -> (underlying: NetworkInterface.Underlying, isMetered: Bool)? {
+        let endpoint = hints.tunnelEndpoint ?? tunnel.remote
+        if let endpoint {
+            watch([endpoint])
+            let way = try way(of: Flow(destination: endpoint))
+            if way.interfaceIndex != tunnel.index { return underlying(endpoint, way) }
+        }
+        let ways = try ways(except: [tunnel.index]).filter { classify($0.link).kind != .tunnel }
+        guard ways.count == 1, let only = ways.first else { return nil }
+        for target in configuration.targets {
+            let way = try way(of: flow(to: target).through(only.link.index))
+            if way.isAvailable { return underlying(endpoint, way) }
+        }
+        return nil
+    }
+
+    private func underlying(
+        _ endpoint: IPAddress?, _ way: FamilyPath
+    ) -> (underlying: NetworkInterface.Underlying, isMetered: Bool) {
+        let link = way.interfaceIndex.flatMap { table.links[$0] }
+        let carrier = link.map { describe($0).interface }
+        return (.init(endpoint: endpoint, kind: carrier?.kind, path: way), carrier?.isMetered ?? false)
+    }
+
+    private func describe(_ link: LinkRecord, gateways: [IPAddress] = []) -> Described {
+        let device = classify(link)
+        var interface = NetworkInterface(
+            name: link.name, index: link.index, kind: device.kind,
+            addresses: table.addresses(of: link.index).filter(\.isUsable).map(\.address), gateways: gateways,
+            mtu: link.mtu, isMetered: device.isMetered)
+        let hints = configuration.hints?(interface) ?? InterfaceHints()
+        if let isMetered = hints.isMetered { interface.isMetered = isMetered }
+        return Described(interface: interface, hints: hints)
+    }
+}
+
+// MARK: Not in use
+
+extension KernelNetwork {
+    /// The operational links with a usable address and routes of their own to what the path is about, by metric.
+    private func ways(except used: Set<UInt32>) throws(NetlinkError) -> [Way] {
+        var ways: [Way] = []
+        for link in table.operationalLinks where !used.contains(link.index) {
+            if let way = try way(through: link) { ways.append(way) }
+        }
+        return ways.sorted { ($0.metric, $0.link.index) < ($1.metric, $1.link.index) }
+    }
+
+    /// The routes through a link: those of a family count if there is one to each of its probes.
+    private func way(through link: LinkRecord) throws(NetlinkError) -> Way? {
+        var way: Way?
+        for family in IPAddress.Family.allCases where hasUsableAddress(link, of: family) {
+            let targets = configuration.targets.filter { $0.family == family }
+            var routes: [RouteRecord] = []
+            for target in targets {
+                guard let route = try kernel.entry(for: flow(to: target).through(link.index)).route else { break }
+                routes.append(route)
+            }
+            guard let route = routes.first, routes.count == targets.count else { continue }
+            let (metric, gateways) = (way?.metric ?? .max, way?.gateways ?? [])
+            way = Way(
+                link: link, metric: min(metric, route.metric),
+                gateways: gateways + [route.gateway].compactMap { $0 })
+        }
+        return way
+    }
+
+    private func hasUsableAddress(_ link: LinkRecord, of family: IPAddress.Family) -> Bool {
+        table.addresses(of: link.index).contains { $0.address.family == family && $0.isUsable }
+    }
+}

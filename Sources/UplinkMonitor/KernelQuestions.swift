@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNetlink
+import Glibc
+import UplinkCore
+
+/// What the monitor wants to know of the kernel, and the answers as values. Each costs microseconds.
+final class KernelQuestions {
+    /// How often a dump is repeated because something changed meanwhile. Events make up for the rest.
+    private static let dumpAttempts = 5
+
+    private let query: NetlinkQuery
+
+    init(over query: NetlinkQuery) { self.query = query }
+
+    /// Which way packets would take.
+    func verdict(on flow: Flow) throws(NetlinkError) -> RouteVerdict {
+        if flow.interface != nil {  // IPv4 would invent a route
+            let entry = try entry(for: flow)
+            guard entry.interfaceIndex != nil else { return entry }
+        }
+        return try ask(.route(of: flow), flow)
+    }
+
+    /// The entry of the routing table that packets would match.
+    func entry(for flow: Flow) throws(NetlinkError) -> RouteVerdict { try ask(.tableEntry(of: flow), flow) }
+
+    /// Whether a policy rule makes packets unreachable, which the kernel does not tell from having no route.
+    func isUnreachableByRule(_ flow: Flow, interface: String?) throws(NetlinkError) -> Bool {
+        let user = getuid()  // as the kernel does for a question that names nobody
+        var isUnreachable = false
+        _ = try query.ask(.rules(of: flow.destination.family)) { header, payload in
+            guard Int(header.type) == Int(RTM_NEWRULE), let rule = RuleRecord(payload) else { return }
+            if rule.forbids(flow, interface: interface, user: user) { isUnreachable = true }
+        }
+        return isUnreachable
+    }
+
+    /// A link as it is now, or nil when it is gone.
+    ///
+    /// The answer waits until those who are changing the network have finished (the kernel's RTNL lock), so that what is
+    /// asked after it is about all of a change and not half of it: the kernel tells that an IPv4 address is gone before
+    /// it takes the routes away.
+    func link(_ index: UInt32) throws(NetlinkError) -> LinkRecord? {
+        var link: LinkRecord?
+        _ = try query.ask(.links(index: index)) { header, payload in
+            if Int(header.type) == Int(RTM_NEWLINK) { link = LinkRecord(payload) }
+        }
+        return link
+    }
+
+    /// What the neighbour table says of a next hop.
+    func state(of gateway: IPAddress, on interface: UInt32) throws(NetlinkError) -> FamilyPath.GatewayState {
+        var state = FamilyPath.GatewayState.unknown
+        _ = try query.ask(.neighbour(gateway, on: interface)) { header, payload in
+            guard Int(header.type) == Int(RTM_NEWNEIGH) else { return }
+            state = payload.integer(at: 8, as: UInt16.self).map(FamilyPath.GatewayState.init(kernel:)) ?? .unknown
+        }
+        return state
+    }
+
+    /// All links and addresses.
+    func interfaces() throws(NetlinkError) -> InterfaceTable {
+        var table = InterfaceTable()
+        for _ in 0..<Self.dumpAttempts {
+            table = InterfaceTable()
+            let links = try dump(.links()) { header, payload in
+                if Int(header.type) == Int(RTM_NEWLINK), let link = LinkRecord(payload) { table.update(link) }
+            }
+            let addresses = try dump(.addresses) { header, payload in
+                if Int(header.type) == Int(RTM_NEWADDR), let address = AddressRecord(payload) { table.update(address) }
+            }
+            if links && addresses { break }
+        }
+        return table
+    }
+
+    private func ask(_ request: NetlinkRequest, _ flow: Flow) throws(NetlinkError) -> RouteVerdict {
+        var route: RouteRecord?
+        let reply = try query.ask(request) { header, payload in
+            if Int(header.type) == Int(RTM_NEWROUTE) { route = RouteRecord(payload) }
+        }
+        switch reply {
+        case .refused(let errno):
+            return flow.interface == nil ? RouteVerdict(errno: errno) : RouteVerdict(errnoThroughInterface: errno)
+        case .answered: return route.map { RouteVerdict($0) } ?? .unknown(EBADMSG)
+        }
+    }
+
+    private func dump(
+        _ request: NetlinkRequest, _ body: (NetlinkHeader, RawSpan) -> Void
+    ) throws(NetlinkError) -> Bool {
+        switch try query.ask(request, body) {
+        case .answered(let isConsistent): return isConsistent
+        case .refused(let errno): throw NetlinkError(call: "reading links and addresses", errno: errno)
+        }
+    }
+}
+
+extension FamilyPath.GatewayState {
+    /// The kernel's `NUD_…` state.
+    init(kernel state: UInt16) {
+        switch Int32(state) {
+        case NUD_REACHABLE: self = .reachable
+        case NUD_STALE: self = .stale
+        case NUD_INCOMPLETE, NUD_DELAY, NUD_PROBE: self = .probing
+        case NUD_FAILED: self = .failed
+        case NUD_NOARP, NUD_PERMANENT: self = .permanent
+        default: self = .unknown
+        }
+    }
+}

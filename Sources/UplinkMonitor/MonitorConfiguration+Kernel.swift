@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+extension LinuxNetworkMonitor.Configuration {
+    /// What a path is to lead to.
+    enum Target: Sendable, Hashable {
+        /// The internet, for which the probes stand.
+        case internet
+        /// One address; on one interface, by name or number, where it is link-local.
+        case address(IPAddress, zone: String?)
+
+        /// The one address, if it is one.
+        var destination: IPAddress? {
+            switch self {
+            case .internet: nil
+            case .address(let address, _): address
+            }
+        }
+
+        /// The interface that the address is meant on.
+        var zone: String? {
+            switch self {
+            case .internet: nil
+            case .address(_, let zone): zone
+            }
+        }
+    }
+
+    /// The addresses that the kernel is asked about.
+    var targets: [IPAddress] { target.destination.map { [$0] } ?? ipv4Probes + ipv6Probes }
+
+    /// Refuses values that no socket could have.
+    func check() throws(NetworkMonitorError) {
+        if uid == .max { throw .invalid("uid is \(UInt32.max), which is no user; give nil for this process's own") }
+        if let name = outputInterface {
+            let isName =
+                (1...15).contains(name.utf8.count) && !name.contains("/") && !name.contains(where: \.isWhitespace)
+            guard isName else {
+                throw .invalid(
+                    "outputInterface is \"\(name)\"; give the name of an interface: 1 to 15 bytes without spaces and slashes"
+                )
+            }
+        }
+    }
+
+    /// The same configuration for the path to one address.
+    ///
+    /// - Throws: ``NetworkMonitorError`` with the code `invalidConfiguration` where the address means no single host, or
+    ///   is link-local and names no interface.
+    func leading(to address: IPAddress, zone: String?) throws(NetworkMonitorError) -> Self {
+        guard !address.isUnspecified, !address.isMulticast else {
+            throw .invalid("\(address) is not the address of a host; give a unicast address")
+        }
+        let needsZone = address.family == .ipv6 && address.isLinkLocal
+        guard !needsZone || zone != nil || outputInterface != nil else {
+            throw .invalid("\(address) is on every link; name an interface as in \"\(address)%eth0\"")
+        }
+        guard zone?.isEmpty != true else { throw .invalid("the interface after % in \(address)% is missing") }
+        var configuration = self
+        configuration.target = .address(address, zone: zone)
+        return configuration
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNetlink
+import Glibc
+package import UplinkCore
+
+/// A program that the kernel runs for every event before it queues it (socket(7), `SO_ATTACH_FILTER`): routes that lead
+/// to none of the addresses that matter are dropped there, at no cost to this process.
+///
+/// A route passes if its prefix holds one of the addresses, so default routes always do; the rule is that of
+/// `RouteRecord.covers`. Everything that is no route passes. The kernel puts one message into each datagram of events,
+/// so that looking at the first is enough.
+package struct RouteFilter: Equatable {
+    /// The program, in classic BPF.
+    let instructions: [BPFInstruction]
+
+    /// A filter for routes to these addresses.
+    package init(_ addresses: [IPAddress]) {
+        let ipv4 = Self.routes(to: addresses.filter { $0.family == .ipv4 }, words: 1)
+        let ipv6 = Self.routes(to: addresses.filter { $0.family == .ipv6 }, words: 4)
+        instructions =
+            [
+                .loadHalf(at: Offset.type),
+                .ifEqual(Self.newRoute, skip: 2),
+                .ifEqual(Self.deleteRoute, skip: 1),
+                .pass,
+                .loadByte(at: Offset.family),
+                .ifEqual(UInt32(AF_INET), skip: 2),
+                .ifEqual(UInt32(AF_INET6), skip: 2),
+                .pass,
+                .skip(1),
+                .skip(ipv4.count),
+            ] + ipv4 + ipv6
+    }
+
+    /// Puts the filter on a socket in place of the one before; whether the kernel took it.
+    func attach(to descriptor: CInt) -> Bool {
+        var instructions = instructions.map {
+            sock_filter(code: $0.code, jt: $0.ifTrue, jf: $0.ifFalse, k: $0.operand)
+        }
+        return instructions.withUnsafeMutableBufferPointer { instructions in
+            guard let length = UInt16(exactly: instructions.count) else { return false }
+            var program = sock_fprog(len: length, filter: instructions.baseAddress)
+            let size = socklen_t(MemoryLayout<sock_fprog>.size)
+            return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, size) == 0
+        }
+    }
+
+    /// Where things stand in a message: `struct nlmsghdr`, then `struct rtmsg`, then attributes.
+    private enum Offset {
+        static let type: UInt32 = 4
+        static let family: UInt32 = 16
+        static let prefixLength: UInt32 = 17
+        static let attributes: UInt32 = 28
+        /// From the start of an attribute.
+        static let value: UInt32 = 4
+    }
+
+    /// Where the program keeps things.
+    private enum Memory {
+        static let prefixLength: UInt32 = 0
+        static let destination: UInt32 = 1  // up to four words
+        static let mask: UInt32 = 5  // up to four words
+    }
+
+    // BPF loads numbers in network order, netlink writes them in the host's.
+    private static let newRoute = UInt32(UInt16(RTM_NEWROUTE).bigEndian)
+    private static let deleteRoute = UInt32(UInt16(RTM_DELROUTE).bigEndian)
+
+    /// Passes routes of one family that lead to an address, drops the others. An address has `words` of 32 bits.
+    private static func routes(to addresses: [IPAddress], words: UInt32) -> [BPFInstruction] {
+        var program: [BPFInstruction] = [
+            .loadByte(at: Offset.prefixLength),
+            .unlessEqual(0, skip: 1),
+            .pass,  // a default route
+            .unlessGreater(32 * words, skip: 1),
+            .pass,  // nonsense is for the parser
+            .store(Memory.prefixLength),
+            .load(Offset.attributes),
+            .loadIndex(RTA_DST.rawValue),
+            .findAttribute,
+            .unlessEqual(0, skip: 1),
+            .pass,  // a prefix without a destination is, too
+            .moveToIndex,
+        ]
+        for word in 0..<words {
+            program += [.loadWord(atIndexPlus: Offset.value + 4 * word), .store(Memory.destination + word)]
+        }
+        for word in 0..<words { program += mask(of: word) }
+        return program + addresses.flatMap { passing($0) } + [.drop]
+    }
+
+    /// Computes which bits of a word the prefix fixes, and clears the others of the destination.
+    private static func mask(of word: UInt32) -> [BPFInstruction] {
+        let (start, end) = (32 * word, 32 * (word + 1))
+        return [
+            .load(memory: Memory.prefixLength),
+            .ifAtLeast(end, skip: 10),
+            .ifGreater(start, skip: 2),
+            .load(0),  // none
+            .skip(8),
+            .load(end),  // some
+            .loadIndex(memory: Memory.prefixLength),
+            .subtractIndex,
+            .moveToIndex,
+            .load(.max),
+            .shiftLeftByIndex,
+            .skip(1),
+            .load(.max),  // all
+            .store(Memory.mask + word),
+            .loadIndex(memory: Memory.destination + word),
+            .andIndex,
+            .store(Memory.destination + word),
+        ]
+    }
+
+    /// Passes a route whose prefix holds the address; otherwise goes on behind these instructions.
+    private static func passing(_ address: IPAddress) -> [BPFInstruction] {
+        let words = address.words
+        let tests = words.enumerated().flatMap { number, word -> [BPFInstruction] in
+            [
+                .load(word),
+                .loadIndex(memory: Memory.mask + UInt32(number)),
+                .andIndex,
+                .loadIndex(memory: Memory.destination + UInt32(number)),
+                .unlessEqualToIndex(skip: 5 * (words.count - number - 1) + 1),
+            ]
+        }
+        return tests + [.pass]
+    }
+}
+
+/// One instruction of classic BPF: `struct sock_filter`.
+struct BPFInstruction: Equatable {
+    let code: UInt16
+    var ifTrue: UInt8 = 0
+    var ifFalse: UInt8 = 0
+    var operand: UInt32 = 0
+
+    init(_ code: Int32, ifTrue: UInt8 = 0, ifFalse: UInt8 = 0, operand: UInt32 = 0) {
+        self.code = UInt16(code)
+        (self.ifTrue, self.ifFalse, self.operand) = (ifTrue, ifFalse, operand)
+    }
+
+    static let pass = Self(BPF_RET | BPF_K, operand: .max)
+    static let drop = Self(BPF_RET | BPF_K, operand: 0)
+
+    static func load(_ number: UInt32) -> Self { Self(BPF_LD | BPF_IMM, operand: number) }
+    static func loadHalf(at offset: UInt32) -> Self { Self(BPF_LD | BPF_H | BPF_ABS, operand: offset) }
+    static func loadByte(at offset: UInt32) -> Self { Self(BPF_LD | BPF_B | BPF_ABS, operand: offset) }
+    static func loadWord(atIndexPlus offset: UInt32) -> Self { Self(BPF_LD | BPF_W | BPF_IND, operand: offset) }
+    static func load(memory place: UInt32) -> Self { Self(BPF_LD | BPF_MEM, operand: place) }
+    static func loadIndex(_ number: UInt32) -> Self { Self(BPF_LDX | BPF_IMM, operand: number) }
+    static func loadIndex(memory place: UInt32) -> Self { Self(BPF_LDX | BPF_MEM, operand: place) }
+    static func store(_ place: UInt32) -> Self { Self(BPF_ST, operand: place) }
+    static let moveToIndex = Self(BPF_MISC | BPF_TAX)
+
+    /// Looks, from the offset in the accumulator on, for an attribute of the type in the index register; its offset, or 0.
+    static let findAttribute = Self(
+        BPF_LD | BPF_W | BPF_ABS, operand: UInt32(bitPattern: SKF_AD_OFF + SKF_AD_NLATTR))
+
+    static let andIndex = Self(BPF_ALU | BPF_AND | BPF_X)
+    static let subtractIndex = Self(BPF_ALU | BPF_SUB | BPF_X)
+    static let shiftLeftByIndex = Self(BPF_ALU | BPF_LSH | BPF_X)
+
+    /// Goes on behind the next `count` instructions; so do those below, on their condition.
+    static func skip(_ count: Int) -> Self { Self(BPF_JMP | BPF_JA, operand: UInt32(count)) }
+
+    static func ifEqual(_ number: UInt32, skip: UInt8) -> Self {
+        Self(BPF_JMP | BPF_JEQ | BPF_K, ifTrue: skip, operand: number)
+    }
+
+    static func unlessEqual(_ number: UInt32, skip: UInt8) -> Self {
+        Self(BPF_JMP | BPF_JEQ | BPF_K, ifFalse: skip, operand: number)
+    }
+
+    static func unlessEqualToIndex(skip: Int) -> Self { Self(BPF_JMP | BPF_JEQ | BPF_X, ifFalse: UInt8(skip)) }
+
+    static func ifAtLeast(_ number: UInt32, skip: UInt8) -> Self {
+        Self(BPF_JMP | BPF_JGE | BPF_K, ifTrue: skip, operand: number)
+    }
+
+    static func ifGreater(_ number: UInt32, skip: UInt8) -> Self {
+        Self(BPF_JMP | BPF_JGT | BPF_K, ifTrue: skip, operand: number)
+    }
+
+    static func unlessGreater(_ number: UInt32, skip: UInt8) -> Self {
+        Self(BPF_JMP | BPF_JGT | BPF_K, ifFalse: skip, operand: number)
+    }
+}
+
+extension IPAddress {
+    /// The address in words of 32 bits, as BPF loads them.
+    fileprivate var words: [UInt32] {
+        stride(from: 0, to: bytes.count, by: 4).map { start in
+            bytes[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
+        }
+    }
+}

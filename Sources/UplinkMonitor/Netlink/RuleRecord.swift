@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNetlink
+import UplinkCore
+
+/// A policy rule (`RTM_NEWRULE`), as far as it takes to know whether one makes packets unreachable.
+///
+/// Read only where the kernel has no way to tell: it answers an `unreachable` rule with the same error as a missing route.
+struct RuleRecord: Equatable {
+    var family: IPAddress.Family
+    var isUnreachable: Bool
+    /// Whether it applies to what its selectors do not match (`not`).
+    var isInverted: Bool
+    var destination: IPAddress?
+    var destinationLength: UInt8
+    var mark: UInt32 = 0
+    var markMask: UInt32?
+    var users: ClosedRange<UInt32>?
+    var outputInterface: String?
+    /// Whether it has selectors that a question about an unbound socket never matches: a source, a service, a port, an
+    /// incoming interface other than the loopback.
+    var hasOtherSelectors = false
+
+    /// Whether the rule makes packets unreachable.
+    ///
+    /// - Parameters:
+    ///   - interface: The name of the interface that the socket is bound to.
+    ///   - user: The user who asks, where the flow names none.
+    func forbids(_ flow: Flow, interface: String?, user: UInt32) -> Bool {
+        guard isUnreachable, family == flow.destination.family else { return false }
+        let matches =
+            !hasOtherSelectors && matchesDestination(flow.destination)
+            && (flow.mark ?? 0) & (markMask ?? 0) == mark & (markMask ?? 0)
+            && users.map { $0.contains(flow.user ?? user) } ?? true
+            && outputInterface.map { $0 == interface } ?? true
+        return matches != isInverted
+    }
+
+    private func matchesDestination(_ address: IPAddress) -> Bool {
+        guard destinationLength > 0 else { return true }
+        return destination?.sharesPrefix(ofLength: Int(destinationLength), with: address) ?? false
+    }
+}
+
+extension RuleRecord {
+    static let headerSize = 12  // struct fib_rule_hdr
+
+    /// Reads the message behind its header; nil where it is of another family than IPv4 and IPv6.
+    init?(_ payload: RawSpan) {
+        guard let family = payload.integer(at: 0, as: UInt8.self).flatMap(IPAddress.Family.init(kernel:)),
+            let destinationLength = payload.integer(at: 1, as: UInt8.self),
+            let sourceLength = payload.integer(at: 2, as: UInt8.self),
+            let service = payload.integer(at: 3, as: UInt8.self),
+            let action = payload.integer(at: 7, as: UInt8.self),
+            let flags = payload.integer(at: 8, as: UInt32.self)
+        else { return nil }
+        self.init(
+            family: family, isUnreachable: Int(action) == Int(FR_ACT_UNREACHABLE),
+            isInverted: flags & UInt32(FIB_RULE_INVERT) != 0, destinationLength: destinationLength,
+            hasOtherSelectors: sourceLength > 0 || service != 0)
+        NetlinkParser.forEachAttribute(in: payload, after: Self.headerSize) { type, value in
+            switch type {
+            case Int(FRA_DST): destination = value.address(of: family)
+            case Int(FRA_FWMARK):
+                mark = value.integer(at: 0, as: UInt32.self) ?? 0
+                if markMask == nil, mark != 0 { markMask = .max }
+            case Int(FRA_FWMASK): markMask = value.integer(at: 0, as: UInt32.self)
+            case Int(FRA_UID_RANGE):
+                let (start, end) = (value.integer(at: 0, as: UInt32.self), value.integer(at: 4, as: UInt32.self))
+                if let start, let end, start <= end { users = start...end }
+            case Int(FRA_OIFNAME): outputInterface = value.text
+            case Int(FRA_IIFNAME): if value.text != "lo" { hasOtherSelectors = true }
+            case Int(FRA_IP_PROTO), Int(FRA_SPORT_RANGE), Int(FRA_DPORT_RANGE), Int(FRA_TUN_ID), Int(FRA_L3MDEV):
+                if !value.isZero { hasOtherSelectors = true }
+            default: break
+            }
+        }
+    }
+}
+
+extension RawSpan {
+    fileprivate var isZero: Bool { withUnsafeBytes { $0.allSatisfy { $0 == 0 } } }
+}

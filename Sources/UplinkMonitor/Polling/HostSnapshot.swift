@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import UplinkCore
+
+/// What can be seen of the network without netlink ⇒ the path, by the same decision table. Pure.
+///
+/// What cannot be seen is nil; where that leaves a doubt, the network is said to be there.
+struct HostSnapshot: Sendable {
+    /// An interface (netdevice(7)).
+    struct Link: Sendable, Equatable {
+        var index: UInt32
+        var name: String
+        var flags: UInt32
+        var hardwareType: UInt16
+        var mtu: UInt32
+        /// What sysfs says of the device.
+        var device = DeviceTypes.Device()
+    }
+
+    /// What the kernel says of a probe.
+    enum Verdict: Sendable, Equatable {
+        /// It would send packets from this address; nil where that cannot be told.
+        case source(IPAddress?)
+        /// It would send none.
+        case refused(CInt)
+        /// It cannot be asked.
+        case unknown
+    }
+
+    var links: [Link] = []
+    var ipv4Addresses: [(name: String, address: IPAddress)]?
+    var ipv6Addresses: [AddressRecord]?
+    var ipv4Routes: [HostTables.Route]?
+    var ipv6Routes: [HostTables.Route]?
+    /// In the order of the probes.
+    var verdicts: [Verdict] = []
+
+    /// The path; `probes` are those that were asked about, or the one destination.
+    func path(probes: [IPAddress], destination: IPAddress? = nil) -> NetworkPath {
+        let table = table
+        var verdicts: [IPAddress.Family: [RouteVerdict]] = [:]
+        var isInDoubt: Set<IPAddress.Family> = []
+        for (probe, verdict) in zip(probes, self.verdicts) {
+            if let known = routeVerdict(verdict, on: probe, table) {
+                verdicts[probe.family, default: []].append(known)
+            } else {
+                isInDoubt.insert(probe.family)
+            }
+        }
+        var path = PathEvaluation(table: table, destination: destination, verdicts: verdicts).path
+        if !path.isSatisfied { for family in isInDoubt { path.assumeAvailable(family) } }
+        path.interfaces = interfaces(of: path, table)
+        path.isExpensive = path.interfaces.contains(where: \.isMetered)
+        path.isAuthoritative = false
+        return path
+    }
+
+    /// All links and addresses, as netlink would have told them.
+    var table: InterfaceTable {
+        var table = InterfaceTable()
+        for link in links {
+            var flags = LinkRecord.Flags(rawValue: link.flags)
+            if flags.contains(.running) { flags.insert(.lowerUp) }  // which does not fit into 16 bits
+            table.update(
+                LinkRecord(
+                    index: link.index, name: link.name, flags: flags, hardwareType: link.hardwareType, mtu: link.mtu))
+        }
+        for (name, address) in ipv4Addresses ?? [] {
+            let label = name.prefix { $0 != ":" }  // `eth0:1` is a label of `eth0`
+            guard let link = links.first(where: { $0.name == name || $0.name == label }) else { continue }
+            table.update(AddressRecord(index: link.index, address: address, prefixLength: 32, flags: []))
+        }
+        for address in ipv6Addresses ?? [] { table.update(address) }
+        return table
+    }
+
+    /// Nil where nothing can be said.
+    private func routeVerdict(_ verdict: Verdict, on probe: IPAddress, _ table: InterfaceTable) -> RouteVerdict? {
+        switch verdict {
+        case .refused(let errno): return RouteVerdict(errno: errno)
+        case .unknown:
+            guard let routes = routes(of: probe.family) else { return nil }
+            guard let route = Self.best(routes, for: probe) else { return RouteVerdict.none }
+            guard let link = links.first(where: { $0.name == route.interface }) else { return nil }
+            let source = table.addresses(of: link.index).first { $0.address.family == probe.family && $0.isUsable }
+            return source.map { .unicast(record(for: probe, through: link, route, $0.address)) }
+        case .source(let source):
+            // The main table may not be the one that decided; then the source address says which interface it is.
+            let route = routes(of: probe.family).flatMap { Self.best($0, for: probe) }
+            let routed = links.first { $0.name == route?.interface }
+            let owners = links.filter { link in table.addresses(of: link.index).contains { $0.address == source } }
+            let isRouteTrue = owners.isEmpty || owners.contains { $0.index == routed?.index }
+            guard let link = isRouteTrue ? routed ?? owners.first : owners.first else { return nil }
+            let record = record(for: probe, through: link, isRouteTrue ? route : nil, source)
+            return link.flags & LinkRecord.Flags.loopback.rawValue != 0 ? .local(record) : .unicast(record)
+        }
+    }
+
+    private func record(
+        for probe: IPAddress, through link: Link, _ route: HostTables.Route?, _ source: IPAddress?
+    ) -> RouteRecord {
+        RouteRecord(
+            family: probe.family, kind: .unicast, prefixLength: route?.prefixLength ?? 0, table: 0,
+            interfaceIndex: link.index, gateway: route?.gateway, source: source, metric: route?.metric ?? 0)
+    }
+
+    private func routes(of family: IPAddress.Family) -> [HostTables.Route]? {
+        switch family {
+        case .ipv4: ipv4Routes
+        case .ipv6: ipv6Routes
+        }
+    }
+
+    /// The longest prefix wins, then the lowest metric.
+    private static func best(_ routes: [HostTables.Route], for address: IPAddress) -> HostTables.Route? {
+        routes.filter { $0.destination.family == address.family && $0.covers(address) && $0.interface != "lo" }
+            .min { ($1.prefixLength, $0.metric) < ($0.prefixLength, $1.metric) }
+    }
+
+    private func classify(_ link: LinkRecord) -> DeviceClass {
+        DeviceClass(link, links.first { $0.index == link.index }?.device ?? .init())
+    }
+
+    private func interfaces(of path: NetworkPath, _ table: InterfaceTable) -> [NetworkInterface] {
+        let used = [path.ipv4, path.ipv6].filter(\.isAvailable).compactMap(\.interfaceIndex)
+        return used.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }.compactMap { table.links[$0] }.map {
+            link in
+            let kind = classify(link)
+            return NetworkInterface(
+                name: link.name, index: link.index, kind: kind.kind,
+                addresses: table.addresses(of: link.index).filter(\.isUsable).map(\.address), mtu: link.mtu,
+                isMetered: kind.isMetered)
+        }
+    }
+}
+
+extension HostTables.Route {
+    fileprivate func covers(_ address: IPAddress) -> Bool {
+        RouteRecord(
+            family: destination.family, kind: .unicast, destination: destination, prefixLength: prefixLength, table: 0
+        ).covers(address)
+    }
+}
+
+extension NetworkPath {
+    /// Takes a family for available, because nothing is known against it.
+    fileprivate mutating func assumeAvailable(_ family: IPAddress.Family) {
+        var way = self[family]
+        guard way.unsatisfiedReason == .unknown || way.isAvailable else { return }
+        way.isAvailable = true
+        way.unsatisfiedReason = nil
+        self[family] = way
+        (status, unsatisfiedReason, scope) = (.satisfied, nil, .global)
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+import UplinkEventLoop
+
+/// Looks at the network from time to time where there is no netlink: the shell around ``HostFiles`` and
+/// ``HostSnapshot``. Belongs to the loop's thread; reading goes on off the loop, since its calls can wait for locks of
+/// the kernel.
+final class NetworkPoller {
+    /// The addresses that are asked about: probes of the internet, or the one destination.
+    let targets: [IPAddress]
+    let interval: Duration
+    let files = HostFiles()
+    let timer: LoopTimer
+    /// Whether a reading is under way; there is one at a time.
+    var isReading = false
+    /// What was read last.
+    var latest: HostSnapshot?
+
+    init(
+        for owner: isolated PathWatcher, targets: [IPAddress], every interval: Duration,
+        _ due: @escaping @Sendable (isolated PathWatcher) -> Void
+    ) throws(EventLoopError) {
+        self.targets = targets
+        self.interval = interval
+        timer = try LoopTimer(for: owner, due)
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// An inotify(7) descriptor that becomes readable when a file is written or replaced, also where it is a link.
+///
+/// The directories that the name leads through are watched, because the file is replaced more often than written; and the
+/// file itself, because a container may have it mounted over another one. Where a directory does not exist, the nearest
+/// one above it is watched, until it does.
+final class FileChanges: Sendable {
+    private static let inDirectory = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE)
+    private static let inFile = UInt32(IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF)
+    private static let maximumOfLinks = 8
+
+    let descriptor: CInt
+
+    /// Nil where none can be had; their number is limited per user.
+    init?() {
+        descriptor = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
+        guard descriptor >= 0 else { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Watches a file, wherever its name leads at this moment. May block; harmless when repeated.
+    ///
+    /// - Returns: The names that events about the file have.
+    func watch(_ path: String) -> Set<String> {
+        var names: Set<String> = []
+        var path = path
+        for _ in 0..<Self.maximumOfLinks {
+            names.formUnion(watchDirectory(of: path))
+            guard let target = Self.target(of: path) else { break }
+            path = target
+        }
+        inotify_add_watch(descriptor, path, Self.inFile)
+        return names
+    }
+
+    /// Reads what happened; whether any of it is about a file with one of these names.
+    func takeChanges(of names: Set<String>) -> Bool {
+        var isConcerned = false
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return isConcerned }
+            buffer.withUnsafeBytes { bytes in
+                let bytes = bytes.bytes
+                let events = bytes.extracting(0..<min(count, buffer.count))
+                if Self.names(in: events).contains(where: { $0.isEmpty || names.contains($0) }) { isConcerned = true }
+            }
+        }
+    }
+
+    /// The names in a sequence of `struct inotify_event`; empty where an event is about what is watched itself.
+    static func names(in events: RawSpan) -> [String] {
+        var names: [String] = []
+        var offset = 0
+        while let length = events.integer(at: offset + 12, as: UInt32.self) {
+            let start = offset + 16
+            let end = min(start + Int(length), events.byteCount)
+            guard start <= end else { break }
+            let name = events.extracting(start..<end)
+            names.append(name.text)
+            offset = end
+        }
+        return names
+    }
+
+    /// Watches the directory of a file, or the nearest one above that exists; the name that an event in it would have.
+    private func watchDirectory(of path: String) -> [String] {
+        var parts = path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+        while let name = parts.popLast() {
+            let directory = (path.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
+            let isWatched = inotify_add_watch(descriptor, directory.isEmpty ? "." : directory, Self.inDirectory) >= 0
+            if isWatched || errno != ENOENT { return [name] }
+        }
+        return []
+    }
+
+    /// Where a symbolic link leads, or nil where the path is none.
+    private static func target(of path: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(path, &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        let target = String(decoding: buffer.prefix(count), as: UTF8.self)
+        if target.hasPrefix("/") { return target }
+        let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        return directory.isEmpty && !path.hasPrefix("/") ? target : directory + "/" + target
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import UplinkCore
+import UplinkEventLoop
+
+/// Reads the resolver's file at the start and whenever it changes: off the loop, so that a file system which hangs does
+/// not hold it up.
+///
+/// Where inotify cannot be had, the file is read once.
+actor ResolverFile: LoopActor {
+    nonisolated let eventLoop: EventLoop
+    private let path: String
+    private let tell: @Sendable ([DNSConfiguration.Resolver]) -> Void
+    private let changes = FileChanges()
+    private var watcher: DescriptorWatcher?
+    private var patience: LoopTimer?
+    private var reading = ResolverReading()
+    /// The names that events about the file have.
+    private var names: Set<String> = []
+    private var isClosed = false
+
+    /// - Parameter tell: Called on the loop's thread.
+    init(
+        at path: String, on loop: EventLoop, _ tell: @escaping @Sendable ([DNSConfiguration.Resolver]) -> Void
+    ) {
+        eventLoop = loop
+        self.path = path
+        self.tell = tell
+    }
+
+    /// Begins to read. The name servers are told when they are known, at the latest after `limit` (then none), and
+    /// whenever they are others.
+    ///
+    /// - Throws: ``EventLoopError`` when the loop has ended.
+    func start(within limit: Duration = .milliseconds(100)) throws(EventLoopError) {
+        if let changes {
+            let watcher = try DescriptorWatcher(of: changes.descriptor, for: self) { file, _ in file.somethingHappened()
+            }
+            watcher.start(.readable)
+            self.watcher = watcher
+        }
+        let patience = try LoopTimer(for: self) { $0.perform($0.reading.timeIsUp()) }
+        patience.start(after: limit)
+        self.patience = patience
+        perform(reading.changed())
+    }
+
+    /// Tells nothing any more.
+    func close() {
+        isClosed = true
+        watcher?.close()
+        watcher = nil
+        patience?.stop()
+        patience = nil
+    }
+
+    private func somethingHappened() {
+        if changes?.takeChanges(of: names) == true { perform(reading.changed()) }
+    }
+
+    private func perform(_ action: ResolverReading.Action) {
+        guard !isClosed else { return }
+        switch action {
+        case .none: break
+        case .read:
+            eventLoop.offLoop({ [path, changes] in Content(of: path, changes) }) { [weak self] content in
+                self?.assumeIsolated { $0.wasRead(try? content.get()) }
+            }
+        case .tell(let resolvers):
+            patience?.stop()
+            tell(resolvers)
+        }
+    }
+
+    private func wasRead(_ content: Content?) {
+        if let content { names = content.names }
+        perform(reading.finished(content?.resolvers ?? []))
+    }
+}
+
+extension ResolverFile {
+    /// What the file said, and how its changes are going to be called.
+    private struct Content: Sendable {
+        private static let maximumSize = 65536
+
+        let names: Set<String>
+        let resolvers: [DNSConfiguration.Resolver]
+
+        /// Watches before it reads, so that no change falls between the two.
+        init(of path: String, _ changes: FileChanges?) {
+            names = changes?.watch(path) ?? []
+            resolvers = ResolverText.resolvers(in: Self.text(of: path))
+        }
+
+        /// The text of a regular file; a pipe could be waited on for ever.
+        private static func text(of path: String) -> String {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+            guard descriptor >= 0 else { return "" }
+            defer { Glibc.close(descriptor) }
+            var status = stat()
+            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return "" }
+            var buffer = [UInt8](repeating: 0, count: maximumSize)
+            let count = read(descriptor, &buffer, buffer.count)
+            return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// The text of a resolver's file (resolv.conf(5)) ⇒ its name servers. Pure.
+enum ResolverText {
+    /// As many as the C library asks (`MAXNS`).
+    private static let limit = 3
+
+    /// Reads the lines that begin with `nameserver`, as the C library does; what is no address is passed over.
+    static func resolvers(in text: String) -> [DNSConfiguration.Resolver] {
+        let resolvers = text.split(whereSeparator: \.isNewline).compactMap { line -> DNSConfiguration.Resolver? in
+            let words = line.split { $0 == " " || $0 == "\t" }
+            guard line.hasPrefix("nameserver"), words.count > 1, words[0] == "nameserver" else { return nil }
+            let parts = words[1].split(separator: "%", maxSplits: 1)
+            guard let address = parts.first.flatMap({ IPAddress(String($0)) }) else { return nil }
+            return DNSConfiguration.Resolver(address: address, zone: parts.count > 1 ? String(parts[1]) : nil)
+        }
+        return Array(resolvers.prefix(limit))
+    }
+}

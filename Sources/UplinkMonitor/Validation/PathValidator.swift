@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UplinkCore
+
+/// How a monitor finds out whether the internet answers: with which probe, and when. Opt-in, because it sends packets.
+///
+/// Each family that has a way is probed at once when its interface, gateway or source address changes and after a sleep of
+/// the system; then 1, 2, 4, … seconds after every probe that failed, until one succeeds. What was found out stands in
+/// ``UplinkCore/FamilyPath/validation``. It never decides whether a path is satisfied.
+public struct PathValidator: Sendable {
+    /// What is asked.
+    public let probe: ValidationProbe
+    /// How long one probe may take; then it has failed.
+    public let timeout: Duration
+    /// The pause after the first probe that failed; it doubles from there.
+    public let firstPause: Duration
+    /// The longest pause between probes while they fail.
+    public let longestPause: Duration
+    /// How often a validated way is probed again; nil for never, until something changes.
+    public let interval: Duration?
+
+    /// Describes when to probe. Times that make no sense are taken as the nearest that do.
+    ///
+    /// - Parameters:
+    ///   - probe: What is asked.
+    ///   - timeout: How long one probe may take; 0.1 seconds to an hour.
+    ///   - firstPause: The pause after the first failure; 0.1 seconds to an hour.
+    ///   - longestPause: What the pause grows up to; not less than `firstPause`.
+    ///   - interval: How often a validated way is probed again, at most once a second; nil for never.
+    public init(
+        _ probe: ValidationProbe, timeout: Duration = .seconds(10), firstPause: Duration = .seconds(1),
+        longestPause: Duration = .seconds(300), interval: Duration? = nil
+    ) {
+        let range = Duration.milliseconds(100)...Duration.seconds(3600)
+        self.probe = probe
+        self.timeout = range.clamp(timeout)
+        self.firstPause = range.clamp(firstPause)
+        self.longestPause = max(range.clamp(longestPause), range.clamp(firstPause))
+        self.interval = interval.map { max($0, .seconds(1)) }
+    }
+}
+
+extension ClosedRange<Duration> {
+    fileprivate func clamp(_ value: Duration) -> Duration { Swift.min(Swift.max(value, lowerBound), upperBound) }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The program `ip` of iproute2.
+enum IPCommand {
+    /// Where it is; nil where it is missing.
+    static let path: String? = {
+        // Root's part of the system is not in everybody's PATH.
+        let directories = (ProcessEnvironment["PATH"] ?? "").split(separator: ":").map(String.init)
+        return (directories + ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]).map { "\($0)/ip" }.first {
+            access($0, X_OK) == 0
+        }
+    }()
+
+    /// Runs it to its end, and fails where it does.
+    static func run(
+        _ arguments: [String], input: String = "", within limit: Duration
+    ) throws(TestNetworkError) {
+        guard let path else { throw .toolMissing }
+        let result = try ChildProgram([path] + arguments, input: input).waitForResult(within: limit)
+        guard result.status == 0 else {
+            let said = result.errors.isEmpty ? "status \(result.status)" : result.errors
+            throw TestNetworkError(
+                .commandFailed, message: "`ip \(arguments.joined(separator: " "))` failed: \(said.trimmed)")
+        }
+    }
+}
+
+/// The variables that the process was started with.
+enum ProcessEnvironment {
+    static subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    static var isCI: Bool { Self["CI"] == "true" }
+
+    /// All of them, with changes; an empty value unsets one.
+    static func with(_ changes: [String: String]) -> [String] {
+        var variables: [String: String] = [:]
+        var next = environ
+        while let variable = next.pointee {
+            let parts = String(cString: variable).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            variables[String(parts[0])] = parts.count == 2 ? String(parts[1]) : ""
+            next += 1
+        }
+        variables.merge(changes) { _, new in new }
+        return variables.filter { changes[$0.key] != "" }.map { "\($0.key)=\($0.value)" }
+    }
+}
+
+extension String {
+    fileprivate var trimmed: Substring {
+        var text = self[...]
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Testing
+import UplinkCore
+
+@testable import UplinkMonitor
+
+/// The decision table without netlink, and what is said in doubt.
+@Suite(.timeLimit(.minutes(1)))
+struct HostSnapshotTests {
+    private let probes = LinuxNetworkMonitor.Configuration().ipv4Probes + LinuxNetworkMonitor.Configuration().ipv6Probes
+    private let own = IPAddress("192.0.2.10")
+    private let running: UInt32 = 0x1043, down: UInt32 = 0x1003
+
+    /// A host with one address and a default route; the kernel answers questions.
+    private func online(flags: UInt32? = nil) throws -> HostSnapshot {
+        let own = try #require(own), none = try #require(IPAddress("0.0.0.0"))
+        return HostSnapshot(
+            links: [
+                .init(index: 1, name: "lo", flags: 0x49, hardwareType: 772, mtu: 65536),
+                .init(index: 40, name: "eth0", flags: flags ?? running, hardwareType: 1, mtu: 1500),
+            ],
+            ipv4Addresses: [("eth0:1", own)], ipv6Addresses: [],
+            ipv4Routes: [
+                .init(
+                    destination: none, prefixLength: 0, gateway: IPAddress("192.0.2.1"), metric: 100, interface: "eth0")
+            ],
+            ipv6Routes: [], verdicts: [.source(own), .source(own), .refused(ENETUNREACH)])
+    }
+
+    @Test func aWayIsDescribedAsNetlinkWould() throws {
+        let path = try online().path(probes: probes)
+        #expect(path.isSatisfied && !path.isAuthoritative && path.scope == .global)
+        #expect(path.ipv4.gateway == IPAddress("192.0.2.1"))
+        #expect(path.ipv4.source == own)
+        #expect(path.ipv6.unsatisfiedReason == .noAddress)
+        #expect(path.primaryInterface?.name == "eth0")
+        #expect(path.primaryInterface?.kind == .ethernet)
+    }
+
+    @Test func aWayOverADeadLinkIsNone() throws {
+        let path = try online(flags: down).path(probes: probes)
+        #expect(path.unsatisfiedReason == .linkDown)
+    }
+
+    @Test func whatTheKernelRefusesIsAway() throws {
+        var host = try online()
+        for (errno, reason) in [(ENETUNREACH, UnsatisfiedReason.noRoute), (EACCES, .blocked), (EHOSTUNREACH, .blocked)]
+        {
+            host.verdicts = [.refused(errno), .refused(errno), .refused(ENETUNREACH)]
+            #expect(host.path(probes: probes).unsatisfiedReason == reason)
+        }
+        host.links = []
+        host.verdicts = Array(repeating: .refused(ENETUNREACH), count: 3)
+        #expect(host.path(probes: probes).unsatisfiedReason == .noInterface)
+    }
+
+    @Test func halfOfTheInternetIsNotTheInternet() throws {
+        var host = try online()
+        host.verdicts[1] = .refused(ENETUNREACH)
+        #expect(host.path(probes: probes).unsatisfiedReason == .noRoute)
+    }
+
+    @Test func theSourceTellsTheInterfaceWhereAnotherTableDecided() throws {
+        var host = try online()
+        let inner = try #require(IPAddress("10.8.0.2"))
+        host.links.append(.init(index: 50, name: "wg0", flags: 0x10D1, hardwareType: 0xFFFE, mtu: 1420))
+        host.ipv4Addresses?.append(("wg0", inner))
+        host.verdicts = [.source(inner), .source(inner), .refused(ENETUNREACH)]
+        let path = host.path(probes: probes)
+        #expect(path.primaryInterface?.name == "wg0")
+        #expect(path.primaryInterface?.kind == .tunnel)
+        #expect(path.ipv4.gateway == nil)
+    }
+
+    @Test func theTableOfRoutesDecidesWhereTheKernelCannotBeAsked() throws {
+        var host = try online()
+        host.verdicts = Array(repeating: .unknown, count: 3)
+        let path = host.path(probes: probes)
+        #expect(path.isSatisfied && path.ipv4.source == own)
+        host.ipv4Routes = []
+        #expect(host.path(probes: probes).unsatisfiedReason == .noRoute)
+    }
+
+    @Test func inDoubtTheNetworkIsThere() {
+        let host = HostSnapshot(verdicts: Array(repeating: .unknown, count: 3))  // nothing could be read
+        let path = host.path(probes: probes)
+        #expect(path.isSatisfied && !path.isAuthoritative)
+        #expect(path.unsatisfiedReason == nil)
+        #expect(path.ipv4.isAvailable && path.ipv4.unsatisfiedReason == nil)
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkTesting
+
+/// Policy rules, forbidding routes and VPNs: what decides about packets beside the default route in the main table.
+@Suite(.serialized, .undisturbed, .timeLimit(.minutes(10)), .needsNetworkNamespaces)
+struct PolicyScenarios {
+    @Test(arguments: FrontEnd.allCases) func rulesForOthersChangeNothing(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
+            try await scenario.expectNoUpdates {
+                try scenario.host.batch([
+                    "rule add uidrange 1000-1999 prohibit", "rule add fwmark 7 prohibit", "rule add iif eth0 prohibit",
+                    "rule add to 203.0.113.0/24 prohibit", "rule add from 203.0.113.7 prohibit",
+                ])
+            }
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases, ["uidrange 0-0 prohibit", "prohibit", "blackhole"])
+    func aRuleForThisProcessBlocks(on frontEnd: FrontEnd, rule: String) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
+            try scenario.host.ip("rule add \(rule)")
+            let lost = try await scenario.path { !$0.isSatisfied }
+            #expect(lost.unsatisfiedReason == .blocked)
+            try scenario.host.ip("rule del \(rule)")
+            try await scenario.path { $0.isSatisfied }
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func aRuleOfOneFamilyLeavesTheOther(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .dualStack, configuration: .prompt) { scenario in
+            try scenario.host.ip("-6 rule add prohibit")
+            let path = try await scenario.handover { !$0.ipv6.isAvailable }
+            #expect(path.ipv6.unsatisfiedReason == .blocked)
+            #expect(path.ipv4.isAvailable)
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func aTunnelInATableOfItsOwnTakesOver(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4, configuration: .prompt) { scenario in
+            let tunnel = try await Tunnel(named: "wgx", on: scenario.loop)
+            defer { tunnel.close() }
+            try scenario.host.batch([
+                "addr add 10.8.0.2/24 dev wgx", "link set wgx up", "route add default dev wgx table 51820",
+                "rule add not fwmark 51820 table 51820", "rule add table main suppress_prefixlength 0",
+            ])
+            let path = try await scenario.handover { $0.ipv4.interface == "wgx" }
+            #expect(path.ipv4.table == 51820)
+            #expect(path.primaryInterface?.kind == .tunnel)
+            try scenario.host.ip("rule del not fwmark 51820 table 51820")
+            try await scenario.handover { $0.ipv4.interface == "eth0" }
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func aTunnelWithoutItsProcessIsALinkThatIsDown(on frontEnd: FrontEnd)
+        async throws
+    {
+        try await withScenario(on: frontEnd, from: .ipv4, configuration: .prompt) { scenario in
+            try scenario.host.ip("tuntap add tun0 mode tun")  // it stays when its process goes
+            let tunnel = try await Tunnel(named: "tun0", on: scenario.loop)
+            try scenario.host.batch([
+                "addr add 10.8.0.2 peer 10.8.0.1 dev tun0", "link set tun0 up", "route add 0.0.0.0/1 dev tun0",
+                "route add 128.0.0.0/1 dev tun0",
+            ])
+            try await scenario.handover { $0.ipv4.interface == "tun0" }
+            tunnel.close()
+            let lost = try await scenario.path { !$0.isSatisfied }
+            #expect(lost.unsatisfiedReason == .linkDown)
+            #expect(lost.ipv4.interface == "tun0")
+            try scenario.host.ip("link del tun0")
+            try await scenario.path { $0.isSatisfied && $0.ipv4.interface == "eth0" }
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func oneHalfThroughATunnelThatDiesIsNoNetwork(on frontEnd: FrontEnd)
+        async throws
+    {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
+            try scenario.host.ip("route add blackhole 128.0.0.0/1")
+            let lost = try await scenario.path { !$0.isSatisfied }
+            #expect(lost.unsatisfiedReason == .blocked)
+            try scenario.host.ip("route del blackhole 128.0.0.0/1")
+            try await scenario.path { $0.isSatisfied }
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func tunnelledNetworksThatAreNotTheInternetChangeNothing(
+        on frontEnd: FrontEnd
+    ) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
+            try await scenario.expectNoUpdates {
+                let tunnel = try await Tunnel(named: "tun0", on: scenario.loop)
+                try scenario.host.batch([
+                    "addr add 10.8.0.2/24 dev tun0", "link set tun0 up", "route add 10.0.0.0/8 dev tun0",
+                    "route add 172.16.0.0/12 dev tun0",
+                ])
+                tunnel.close()
+            }
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func aBetterRouteThanABlackholeIsANetwork(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .connected) { scenario in
+            try scenario.host.batch(["addr add 192.0.2.10/24 dev eth0", "route add blackhole default metric 100"])
+            try await scenario.path { $0.unsatisfiedReason == .blocked }
+            try scenario.host.ip("route add default via 192.0.2.1 metric 200")  // worse: nothing changes
+            try scenario.host.ip("route add default via 192.0.2.1 metric 50")
+            let found = try await scenario.path { $0.unsatisfiedReason != .blocked }
+            #expect(found.isSatisfied)
+            try scenario.host.ip("route del default metric 50")
+            let lost = try await scenario.path { !$0.isSatisfied }
+            #expect(lost.unsatisfiedReason == .blocked)
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases, ["default dev lo", "local default dev lo"])
+    func aDefaultRouteToThisHostIsNoNetwork(on frontEnd: FrontEnd, route: String) async throws {
+        try await withScenario(on: frontEnd, from: .connected) { scenario in
+            try scenario.host.ip("addr add 192.0.2.10/24 dev eth0")
+            try await scenario.path { $0.unsatisfiedReason == .noRoute }
+            try scenario.host.ip("route add \(route)")
+            try scenario.host.ip("route del \(route)")
+            try scenario.network.goOnline()
+            let (path, passed, _) = try await scenario.observer.first { $0.ipv4.gateway != nil }
+            #expect(path.isSatisfied && path.ipv4.interface == "eth0")
+            #expect(!passed.contains { $0.isSatisfied })
+        }
+    }
+}

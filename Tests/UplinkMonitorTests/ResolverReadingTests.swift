@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkCore
+
+@testable import UplinkMonitor
+
+@Suite(.timeLimit(.minutes(1)))
+struct ResolverReadingTests {
+    private let one = ["192.0.2.53"].compactMap(IPAddress.init).map { DNSConfiguration.Resolver(address: $0) }
+
+    @Test func whatIsReadIsToldOnce() {
+        var reading = ResolverReading()
+        #expect(reading.changed() == .read)
+        #expect(reading.finished(one) == .tell(one))
+        #expect(reading.changed() == .read)
+        #expect(reading.finished(one) == .none)
+        #expect(reading.changed() == .read)
+        #expect(reading.finished([]) == .tell([]))
+    }
+
+    @Test func aChangeWhileReadingIsReadAfterwards() {
+        var reading = ResolverReading()
+        #expect(reading.changed() == .read)
+        #expect(reading.changed() == .none)
+        #expect(reading.changed() == .none)
+        #expect(reading.finished([]) == .read)
+        #expect(reading.finished(one) == .tell(one))
+        #expect(reading.state == .resting)
+    }
+
+    @Test func nobodyWaitsForAFileThatHangs() {
+        var reading = ResolverReading()
+        #expect(reading.changed() == .read)
+        #expect(reading.timeIsUp() == .tell([]))
+        #expect(reading.timeIsUp() == .none)
+        #expect(reading.finished(one) == .tell(one))
+        #expect(reading.timeIsUp() == .none)
+    }
+
+    @Test func theFirstNameServersOfTheFileAreRead() {
+        let text = """
+            # nameserver 192.0.2.1
+            ; nameserver 192.0.2.2
+            search example.com
+            nameserver 192.0.2.53
+            nameserver\t2001:db8::53   # a comment
+              nameserver 192.0.2.3
+            nameservers 192.0.2.4
+            nameserver
+            nameserver not.an.address
+            nameserver fe80::1%eth0
+            nameserver 192.0.2.99
+            options ndots:2
+            """
+        let resolvers = ResolverText.resolvers(in: text)
+        #expect(resolvers.map(\.address.description) == ["192.0.2.53", "2001:db8::53", "fe80::1"])
+        #expect(resolvers.map(\.zone) == [nil, nil, "eth0"])
+        #expect(ResolverText.resolvers(in: "nameserver 192.0.2.53\r\n").count == 1)
+        #expect(ResolverText.resolvers(in: "\0\0nameserver\0").isEmpty)
+        #expect(ResolverText.resolvers(in: "").isEmpty)
+    }
+
+    @Test func theNamesInEventsAreRead() {
+        var events = Bytes()
+        for (name, size) in [("resolv.conf", 16), ("", 0), ("x", 4)] {
+            events.add(UInt32(1))
+            events.add(UInt32(8))
+            events.add(UInt32(0))
+            events.add(UInt32(size))
+            events.bytes += Array(name.utf8) + [UInt8](repeating: 0, count: size - name.utf8.count)
+        }
+        events.bytes.withUnsafeBytes { #expect(FileChanges.names(in: $0.bytes) == ["resolv.conf", "", "x"]) }
+        for length in 0..<events.bytes.count {
+            events.bytes.prefix(length).withUnsafeBytes { #expect(FileChanges.names(in: $0.bytes).count <= 3) }
+        }
+    }
+}
+
+/// What tells of changes of a file, with real files.
+@Suite(.timeLimit(.minutes(1)))
+struct FileChangesTests {
+    @Test func writingReplacingAndDeletingAreSeen() throws {
+        try inTemporaryDirectory { directory in
+            let path = directory + "/resolv.conf"
+            let changes = try #require(FileChanges())
+            let names = changes.watch(path)
+            #expect(!changes.takeChanges(of: names))
+            try write("a", to: path)
+            #expect(changes.takeChanges(of: names))
+            try write("b", to: path + ".new")
+            #expect(!changes.takeChanges(of: names))  // another file
+            #expect(rename(path + ".new", path) == 0)
+            #expect(changes.takeChanges(of: names))
+            #expect(unlink(path) == 0)
+            #expect(changes.takeChanges(of: names))
+            #expect(!changes.takeChanges(of: names))
+        }
+    }
+
+    @Test func linksAreFollowed() throws {
+        try inTemporaryDirectory { directory in
+            let (path, target) = (directory + "/resolv.conf", directory + "/run/stub.conf")
+            #expect(symlink("run/stub.conf", path) == 0)  // to what is not there yet
+            let changes = try #require(FileChanges())
+            let names = changes.watch(path)
+            #expect(mkdir(directory + "/run", 0o755) == 0)
+            #expect(changes.takeChanges(of: names))
+            let all = changes.watch(path)
+            try write("a", to: target)
+            #expect(changes.takeChanges(of: all))
+            #expect(unlink(path) == 0)
+            #expect(symlink("elsewhere", path) == 0)
+            #expect(changes.takeChanges(of: all))
+        }
+    }
+
+    @Test func aLoopOfLinksEnds() throws {
+        try inTemporaryDirectory { directory in
+            #expect(symlink("b", directory + "/a") == 0)
+            #expect(symlink("a", directory + "/b") == 0)
+            let changes = try #require(FileChanges())
+            #expect(changes.watch(directory + "/a") == ["a", "b"])
+        }
+    }
+
+    private func inTemporaryDirectory(_ body: (String) throws -> Void) throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try body(directory.path.string)
+        unlink(directory.path.string + "/run/stub.conf")
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        let file = try #require(fopen(path, "we"))
+        fputs(text, file)
+        fclose(file)
+    }
+}
