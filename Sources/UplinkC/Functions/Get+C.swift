@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 public import CUplink
 import Glibc
 import SystemPackage
 
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are those of C; each function is documented in uplink.h.
 
 @c @implementation

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 import CUplink
 import UplinkCore
 
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are those of C; each function is documented in uplink.h.
 
 @c @implementation

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 public import CUplink
 
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are those of C; each function is documented in uplink.h.
 
 @c @implementation
