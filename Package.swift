@@ -119,7 +119,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "CLibraryTests",
-            dependencies: ["UplinkC", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "TestSupport", .system],
+            dependencies: [
+                "UplinkC", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkTesting", "TestSupport", .system,
+            ],
             exclude: ["programs"]),
         .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
     ],

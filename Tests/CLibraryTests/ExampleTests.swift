@@ -2,16 +2,17 @@
 import SystemPackage
 import TestSupport
 import Testing
+import UplinkTesting
 
 /// The examples do what they say.
 @Suite(
     .timeLimit(.minutes(20)), .serialized,  // the first one may have to build the library
-    .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+    .needsNetworkNamespaces)
 struct ExampleTests {
     private func program(_ path: String, _ arguments: String..., in namespace: NetworkNamespace) throws
         -> RunningProgram
     {
-        try RunningProgram(["/sbin/ip", "netns", "exec", namespace.name, path] + arguments)
+        try RunningProgram(namespace.entering([path] + arguments))
     }
 
     /// A host with a link and an address, which `goOnline` gives a way to the internet.

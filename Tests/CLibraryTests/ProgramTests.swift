@@ -8,7 +8,7 @@ import Testing
 /// ThreadSanitizer, in a build of the library made for it.
 @Suite(
     .timeLimit(.minutes(20)), .undisturbed, .serialized,  // the first one may have to build the library
-    .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+    .needsNetworkNamespaces)
 struct ProgramTests {
     /// A program and its argument.
     private static let programs = [

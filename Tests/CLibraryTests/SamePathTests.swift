@@ -4,11 +4,12 @@ import Testing
 import UplinkCore
 import UplinkEventLoop
 import UplinkMonitor
+import UplinkTesting
 
 /// The C front end gives the paths that the Swift monitor gives, through one scenario after the other.
 @Suite(
     .timeLimit(.minutes(20)), .undisturbed, .serialized,  // the first one may have to build the library
-    .enabled(if: NetworkNamespace.arePermitted, Comment(rawValue: NetworkNamespace.requirement)))
+    .needsNetworkNamespaces)
 struct SamePathTests {
     /// What happens to a host with an interface `eth0`, and the status that follows.
     private static let steps: [(command: String, status: NetworkPath.Status)] = [
@@ -37,7 +38,7 @@ struct SamePathTests {
                 try host.ip("link add eth0 type veth peer name r0 netns \(router.name)")
                 try router.ip("link set r0 up")
                 let watch = try RunningProgram(
-                    ["/sbin/ip", "netns", "exec", host.name, "/bin/sh", "-c", "sleep 600 | exec \(program) json"])
+                    host.entering(["/bin/sh", "-c", "sleep 600 | exec \(program) json"]))
                 try await withEventLoop(networkNamespace: host.name) { loop in
                     let monitor = LinuxNetworkMonitor(on: loop)
                     let subscription = Task { for try await _ in monitor.paths {} }

@@ -201,6 +201,17 @@ typedef enum uplink_scope {
 
 typedef enum uplink_family { UPLINK_IPV4 = 4, UPLINK_IPV6 = 6 } uplink_family;
 
+/* What is known of a next hop (arp(7)). */
+typedef enum uplink_gateway_state {
+    UPLINK_GATEWAY_NONE = 0,      /* there is no next hop, or nothing stands there */
+    UPLINK_GATEWAY_REACHABLE = 1, /* it answered a moment ago */
+    UPLINK_GATEWAY_STALE = 2,     /* it answered once, and will be asked again */
+    UPLINK_GATEWAY_PROBING = 3,   /* it is being asked now */
+    UPLINK_GATEWAY_FAILED = 4,    /* it did not answer */
+    UPLINK_GATEWAY_PERMANENT = 5, /* it needs no answer */
+    UPLINK_GATEWAY_UNKNOWN = 6    /* nothing was sent there yet */
+} uplink_gateway_state;
+
 /* What kind of link an interface is. */
 typedef enum uplink_kind {
     UPLINK_KIND_ANY = 0, /* no kind: where one is asked for, any will do */
@@ -301,6 +312,12 @@ const char *uplink_path_family_gateway(const uplink_path *path, int family);
 /* The source address that the kernel chooses, as text; NULL where there is none. */
 const char *uplink_path_family_source(const uplink_path *path, int family);
 
+/* Whether a family's only source address is deprecated: legal, but not wanted for new connections (RFC 4862). */
+bool uplink_path_family_is_degraded(const uplink_path *path, int family);
+
+/* What the kernel's neighbour table says of the next hop: an uplink_gateway_state. A hint, as old as the path. */
+int uplink_path_family_gateway_state(const uplink_path *path, int family);
+
 /* How many interfaces lead to the internet; the one in use comes first. */
 size_t uplink_path_interface_count(const uplink_path *path);
 
@@ -324,6 +341,18 @@ size_t uplink_path_interface_address_count(const uplink_path *path, size_t inter
 
 /* One of these addresses, as text. */
 const char *uplink_path_interface_address(const uplink_path *path, size_t interface, size_t address);
+
+/* How many interfaces are not in use through which a socket bound to one of them would reach the internet. */
+size_t uplink_path_alternative_count(const uplink_path *path);
+
+/* The name of one of these. */
+const char *uplink_path_alternative_name(const uplink_path *path, size_t alternative);
+
+/* How many name servers the resolver asks (resolv.conf(5)). */
+size_t uplink_path_resolver_count(const uplink_path *path);
+
+/* The address of one of these, as text. */
+const char *uplink_path_resolver_address(const uplink_path *path, size_t resolver);
 
 /* ---- Operations that need the network ---------------------------------------------------------------------------- */
 

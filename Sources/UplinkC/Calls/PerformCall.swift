@@ -69,13 +69,21 @@ final class PerformCall: Call {
     /// Lets the operation begin, and waits until it is complete.
     private func run(_ id: CallMachine.ID, in context: Context) async {
         let event = CallMachine.Delivery(kind: .event(id)) { [self] in
-            progress.withLock { $0 = .running }
-            operation(context.pointer, id, user.pointer)
+            if begin() { operation(context.pointer, id, user.pointer) }
         } drop: { [settled] in
             settled.raise()
         }
         guard context.queue.update({ $0.post(event) }) else { return }
         await settled.wait()
+    }
+
+    /// Whether the operation may begin: not when its context's end overtook it on the way here.
+    private func begin() -> Bool {
+        progress.withLock { progress in
+            guard progress == .notBegun else { return false }
+            progress = .running
+            return true
+        }
     }
 
     private func ending(of result: Result<Void, PerformFailure<Never>>, in context: Context) -> Ending {

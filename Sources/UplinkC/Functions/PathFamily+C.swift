@@ -29,3 +29,13 @@ public func uplink_path_family_gateway(_ path: OpaquePointer?, _ family: CInt) -
 public func uplink_path_family_source(_ path: OpaquePointer?, _ family: CInt) -> UnsafePointer<CChar>? {
     PathBox.of(path).flatMap { $0.strings.text($0.family(family)?.source?.description) }
 }
+
+@c @implementation
+public func uplink_path_family_is_degraded(_ path: OpaquePointer?, _ family: CInt) -> Bool {
+    PathBox.of(path)?.family(family)?.isDegraded ?? false
+}
+
+@c @implementation
+public func uplink_path_family_gateway_state(_ path: OpaquePointer?, _ family: CInt) -> CInt {
+    PathBox.of(path)?.family(family)?.gatewayState?.number ?? 0
+}

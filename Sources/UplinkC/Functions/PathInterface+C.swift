@@ -49,3 +49,29 @@ public func uplink_path_interface_address(
         return box.strings.text(addresses[address].description)
     }
 }
+
+@c @implementation
+public func uplink_path_alternative_count(_ path: OpaquePointer?) -> Int {
+    PathBox.of(path)?.path.alternatives.count ?? 0
+}
+
+@c @implementation
+public func uplink_path_alternative_name(_ path: OpaquePointer?, _ alternative: Int) -> UnsafePointer<CChar>? {
+    PathBox.of(path).flatMap { box in
+        let alternatives = box.path.alternatives
+        return alternatives.indices.contains(alternative) ? box.strings.text(alternatives[alternative].name) : nil
+    }
+}
+
+@c @implementation
+public func uplink_path_resolver_count(_ path: OpaquePointer?) -> Int {
+    PathBox.of(path)?.path.dns.resolvers.count ?? 0
+}
+
+@c @implementation
+public func uplink_path_resolver_address(_ path: OpaquePointer?, _ resolver: Int) -> UnsafePointer<CChar>? {
+    PathBox.of(path).flatMap { box in
+        let resolvers = box.path.dns.resolvers
+        return resolvers.indices.contains(resolver) ? box.strings.text(resolvers[resolver].address.description) : nil
+    }
+}

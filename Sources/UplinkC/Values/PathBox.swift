@@ -65,3 +65,17 @@ extension NetworkInterface.Kind {
         }
     }
 }
+
+extension FamilyPath.GatewayState {
+    /// The state as an `uplink_gateway_state`.
+    var number: CInt {
+        switch self {
+        case .reachable: CInt(UPLINK_GATEWAY_REACHABLE.rawValue)
+        case .stale: CInt(UPLINK_GATEWAY_STALE.rawValue)
+        case .probing: CInt(UPLINK_GATEWAY_PROBING.rawValue)
+        case .failed: CInt(UPLINK_GATEWAY_FAILED.rawValue)
+        case .permanent: CInt(UPLINK_GATEWAY_PERMANENT.rawValue)
+        case .unknown: CInt(UPLINK_GATEWAY_UNKNOWN.rawValue)
+        }
+    }
+}

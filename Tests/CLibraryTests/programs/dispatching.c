@@ -92,6 +92,11 @@ int main(void) {
     (void)uplink_path_dns_is_reachable(last);
     CHECK(strcmp(uplink_path_interface_address(last, 0, 0), "192.0.2.10") == 0);
     CHECK(uplink_path_interface_address(last, 0, uplink_path_interface_address_count(last, 0)) == NULL);
+    CHECK(uplink_path_alternative_count(last) == 0 && !uplink_path_family_is_degraded(last, UPLINK_IPV4));
+    int gateway = uplink_path_family_gateway_state(last, UPLINK_IPV4);
+    CHECK(gateway >= UPLINK_GATEWAY_NONE && gateway <= UPLINK_GATEWAY_UNKNOWN);
+    for (size_t i = 0; i < uplink_path_resolver_count(last); i++)
+        CHECK(strlen(uplink_path_resolver_address(last, i)) > 0);
     CHECK(uplink_path_description(last) == uplink_path_description(last)); /* lasts as long as the path */
 
     CHECK_STATUS(uplink_perform(context, 0, NULL, operation, outcome, NULL, NULL), UPLINK_OK);

@@ -70,6 +70,9 @@ static void no_path(void) {
     CHECK(uplink_path_interface_index(NULL, 0) == 0 && uplink_path_interface_kind(NULL, 0) == 0);
     CHECK(uplink_path_interface_mtu(NULL, 0) == 0 && !uplink_path_interface_is_metered(NULL, 0));
     CHECK(uplink_path_interface_address_count(NULL, 0) == 0 && uplink_path_interface_address(NULL, 0, 0) == NULL);
+    CHECK(!uplink_path_family_is_degraded(NULL, UPLINK_IPV4) && uplink_path_family_gateway_state(NULL, 6) == 0);
+    CHECK(uplink_path_alternative_count(NULL) == 0 && uplink_path_alternative_name(NULL, 0) == NULL);
+    CHECK(uplink_path_resolver_count(NULL) == 0 && uplink_path_resolver_address(NULL, 0) == NULL);
     CHECK(uplink_response_status(NULL) == 0 && uplink_response_url(NULL) == NULL);
     CHECK(uplink_response_content_length(NULL) == -1 && uplink_response_header(NULL, "Date") == NULL);
     CHECK(uplink_response_header_count(NULL) == 0 && uplink_response_header_name(NULL, 0) == NULL);
@@ -82,6 +85,7 @@ static void wrong_path_arguments(uplink_context *context) {
     CHECK(!uplink_path_family_is_available(path, 5) && uplink_path_family_source(path, -1) == NULL);
     CHECK(uplink_path_interface_name(path, SIZE_MAX) == NULL);
     CHECK(uplink_path_interface_address(path, 0, SIZE_MAX) == NULL);
+    CHECK(uplink_path_alternative_name(path, SIZE_MAX) == NULL && uplink_path_resolver_address(path, SIZE_MAX) == NULL);
     CHECK(uplink_path_interface_address_count(path, SIZE_MAX / 2 + 1) == 0);
     uplink_path_release(path);
     CHECK_STATUS(uplink_current_path(context, -2, &path), UPLINK_EINVAL);

@@ -27,6 +27,13 @@ static void completes(uplink_context *context, uint64_t id, void *user) {
     CHECK_STATUS(uplink_operation_complete(context, id, 8), UPLINK_ENOENT);
 }
 
+/* Where the context may be gone before the operation says so. */
+static void completes_if_it_may(uplink_context *context, uint64_t id, void *user) {
+    ((call *)user)->runs++;
+    int status = uplink_operation_complete(context, id, 7);
+    CHECK(status == UPLINK_OK || status == UPLINK_ENOENT);
+}
+
 static void completes_later(uplink_context *context, uint64_t id, void *user) {
     (void)context;
     ((call *)user)->runs++;
@@ -45,7 +52,7 @@ static void outcome(uplink_context *context, uint64_t id, const uplink_outcome *
 }
 
 static void start(uplink_context *context, int64_t timeout, const uplink_requirement *requirement, uplink_operation_cb operation) {
-    memset(calls, 0, sizeof(calls));
+    memset(calls, 0, sizeof(*calls) * (size_t)count);
     latch_add(&begun, -latch_count(&begun));
     latch_add(&ended, -latch_count(&ended));
     for (int i = 0; i < count; i++)
@@ -137,6 +144,22 @@ int main(int argument_count, char **arguments) {
     start(shared, UPLINK_INFINITE, &nowhere, completes);
     CHECK_STATUS(uplink_context_destroy(shared), UPLINK_OK);
     all_are(UPLINK_ESTOPPED, false, 0);
+
+    /* Stopped while they begin: what is told as not started did not run. */
+    int all = count;
+    count = 20;
+    for (int round = 0; round < all / 20; round++) {
+        CHECK_STATUS(uplink_context_create(NULL, &shared), UPLINK_OK);
+        CHECK_STATUS(uplink_wait(shared, 90000, NULL), UPLINK_OK);
+        start(shared, UPLINK_INFINITE, NULL, round % 2 ? completes_if_it_may : completes_later);
+        if (round % 3) sched_yield();
+        CHECK_STATUS(uplink_context_destroy(shared), UPLINK_OK);
+        for (int i = 0; i < count; i++) {
+            CHECK(calls[i].ends == 1 && calls[i].runs == calls[i].started);
+            CHECK(calls[i].status == UPLINK_ESTOPPED || (calls[i].started && calls[i].status == UPLINK_OK));
+        }
+    }
+    count = all;
     printf("performs: %d of every outcome\n", count);
     return 0;
 }
