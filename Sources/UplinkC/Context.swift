@@ -12,6 +12,9 @@ final class Context: Sendable {
     /// Its number in ``Handles``.
     let handle: UInt
     let loop: EventLoop
+    /// What the context's tasks prefer: the loop's side for tasks. A task that was given the loop itself would release
+    /// that side in the end without having retained it.
+    let executor: (any TaskExecutor)?
     let monitor: LinuxNetworkMonitor
     let performer: NetworkOperationPerformer
     let transport: CurlTransport
@@ -27,6 +30,7 @@ final class Context: Sendable {
         } catch {
             throw StatusError(error.code == .networkNamespace ? Status.namespace : Status.system)
         }
+        executor = loop.asUnownedTaskExecutor().asTaskExecutor()
         do {
             transport = try CurlTransport(on: loop, configuration: options.transport)
         } catch {
@@ -68,7 +72,7 @@ final class Context: Sendable {
         if let thread { thread.join() } else { queue.runUntilFinished() }
         monitor.stop()
         let isShut = Latch()
-        Task(executorPreference: loop) { [transport] in
+        Task(executorPreference: executor) { [transport] in
             await transport.shutdown(.cancelling)
             isShut.open()
         }
@@ -81,7 +85,7 @@ final class Context: Sendable {
 
     /// Holds a subscription, so that the path is known whenever it is asked for. While nothing changes it costs nothing.
     private func keepMonitorAwake() {
-        Task(executorPreference: loop) { [monitor, log] in
+        Task(executorPreference: executor) { [monitor, log] in
             do throws(NetworkMonitorError) {
                 for try await path in monitor.paths { log(.info) { "path: \(path)" } }
             } catch {
