@@ -11,7 +11,7 @@ import UplinkTesting
     .timeLimit(.minutes(20)), .undisturbed, .serialized,  // the first one may have to build the library
     .needsNetworkNamespaces)
 struct SamePathTests {
-    /// What happens to a host with an interface `eth0`, and the status that follows.
+    /// What happens to a host with an interface `eth0`, and the status that follows. All but the first tell a new path.
     private static let steps: [(command: String, status: NetworkPath.Status)] = [
         ("link set eth0 up", .unsatisfied),
         ("addr add 192.0.2.10/24 dev eth0", .unsatisfied),
@@ -42,13 +42,19 @@ struct SamePathTests {
                 try await withEventLoop(networkNamespace: host.name) { loop in
                     let monitor = LinuxNetworkMonitor(on: loop)
                     let subscription = Task { for try await _ in monitor.paths {} }
+                    var generation: UInt64 = 0
                     for step in Self.steps {
                         try host.ip(step.command)
                         try await eventually(within: .seconds(20), "both tell of `\(step.command)`") {
-                            guard let path = monitor.currentPath, path.status == step.status else { return false }
+                            guard let path = monitor.currentPath, path.status == step.status,
+                                path.generation > generation
+                            else {
+                                return false
+                            }
                             let lines = watch.output.split(separator: "\n")
                             return lines.last.map { comparable(String($0)) } == comparable(path.json)
                         }
+                        generation = monitor.currentPath?.generation ?? 0
                     }
                     monitor.stop()
                     _ = await subscription.result

@@ -8,10 +8,18 @@ protocol Call: Sendable {
 
     /// The context is being destroyed; the call has to end though the program does nothing more.
     func stop()
+
+    /// The operation that it runs is complete, with this number; false when it runs none.
+    func complete(_ result: CInt) -> Bool
+
+    /// Lets a paused body go on; false when it has no body that could be paused.
+    func resume() -> Bool
 }
 
 extension Call {
     func stop() { cancel() }
+    func complete(_ result: CInt) -> Bool { false }
+    func resume() -> Bool { false }
 }
 
 /// The task of a call, which may be cancelled before there is one.

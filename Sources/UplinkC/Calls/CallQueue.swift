@@ -51,6 +51,9 @@ final class CallQueue: Sendable {
         }
     }
 
+    /// A call that has not ended.
+    func call(_ id: CallMachine.ID) -> (any Call)? { state.withLock { $0.machine.call(id) } }
+
     private static func tell(_ state: inout State) {
         let isReadable = state.machine.isReadable
         guard isReadable != state.isReadable, state.descriptor >= 0 else { return }

@@ -47,7 +47,6 @@ final class GetCall: Call {
         resumed.end()
     }
 
-    /// Lets a paused body go on; false when there is no body that could be paused.
     func resume() -> Bool {
         guard case .stream = target else { return false }
         resumed.raise()

@@ -44,7 +44,6 @@ final class PerformCall: Call {
         settled.end()
     }
 
-    /// The operation is complete; false when none runs.
     func complete(_ result: CInt) -> Bool {
         let wasRunning = progress.withLock { progress in
             guard progress == .running else { return false }

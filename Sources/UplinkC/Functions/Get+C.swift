@@ -37,8 +37,7 @@ public func uplink_get_file(
 @c @implementation
 public func uplink_resume(_ context: OpaquePointer?, _ id: UInt64) -> CInt {
     withContext(context) { context in
-        let call = context.queue.update { $0.call(id) } as? GetCall
-        return call?.resume() == true ? Status.ok : Status.noCall
+        context.queue.call(id)?.resume() == true ? Status.ok : Status.noCall
     }
 }
 

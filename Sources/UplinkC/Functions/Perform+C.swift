@@ -24,8 +24,7 @@ public func uplink_perform(
 @c @implementation
 public func uplink_operation_complete(_ context: OpaquePointer?, _ id: UInt64, _ result: CInt) -> CInt {
     withContext(context) { context in
-        let call = context.queue.update { $0.call(id) } as? PerformCall
-        return call?.complete(result) == true ? Status.ok : Status.noCall
+        context.queue.call(id)?.complete(result) == true ? Status.ok : Status.noCall
     }
 }
 
