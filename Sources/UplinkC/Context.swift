@@ -57,6 +57,13 @@ final class Context: Sendable {
     /// What a call that was cancelled tells: by the program, or by the end of the context.
     var cancellation: CInt { queue.update { $0.phase == .closing } ? Status.stopped : Status.cancelled }
 
+    /// Ends a call, whose last callback this is, and says so to the log.
+    func end(_ id: CallMachine.ID, _ what: String, _ status: CInt, _ message: String, _ last: CallMachine.Delivery) {
+        let isFailure = ![Status.ok, Status.cancelled, Status.stopped].contains(status)
+        log(isFailure ? .warning : .debug) { "call \(id), \(what), has ended: \(message)" }
+        queue.update { $0.end(id, last) }
+    }
+
     /// Runs the callbacks that are due, and says how many; only for programs that dispatch by themselves.
     func dispatch() -> CInt {
         guard dispatches else { return Status.invalid }

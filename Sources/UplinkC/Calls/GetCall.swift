@@ -60,7 +60,6 @@ final class GetCall: Call {
                 self.end(id, in: context, Status.ok, Status.text(Status.ok))
             } catch {
                 let (status, message) = Self.explain(error, in: context)
-                context.log(.warning) { "call \(id), GET: \(message)" }
                 self.end(id, in: context, status, message)
             }
         }
@@ -148,7 +147,7 @@ final class GetCall: Call {
             guard let response else { return tellEnd(id, in: context, status, message, nil) }
             response.withPointer { tellEnd(id, in: context, status, message, $0) }
         }
-        context.queue.update { $0.end(id, last) }
+        context.end(id, "GET", status, message, last)
     }
 
     private func tellEnd(

@@ -104,7 +104,6 @@ final class PerformCall: Call {
     }
 
     private func end(_ id: CallMachine.ID, in context: Context, _ ending: Ending) {
-        if ending.status != Status.ok { context.log(.warning) { "call \(id), perform: \(ending.message)" } }
         let last = CallMachine.Delivery(kind: .end) { [outcome, user] in
             ending.message.withCString { message in
                 var told = uplink_outcome(
@@ -113,6 +112,6 @@ final class PerformCall: Call {
                 outcome(context.pointer, id, &told, user.pointer)
             }
         }
-        context.queue.update { $0.end(id, last) }
+        context.end(id, "perform", ending.status, ending.message, last)
     }
 }

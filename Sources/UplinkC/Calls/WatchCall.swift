@@ -33,9 +33,10 @@ final class WatchCall: Call {
         } catch {
             status = Status.monitor
         }
-        context.queue.update { [callback, user] in
-            $0.end(id, .init(kind: .end) { callback(context.pointer, id, status, nil, user.pointer) })
+        let last = CallMachine.Delivery(kind: .end) { [callback, user] in
+            callback(context.pointer, id, status, nil, user.pointer)
         }
+        context.end(id, "watch", status, Status.text(status), last)
     }
 
     private func tell(_ path: NetworkPath, of id: CallMachine.ID, in context: Context) -> Bool {

@@ -21,6 +21,7 @@ func begin<NewCall: Call>(
 ) -> CInt {
     guard let number = context.queue.update({ $0.add(call) }) else { return Status.stopped }
     id?.pointee = number
+    context.log(.debug) { "call \(number) begins" }
     start(call, number)
     return Status.ok
 }
