@@ -12,9 +12,6 @@ final class Context: Sendable {
     /// Its number in ``Handles``.
     let handle: UInt
     let loop: EventLoop
-    /// What the context's tasks prefer: the loop's side for tasks. A task that was given the loop itself would release
-    /// that side in the end without having retained it.
-    let executor: (any TaskExecutor)?
     let monitor: LinuxNetworkMonitor
     let performer: NetworkOperationPerformer
     let transport: CurlTransport
@@ -30,7 +27,6 @@ final class Context: Sendable {
         } catch {
             throw StatusError(error.code == .networkNamespace ? Status.namespace : Status.system)
         }
-        executor = loop.asUnownedTaskExecutor().asTaskExecutor()
         do {
             transport = try CurlTransport(on: loop, configuration: options.transport)
         } catch {
@@ -79,7 +75,7 @@ final class Context: Sendable {
         if let thread { thread.join() } else { queue.runUntilFinished() }
         monitor.stop()
         let isShut = Latch()
-        Task(executorPreference: executor) { [transport] in
+        Task(executorPreference: loop) { [transport] in
             await transport.shutdown(.cancelling)
             isShut.open()
         }
@@ -92,7 +88,7 @@ final class Context: Sendable {
 
     /// Holds a subscription, so that the path is known whenever it is asked for. While nothing changes it costs nothing.
     private func keepMonitorAwake() {
-        Task(executorPreference: executor) { [monitor, log] in
+        Task(executorPreference: loop) { [monitor, log] in
             do throws(NetworkMonitorError) {
                 for try await path in monitor.paths { log(.info) { "path: \(path)" } }
             } catch {

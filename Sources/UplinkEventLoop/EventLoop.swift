@@ -28,7 +28,8 @@ public final class EventLoop: Sendable {
     let thread: LoopThread
     /// Why the loop never started.
     private let failure: EventLoopError?
-    private let preference = LoopPreference()
+    /// The side of the loop that actors live on.
+    let isolation = LoopIsolation()
 
     /// Starts a loop; it runs until ``end()``.
     ///
@@ -39,7 +40,7 @@ public final class EventLoop: Sendable {
         inbox = try Inbox()
         thread = LoopThread()
         failure = nil
-        preference.loop = self
+        isolation.loop = self
         try thread.start(for: self, networkNamespace: networkNamespace)
     }
 
@@ -48,7 +49,7 @@ public final class EventLoop: Sendable {
         inbox = Inbox(closed: ())
         thread = LoopThread()
         failure = error
-        preference.loop = self
+        isolation.loop = self
     }
 
     /// Ends the loop: what was enqueued runs, every handle is closed, the thread is joined.
@@ -84,11 +85,11 @@ public final class EventLoop: Sendable {
 }
 
 extension EventLoop: SerialExecutor, TaskExecutor {
-    /// Takes a job of an actor; the concurrency runtime calls this, from any thread.
-    public func enqueue(_ job: consuming ExecutorJob) { submit(.job(UnownedJob(job))) }
+    /// Takes a job of a task that prefers the loop; the concurrency runtime calls this, from any thread.
+    public func enqueue(_ job: consuming ExecutorJob) { submit(.preferringJob(UnownedJob(job))) }
 
-    /// The loop as what a task prefers, for the concurrency runtime.
-    public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: preference) }
+    /// The loop as what an actor names as its `unownedExecutor`.
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: isolation) }
 
     /// Whether the caller runs on this loop's thread.
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
@@ -107,16 +108,6 @@ extension EventLoop: SerialExecutor, TaskExecutor {
         case .work(let work): work()
         }
     }
-}
-
-/// The side of a loop that tasks prefer, an object of its own, so that their jobs are told from those of actors.
-///
-/// A job runs under the executors that its task asks for, or the runtime takes every call between two actors on the loop
-/// for a change of executors, and enqueues it.
-private final class LoopPreference: TaskExecutor, @unchecked Sendable {  // `loop` is set once, by the loop's initialiser
-    unowned var loop: EventLoop?
-
-    func enqueue(_ job: consuming ExecutorJob) { loop?.submit(.preferringJob(UnownedJob(job))) }
 }
 
 /// Runs `body` with an event loop of its own, which has ended when this returns.

@@ -5,8 +5,9 @@ import UplinkCore
 
 /// What other threads ask of the loop, taken in batches; an `eventfd` wakes the loop once per batch.
 ///
-/// The flags stand under one lock with the entries, so that no wake-up is lost, and none is written to a closed
-/// descriptor. (libuv's own `uv_async_t` costs more: its receiving side spins.)
+/// The flags stand under one lock with the entries, so that no wake-up is lost. The descriptor is written to when the lock
+/// is free again, or the loop that wakes would have to wait for it; therefore it stays open as long as the inbox is there.
+/// (libuv's own `uv_async_t` costs more: its receiving side spins.)
 final class Inbox: Sendable {
     enum Entry: Sendable {
         /// A job of an actor on the loop.
@@ -31,10 +32,16 @@ final class Inbox: Sendable {
         var isAsleep = false
         /// The loop is to end when it has run what is here.
         var isClosing = false
-        /// The loop's thread is gone, and so is the descriptor.
+        /// The loop's thread is gone.
         var isClosed = false
         /// A thread runs late entries.
         var hasAfterlife = false
+
+        /// Ends the loop's sleep. True: somebody has to wake it.
+        mutating func awaken() -> Bool {
+            defer { isAsleep = false }
+            return isAsleep
+        }
     }
 
     /// Readable when the loop should wake.
@@ -52,26 +59,28 @@ final class Inbox: Sendable {
         state.withLock { ($0.isClosing, $0.isClosed) = (true, true) }
     }
 
+    deinit { if wakeDescriptor >= 0 { Glibc.close(wakeDescriptor) } }
+
     func add(_ entry: Entry) -> Addition {
-        state.withLock { state in
+        let (addition, wakesLoop): (Addition, Bool) = state.withLock { state in
             state.entries.append(entry)
-            if state.isClosed {
-                if state.hasAfterlife { return .done }
-                state.hasAfterlife = true
-                return .needsAfterlife
-            }
-            wake(&state)
-            return .done
+            guard state.isClosed else { return (.done, state.awaken()) }
+            if state.hasAfterlife { return (.done, false) }
+            state.hasAfterlife = true
+            return (.needsAfterlife, false)
         }
+        if wakesLoop { wake() }
+        return addition
     }
 
     /// Asks the loop to end after what is in the inbox.
     func close() {
-        state.withLock { state in
-            guard !state.isClosing else { return }
+        let wakesLoop = state.withLock { state in
+            guard !state.isClosing else { return false }
             state.isClosing = true
-            wake(&state)
+            return state.awaken()
         }
+        if wakesLoop { wake() }
     }
 
     var isClosing: Bool { state.withLock { $0.isClosing } }
@@ -94,18 +103,12 @@ final class Inbox: Sendable {
     }
 
     /// Makes the loop poll without waiting.
-    func wakeSelf() {
-        state.withLock { state in
-            state.isAsleep = true
-            wake(&state)
-        }
-    }
+    func wakeSelf() { wake() }
 
     /// Marks the end of the loop's thread. What is left, and what comes later, is for the afterlife.
     func finish() -> Addition {
         state.withLock { state in
             state.isClosed = true
-            Glibc.close(wakeDescriptor)
             state.hasAfterlife = !state.entries.isEmpty
             return state.hasAfterlife ? .needsAfterlife : .done
         }
@@ -130,9 +133,7 @@ final class Inbox: Sendable {
         _ = read(wakeDescriptor, &count, 8)  // empty when another wake-up was taken with this one
     }
 
-    private func wake(_ state: inout State) {
-        guard state.isAsleep else { return }
-        state.isAsleep = false
+    private func wake() {
         var one: UInt64 = 1
         _ = write(wakeDescriptor, &one, 8)  // fails only when the counter is full, and then the loop wakes anyway
     }

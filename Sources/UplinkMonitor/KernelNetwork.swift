@@ -76,7 +76,9 @@ package final class KernelNetwork {
     func watch(_ addresses: [IPAddress]) {
         let missing = Set(addresses).subtracting(watched)
         guard !missing.isEmpty else { return }
-        if watched.count + missing.count > Self.watchedAddresses { watched = configuration.targets }
+        if watched.count + missing.count > Self.watchedAddresses {
+            watched = configuration.targets + resolvers.map(\.address)
+        }
         watched += missing
         if configuration.kernelFilter { events.watchRoutes(to: watched) }
     }

@@ -58,6 +58,7 @@ extension LinuxNetworkMonitor.Configuration {
         guard zone?.isEmpty != true else { throw .invalid("the interface after % in \(address)% is missing") }
         var configuration = self
         configuration.target = .address(address, zone: zone)
+        configuration.resolverFile = nil  // an address needs no name server
         return configuration
     }
 }

@@ -16,6 +16,14 @@ private actor Counter: LoopActor {
     func add() { count += 1 }
 
     func isOnLoop() -> Bool { eventLoop.isCurrent }
+
+    /// Whether a call of another actor on the loop overtakes what was enqueued before it.
+    func callOvertakes(_ other: Counter) async -> Bool {
+        let hasRun = Locked(false)
+        eventLoop.execute { hasRun.withLock { $0 = true } }
+        await other.add()
+        return !hasRun.withLock { $0 }
+    }
 }
 
 @Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
@@ -92,6 +100,28 @@ struct EventLoopTests {
             #expect(!wasOnLoop)
             await #expect(throws: CancellationError.self) { try await loop.offLoop { throw CancellationError() } }
         }
+    }
+
+    @Test func callsFromOneActorOfTheLoopToAnotherAreNotEnqueued() async throws {
+        try await withEventLoop { loop in
+            #expect(await Counter(on: loop).callOvertakes(Counter(on: loop)))
+        }
+    }
+
+    @Test func tasksThatPreferALoopLeaveItToItsOtherOwners() async throws {
+        weak var loop: EventLoop?
+        try await withEventLoop { new in
+            loop = new
+            for _ in 0..<100 { await Task(executorPreference: new) { await Counter(on: new).add() }.value }
+            await withTaskExecutorPreference(new) {
+                await withDiscardingTaskGroup { group in
+                    for _ in 0..<100 { group.addTask { await Counter(on: new).add() } }
+                    for _ in 0..<100 { group.addTask(executorPreference: new) { await Counter(on: new).add() } }
+                }
+            }
+            #expect(await Counter(on: new).isOnLoop())
+        }
+        try await eventually("the loop is released") { loop == nil }
     }
 
     @Test func aLoopEndsThoughATaskOnItNeverStopsYielding() async throws {

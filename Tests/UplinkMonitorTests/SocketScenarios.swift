@@ -110,6 +110,7 @@ struct SocketScenarios {
         in scenario: Scenario, _ change: (inout LinuxNetworkMonitor.Configuration) -> Void
     ) -> LinuxNetworkMonitor {
         var configuration = LinuxNetworkMonitor.Configuration()
+        configuration.resolverFile = nil
         change(&configuration)
         return LinuxNetworkMonitor(on: scenario.loop, configuration: configuration)
     }

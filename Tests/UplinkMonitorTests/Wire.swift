@@ -7,9 +7,14 @@ enum Wire {
     static let done = 3
     static let newLink = 16
     static let deleteLink = 17
+    static let getLink = 18
     static let newAddress = 20
+    static let getAddress = 22
     static let newRoute = 24
     static let deleteRoute = 25
+    static let getRoute = 26
+    static let newNeighbour = 28
+    static let getNeighbour = 30
     static let newRule = 32
 
     // Flags of messages.

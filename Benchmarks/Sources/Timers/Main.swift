@@ -36,8 +36,8 @@ enum Main {
                             try run.repeated { plain_heap_cancelled(run.count, span, $0) }
                         },
                         Subject("Uplink, LoopTimers") { try await UplinkTimers.cancelled($0) },
-                        Subject("NIO, scheduleTask") { try await NIOTimers.cancelledTasks($0) },
-                        Subject("NIO, scheduleCallback") { try await NIOTimers.cancelledCallbacks($0) },
+                        Subject("NIO, scheduleTask", limit: 100_000) { try await NIOTimers.cancelledTasks($0) },
+                        Subject("NIO, scheduleCallback", limit: 100_000) { try await NIOTimers.cancelledCallbacks($0) },
                         Subject("Dispatch, one timer source each") { await DispatchTimers.cancelled($0) },
                     ]),
             ]

@@ -37,7 +37,7 @@ final class CallTask: Sendable {
 
     /// Runs the work of a call on the loop's thread.
     func start(on context: Context, _ work: @escaping @Sendable () async -> Void) {
-        let task = Task(executorPreference: context.executor) { await work() }
+        let task = Task(executorPreference: context.loop) { await work() }
         let isLate = state.withLock { state in
             switch state {
             case .none, .running:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+package import Glibc
 
 /// A value that is only reachable while a `pthread_mutex_t` is held.
 ///
 /// A POSIX mutex, because ThreadSanitizer understands it: `Synchronization.Mutex` is a futex on Linux and gives false
-/// reports there.
+/// reports there. Inlinable, since nothing that other modules do with a lock is as long as an unspecialised call.
 package final class Locked<State>: @unchecked Sendable {  // `state` is read and written with `mutex` held, only
-    private var state: State
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline var state: State
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     package init(_ state: sending State) {
         self.state = state
@@ -23,6 +23,7 @@ package final class Locked<State>: @unchecked Sendable {  // `state` is read and
     }
 
     /// Runs `body` with the lock held. `body` must not resume a continuation, call user code or lock again.
+    @inlinable
     package func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
