@@ -25,6 +25,7 @@ struct ChangeScenarios {
                 #expect(try await changes.next() == NetworkChange(changedDefaultRoutes: [.ipv4]))
                 try router.ip("link set r0 down")  // the address stays, the way does not
                 #expect(try await changes.next() == NetworkChange(changedDefaultRoutes: [.ipv4]))
+                try await eventually("the loss is told too") { monitor.currentPath?.isSatisfied == false }
                 try router.ip("link set r0 up")
                 try await eventually("the way is back") { monitor.currentPath?.isSatisfied == true }
                 try host.ip("link del eth0")

@@ -33,7 +33,7 @@ struct DestinationScenarios {
     @Test func aNeighbourNeedsNoDefaultRoute() async throws {
         try await withScenario(from: .connected) { scenario in
             try await scenario.watching("192.0.2.77") { scenario in
-                #expect(await scenario.observer.latest?.unsatisfiedReason == .noAddress)
+                try await scenario.reach { $0.unsatisfiedReason == .noAddress }
                 try scenario.host.ip("addr add 192.0.2.10/24 dev eth0")
                 let path = try await scenario.path { $0.isSatisfied }
                 #expect(path.ipv4.interface == "eth0")

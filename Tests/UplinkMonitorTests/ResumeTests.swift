@@ -69,7 +69,8 @@ enum WallClock {
         guard let file = fopen("/proc/self/status", "re") else { return false }
         defer { fclose(file) }
         var buffer = [UInt8](repeating: 0, count: 8192)
-        let text = String(decoding: buffer.prefix(fread(&buffer, 1, buffer.count, file)), as: UTF8.self)
+        let count = fread(&buffer, 1, buffer.count, file)
+        let text = String(decoding: buffer.prefix(count), as: UTF8.self)
         let line = text.split(separator: "\n").first { $0.hasPrefix("CapEff:") }
         let capabilities = line?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
         return capabilities & 1 << 25 != 0

@@ -54,12 +54,12 @@ struct ValidationScenarios {
             script.answer(.ipv6, .captivePortal(url: "http://portal.example/"))
             script.answer(.ipv4, .validated(at: .now))
             try scenario.network.addIPv6()
-            let second = try await scenario.path { $0.ipv6.validation.state == .captivePortal }
+            let second = try await scenario.reach { $0.ipv6.validation.state == .captivePortal }
             #expect(second.isSatisfied)
             #expect(second.ipv6.validation.captivePortalURL == "http://portal.example/")
             #expect(second.ipv4.validation == .probing)  // it hangs since before
             try scenario.host.ip("route replace default via 192.0.2.254")
-            let third = try await scenario.path { $0.ipv4.validation.state == .validated }
+            let third = try await scenario.reach { $0.ipv4.validation.state == .validated }
             #expect(third.ipv4.gateway == IPAddress("192.0.2.254"))
             #expect(script.asked.prefix(2) == [.ipv4, .ipv6] && script.asked.count { $0 == .ipv4 } == 2)
             #expect(await scenario.monitor.statistics.validations >= 3)
@@ -70,11 +70,11 @@ struct ValidationScenarios {
         let script = Script()
         script.answer(.ipv4, .failed("no answer"))
         try await withMonitor(script) { scenario in
-            let failed = try await scenario.path { $0.ipv4.validation.state == .failed }
+            let failed = try await scenario.reach { $0.ipv4.validation.state == .failed }
             #expect(failed.isSatisfied)
             try await eventually("it is tried again") { script.asked.count >= 2 }
             script.answer(.ipv4, .validated(at: .now))
-            try await scenario.path { $0.ipv4.validation.state == .validated }
+            try await scenario.reach { $0.ipv4.validation.state == .validated }
         }
     }
 
@@ -86,11 +86,11 @@ struct ValidationScenarios {
             var clocks = ClockReading.now
             clocks.boottime += .seconds(60)
             await scenario.monitor.watcher.compareClocks(clocks)
-            try await scenario.path { $0.lastResume != nil && $0.ipv4.validation.state == .validated }
+            try await scenario.reach { $0.lastResume != nil && $0.ipv4.validation.state == .validated }
             #expect(script.asked.count == 2)
             script.answer(.ipv4, .failed("no answer"))
             scenario.monitor.reportBadNetwork()
-            try await scenario.path { $0.ipv4.validation.state == .failed }
+            try await scenario.reach { $0.ipv4.validation.state == .failed }
         }
     }
 

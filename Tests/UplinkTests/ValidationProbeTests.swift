@@ -33,11 +33,15 @@ struct ValidationProbeTests {
     }
 
     private func withServer(
-        _ ipv4: Answer, _ ipv6: Answer, _ body: nonisolated(nonsending) (Fixture) async throws -> Void
+        _ ipv4: Answer, _ ipv6: Answer, preferring preferred: IPAddress.Family = .ipv4,
+        _ body: nonisolated(nonsending) (Fixture) async throws -> Void
     ) async throws {
         let addresses = ["192.0.2.1", "2001:db8:1::1"].compactMap { IPAddress($0) }
         var transport = CurlTransport.Configuration()
-        transport.resolve = ["probe.example:8080": addresses]
+        // Left to itself, libcurl would take the first one's family.
+        transport.resolve = [
+            "probe.example:8080": preferred == .ipv4 ? addresses : addresses.reversed()
+        ]
         try await withNetworkNamespaces { host, router in
             try host.ip("link set lo up")
             try host.ip("link add eth0 index 40 type veth peer name r0 index 50 netns \(router.name)")
@@ -74,8 +78,9 @@ struct ValidationProbeTests {
         throw TimeIsUp(expectation: "a validated path before the stream's end")
     }
 
-    @Test func eachFamilyIsValidatedByItsOwnAnswer() async throws {
-        try await withServer(Self.noContent, Self.page) { fixture in
+    @Test(arguments: IPAddress.Family.allCases)
+    func eachFamilyIsValidatedByItsOwnAnswer(preferred: IPAddress.Family) async throws {
+        try await withServer(Self.noContent, Self.page, preferring: preferred) { fixture in
             let probe = ValidationProbe.http204(fixture.url, on: fixture.loop, transport: fixture.transport)
             let found = try await verdicts(probe, on: fixture.loop)
             #expect(found.ipv4.state == .validated)

@@ -25,7 +25,7 @@ struct PathNews: Equatable {
             return
         }
         let differences = Self.sleep(before, path) + Self.status(before, path) + Self.costs(before, path)
-        items = differences.isEmpty ? [.notable("\(path)")] : differences
+        items = (differences.isEmpty ? [.notable("\(path)")] : differences) + Self.gaps(before, path)
     }
 
     private static func sleep(_ before: NetworkPath, _ path: NetworkPath) -> [Item] {
@@ -42,13 +42,13 @@ struct PathNews: Equatable {
             return (isSameReason ? [] : [.bad("still no network: \(reason)")]) + scope(before, path)
                 + alternatives(before, path)
         case (true, true):
-            return breaks(before, path) + handover(before, path) + families(before, path) + validation(before, path)
+            return handover(before, path) + families(before, path) + validation(before, path)
         }
     }
 
-    /// The network was away between two paths that both have one.
-    private static func breaks(_ before: NetworkPath, _ path: NetworkPath) -> [Item] {
-        path.generation > before.generation + 1 ? [.notable("after a short break or another change in between")] : []
+    /// Something was so short that it was not told, or not taken in time.
+    private static func gaps(_ before: NetworkPath, _ path: NetworkPath) -> [Item] {
+        path.generation > before.generation + 1 ? [.notable("other changes came and went in between")] : []
     }
 
     private static func scope(_ before: NetworkPath, _ path: NetworkPath) -> [Item] {

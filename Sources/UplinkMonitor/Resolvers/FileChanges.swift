@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import UplinkEventLoop
 
 /// An inotify(7) descriptor that becomes readable when a file is written or replaced, also where it is a link.
 ///
@@ -12,14 +13,28 @@ final class FileChanges: Sendable {
     private static let maximumOfLinks = 8
 
     let descriptor: CInt
+    private let loop: EventLoop?
 
     /// Nil where none can be had; their number is limited per user.
-    init?() {
+    ///
+    /// - Parameter loop: The loop that closing must not hold up: it waits for the kernel to forget the watches, which
+    ///   takes milliseconds, on a busy machine tens of them.
+    init?(on loop: EventLoop? = nil) {
+        self.loop = loop
         descriptor = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
         guard descriptor >= 0 else { return nil }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        guard descriptor >= 0 else { return }
+        guard let loop else {
+            close(descriptor)
+            return
+        }
+        loop.offLoop({ [descriptor] in close(descriptor) }) { [descriptor] result in
+            if case .failure = result { close(descriptor) }  // the loop has ended
+        }
+    }
 
     /// Watches a file, wherever its name leads at this moment. May block; harmless when repeated.
     ///

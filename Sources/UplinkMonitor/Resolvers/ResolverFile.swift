@@ -6,12 +6,13 @@ import UplinkEventLoop
 /// Reads the resolver's file at the start and whenever it changes: off the loop, so that a file system which hangs does
 /// not hold it up.
 ///
-/// Where inotify cannot be had, the file is read once.
+/// The file is watched, and read once more, when the monitor has been at work for a moment: subscriptions that come and go
+/// quickly leave inotify alone, which is slow to close and limited in number. Where it cannot be had, that was all.
 actor ResolverFile: LoopActor {
     nonisolated let eventLoop: EventLoop
     private let path: String
     private let tell: @Sendable ([DNSConfiguration.Resolver]) -> Void
-    private let changes = FileChanges()
+    private var changes: FileChanges?
     private var watcher: DescriptorWatcher?
     private var patience: LoopTimer?
     private var reading = ResolverReading()
@@ -29,20 +30,25 @@ actor ResolverFile: LoopActor {
     }
 
     /// Begins to read. The name servers are told when they are known, at the latest after `limit` (then none), and
-    /// whenever they are others.
+    /// whenever they are others. From then on the file is watched.
     ///
     /// - Throws: ``EventLoopError`` when the loop has ended.
     func start(within limit: Duration = .milliseconds(100)) throws(EventLoopError) {
-        if let changes {
-            let watcher = try DescriptorWatcher(of: changes.descriptor, for: self) { file, _ in file.somethingHappened()
-            }
-            watcher.start(.readable)
-            self.watcher = watcher
-        }
-        let patience = try LoopTimer(for: self) { $0.perform($0.reading.timeIsUp()) }
+        let patience = try LoopTimer(for: self) { $0.momentHasPassed() }
         patience.start(after: limit)
         self.patience = patience
         perform(reading.changed())
+    }
+
+    private func momentHasPassed() {
+        perform(reading.timeIsUp())
+        guard !isClosed, let changes = FileChanges(on: eventLoop) else { return }
+        do throws(EventLoopError) {
+            let watcher = try DescriptorWatcher(of: changes.descriptor, for: self) { file, _ in file.happened() }
+            watcher.start(.readable)
+            (self.watcher, self.changes) = (watcher, changes)
+            perform(reading.changed())
+        } catch {}  // the loop ends
     }
 
     /// Tells nothing any more.
@@ -52,9 +58,10 @@ actor ResolverFile: LoopActor {
         watcher = nil
         patience?.stop()
         patience = nil
+        changes = nil
     }
 
-    private func somethingHappened() {
+    private func happened() {
         if changes?.takeChanges(of: names) == true { perform(reading.changed()) }
     }
 
@@ -66,9 +73,7 @@ actor ResolverFile: LoopActor {
             eventLoop.offLoop({ [path, changes] in Content(of: path, changes) }) { [weak self] content in
                 self?.assumeIsolated { $0.wasRead(try? content.get()) }
             }
-        case .tell(let resolvers):
-            patience?.stop()
-            tell(resolvers)
+        case .tell(let resolvers): tell(resolvers)
         }
     }
 
