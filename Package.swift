@@ -12,6 +12,8 @@ let package = Package(
         .library(name: "UplinkCurl", targets: ["UplinkCurl"]),
         .library(name: "UplinkTesting", targets: ["UplinkTesting"]),
         .executable(name: "uplink", targets: ["UplinkCommand"]),
+        // What scripts/build-c-library makes libuplink.so of; of no use to Swift programs.
+        .library(name: "UplinkC", type: .static, targets: ["UplinkC"]),
     ],
     traits: [
         .trait(
@@ -33,6 +35,7 @@ let package = Package(
             name: "CLibCurl", path: "CModules/CLibCurl", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CNetlink", path: "CModules/CNetlink"),
+        .systemLibrary(name: "CLinux", path: "CModules/CLinux"),
         .systemLibrary(
             name: "CChafa", path: "CModules/CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
         .systemLibrary(name: "CPNG", path: "CModules/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
@@ -53,6 +56,15 @@ let package = Package(
             name: "Uplink",
             dependencies: [
                 "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkHTTP", "UplinkCurl", .httpTypes,
+            ]),
+
+        // The C library: its header is the contract, which UplinkC implements.
+        .target(name: "CUplink"),
+        .target(
+            name: "UplinkC",
+            dependencies: [
+                "CLinux", "CUplink", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkHTTP", "UplinkCurl",
+                .httpTypes, .system,
             ]),
 
         .target(name: "UplinkTesting", dependencies: ["UplinkCore", "UplinkHTTP", .httpTypes]),
@@ -105,6 +117,12 @@ let package = Package(
                 "UplinkCommand", "Uplink", "UplinkTesting", "TestSupport", .httpTypes,
                 .product(name: "FlyingFox", package: "FlyingFox"),
             ]),
+        .testTarget(
+            name: "CLibraryTests",
+            dependencies: [
+                "UplinkC", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkTesting", "TestSupport", .system,
+            ],
+            exclude: ["programs"]),
         .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
     ],
     swiftLanguageModes: [.v6]

@@ -8,6 +8,7 @@ packages_of() {
     pictures) echo libchafa-dev libglib2.0-dev libpng-dev ;;
     demo) echo iproute2 util-linux ;;
     test) echo iproute2 util-linux openssl procps nginx-light ;;
+    c-library) echo abigail-tools iproute2 mandoc valgrind ;;
     fresh) echo debootstrap ;;
     fuzz) echo iproute2 python3-minimal util-linux ;;
     picture-of-demo) echo tmux python3-pil fonts-dejavu-core ;;

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef UPLINK_VERSION_H
+#define UPLINK_VERSION_H
+
+/* The version of these headers; uplink_version() tells that of the library that runs. */
+#define UPLINK_VERSION_MAJOR 1
+#define UPLINK_VERSION_MINOR 0
+#define UPLINK_VERSION_PATCH 0
+#define UPLINK_VERSION_STRING "1.0.0"
+
+/* A version as one number that can be compared: 0x010203 for 1.2.3. */
+#define UPLINK_VERSION_NUMBER(major, minor, patch) (((major) << 16) | ((minor) << 8) | (patch))
+#define UPLINK_VERSION_HEX UPLINK_VERSION_NUMBER(UPLINK_VERSION_MAJOR, UPLINK_VERSION_MINOR, UPLINK_VERSION_PATCH)
+
+/* Whether these headers are of that version or a newer one; for #if. */
+#define UPLINK_AT_LEAST_VERSION(major, minor, patch) (UPLINK_VERSION_HEX >= UPLINK_VERSION_NUMBER(major, minor, patch))
+
+#endif

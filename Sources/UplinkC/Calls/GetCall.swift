@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUplink
+import HTTPTypes
+import SystemPackage
+import UplinkCore
+import UplinkHTTP
+
+/// A transfer that a program has asked for.
+final class GetCall: Call {
+    /// Where the body goes.
+    enum Target: Sendable {
+        /// To a callback, piece by piece.
+        case stream(uplink_body_cb)
+        /// Into memory, up to a limit.
+        case memory(limit: Int)
+        /// To a file.
+        case file(FilePath)
+    }
+
+    /// What has come so far.
+    private struct Progress {
+        var response: ResponseBox?
+        var received: Int64 = 0
+        var bytes: [UInt8] = []
+        /// What the body callback returned last.
+        var verdict: CInt = 0
+    }
+
+    private let task = CallTask()
+    /// Raised when a body callback has run.
+    private let told = Signal()
+    /// Raised when a paused body may go on.
+    private let resumed = Signal()
+    private let progress = Locked(Progress())
+    private let request: GetRequest
+    private let target: Target
+    private let done: uplink_get_cb
+    private let user: UserPointer
+
+    init(_ request: GetRequest, to target: Target, _ done: uplink_get_cb, _ user: UserPointer) {
+        (self.request, self.target, self.done, self.user) = (request, target, done, user)
+    }
+
+    func cancel() {
+        task.cancel()
+        told.end()
+        resumed.end()
+    }
+
+    func resume() -> Bool {
+        guard case .stream = target else { return false }
+        resumed.raise()
+        return true
+    }
+
+    func start(_ id: CallMachine.ID, in context: Context) {
+        task.start(on: context) {
+            do {
+                try await self.transfer(id, in: context)
+                self.end(id, in: context, Status.ok, Status.text(Status.ok))
+            } catch {
+                let (status, message) = Self.explain(error, in: context)
+                self.end(id, in: context, status, message)
+            }
+        }
+    }
+
+    private static func explain(_ error: any Error, in context: Context) -> (CInt, String) {
+        switch error {
+        case let error as HTTPClientError: return (Status.of(error), error.description)
+        case let error as NetworkOperationError: return (Status.of(error, in: context), error.message)
+        case let error as StatusError: return (error.status, Status.text(error.status))
+        case is CancellationError:
+            let status = context.cancellation
+            return (status, Status.text(status))
+        default: return (Status.transfer, "\(error)")
+        }
+    }
+
+    private func transfer(_ id: CallMachine.ID, in context: Context) async throws {
+        guard let wait = request.wait else { return try await load(id, in: context) }
+        let result = await context.performer.perform(withinSeconds: wait.seconds, requiring: wait.requirement) {
+            try await self.load(id, in: context)
+        }
+        switch result {
+        case .success: break
+        case .failure(.notStarted(let error)): throw error
+        case .failure(.operation(let error)): throw error
+        }
+    }
+
+    private func load(_ id: CallMachine.ID, in context: Context) async throws {
+        let client = HTTPClient(transport: context.transport, configuration: request.configuration)
+        let response = try await client.execute(request.head, timeouts: request.timeouts)
+        let box = ResponseBox(response)
+        progress.withLock { $0.response = box }
+        switch target {
+        case .stream(let callback):
+            try await tell(callback, box, nil, of: id, in: context)
+            for try await chunk in response.body { try await tell(callback, box, chunk, of: id, in: context) }
+        case .memory(let limit):
+            let bytes = try await response.body.collect(upTo: limit, within: nil)
+            progress.withLock { ($0.bytes, $0.received) = (bytes, Int64(bytes.count)) }
+        case .file(let path):
+            guard response.status == .ok else { return }
+            let size = try await response.body.write(to: path, replacingExisting: request.replacesExisting)
+            progress.withLock { $0.received = size }
+        }
+    }
+
+    /// Tells the body callback a piece, or the head alone, and waits until it wants more.
+    private func tell(
+        _ callback: uplink_body_cb, _ box: ResponseBox, _ chunk: HTTPBody.Chunk?, of id: CallMachine.ID,
+        in context: Context
+    ) async throws {
+        resumed.clear()
+        let event = CallMachine.Delivery(kind: .event(id)) { [self] in
+            let verdict = box.withPointer { response in
+                guard let chunk else { return callback(context.pointer, id, response, nil, 0, user.pointer) }
+                return chunk.withUnsafeBytes {
+                    callback(context.pointer, id, response, $0.baseAddress, $0.count, user.pointer)
+                }
+            }
+            progress.withLock { progress in
+                progress.verdict = verdict
+                progress.received += Int64(chunk?.count ?? 0)
+            }
+            told.raise()
+        } drop: { [told] in
+            told.raise()
+        }
+        guard context.queue.update({ $0.post(event) }) else { throw CancellationError() }
+        await told.wait()
+        try Task.checkCancellation()
+        switch progress.withLock({ $0.verdict }) {
+        case UPLINK_CONTINUE: break
+        case UPLINK_PAUSE:
+            await resumed.wait()
+            try Task.checkCancellation()
+        case let verdict: throw StatusError(verdict < 0 ? verdict : Status.invalid)
+        }
+    }
+
+    private func end(_ id: CallMachine.ID, in context: Context, _ status: CInt, _ message: String) {
+        let last = CallMachine.Delivery(kind: .end) { [self] in
+            let response = progress.withLock { $0.response }
+            guard let response else { return tellEnd(id, in: context, status, message, nil) }
+            response.withPointer { tellEnd(id, in: context, status, message, $0) }
+        }
+        context.end(id, "GET", status, message, last)
+    }
+
+    private func tellEnd(
+        _ id: CallMachine.ID, in context: Context, _ status: CInt, _ message: String, _ response: OpaquePointer?
+    ) {
+        let (bytes, received) = progress.withLock { ($0.bytes, $0.received) }
+        bytes.withUnsafeBytes { bytes in
+            message.withCString { message in
+                var result = uplink_get_result(
+                    size: MemoryLayout<uplink_get_result>.size, status: status, response: response,
+                    bytes: bytes.isEmpty ? nil : bytes.baseAddress, count: bytes.count, received: received,
+                    message: message)
+                done(context.pointer, id, &result, user.pointer)
+            }
+        }
+    }
+}

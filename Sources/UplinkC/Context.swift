@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUplink
+import SystemPackage
+import UplinkCore
+import UplinkCurl
+import UplinkEventLoop
+import UplinkHTTP
+import UplinkMonitor
+
+/// What belongs together for a C program: a loop and all that works on it, and the callbacks.
+final class Context: Sendable {
+    /// Its number in ``Handles``.
+    let handle: UInt
+    let loop: EventLoop
+    let monitor: LinuxNetworkMonitor
+    let performer: NetworkOperationPerformer
+    let transport: CurlTransport
+    let queue: CallQueue
+    let log: Log
+    /// Nil where the program dispatches by itself.
+    private let thread: CallbackThread?
+
+    init(_ options: ContextOptions) throws(StatusError) {
+        guard let queue = CallQueue() else { throw StatusError(Status.system) }
+        do {
+            loop = try EventLoop(networkNamespace: options.networkNamespace)
+        } catch {
+            throw StatusError(error.code == .networkNamespace ? Status.namespace : Status.system)
+        }
+        do {
+            transport = try CurlTransport(on: loop, configuration: options.transport)
+        } catch {
+            loop.end()
+            throw StatusError(Status.invalid)
+        }
+        self.queue = queue
+        thread = options.dispatches ? nil : CallbackThread(for: queue)
+        guard options.dispatches || thread != nil else {
+            loop.end()
+            throw StatusError(Status.system)
+        }
+        handle = Handles.reserve()
+        log = Log(options, queue: queue, handle: handle)
+        monitor = LinuxNetworkMonitor(on: loop)
+        performer = NetworkOperationPerformer(monitor: monitor, clock: LoopClock(on: loop))
+        Handles.insert(self)
+        keepMonitorAwake()
+    }
+
+    /// Whether callbacks run in `uplink_dispatch`.
+    var dispatches: Bool { thread == nil }
+
+    /// What a call that was cancelled tells: by the program, or by the end of the context.
+    var cancellation: CInt { queue.update { $0.phase == .closing } ? Status.stopped : Status.cancelled }
+
+    /// Ends a call, whose last callback this is, and says so to the log.
+    func end(_ id: CallMachine.ID, _ what: String, _ status: CInt, _ message: String, _ last: CallMachine.Delivery) {
+        let isFailure = ![Status.ok, Status.cancelled, Status.stopped].contains(status)
+        log(isFailure ? .warning : .debug) { "call \(id), \(what), has ended: \(message)" }
+        queue.update { $0.end(id, last) }
+    }
+
+    /// Runs the callbacks that are due, and says how many; only for programs that dispatch by themselves.
+    func dispatch() -> CInt {
+        guard dispatches else { return Status.invalid }
+        if queue.isRunningHere { return Status.deadlock }
+        return queue.update { $0.phase == .closing } ? Status.stopped : queue.dispatch()
+    }
+
+    /// Ends everything. When this returns, nothing of the context is left but its memory.
+    func destroy() -> CInt {
+        guard !queue.isRunningHere else { return Status.deadlock }
+        guard let calls = queue.update({ $0.close() }) else { return Status.stopped }
+        for call in calls { call.stop() }
+        if let thread { thread.join() } else { queue.runUntilFinished() }
+        monitor.stop()
+        let isShut = Latch()
+        Task(executorPreference: loop) { [transport] in
+            await transport.shutdown(.cancelling)
+            isShut.open()
+        }
+        isShut.wait()
+        loop.end()
+        Handles.remove(self)
+        queue.shut()
+        return Status.ok
+    }
+
+    /// Holds a subscription, so that the path is known whenever it is asked for. While nothing changes it costs nothing.
+    private func keepMonitorAwake() {
+        Task(executorPreference: loop) { [monitor, log] in
+            do throws(NetworkMonitorError) {
+                for try await path in monitor.paths { log(.info) { "path: \(path)" } }
+            } catch {
+                log(.error) { error.message }
+            }
+        }
+    }
+}
+
+/// What a function of the C library refuses with.
+struct StatusError: Error {
+    let status: CInt
+
+    init(_ status: CInt) { self.status = status }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+public import CUplink
+import Glibc
+import SystemPackage
+
+// The names are those of C; each function is documented in uplink.h.
+
+@c @implementation
+public func uplink_get(
+    _ context: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<uplink_get_options>?,
+    _ body: uplink_body_cb?, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?,
+    _ id: UnsafeMutablePointer<UInt64>?
+) -> CInt {
+    get(context, url, options, body.map(GetCall.Target.stream), done, user, id)
+}
+
+@c @implementation
+public func uplink_get_collect(
+    _ context: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<uplink_get_options>?,
+    _ limit: Int, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?, _ id: UnsafeMutablePointer<UInt64>?
+) -> CInt {
+    get(context, url, options, limit < 0 ? nil : .memory(limit: limit), done, user, id)
+}
+
+@c @implementation
+public func uplink_get_file(
+    _ context: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<uplink_get_options>?,
+    _ path: UnsafePointer<CChar>?, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?,
+    _ id: UnsafeMutablePointer<UInt64>?
+) -> CInt {
+    let isPath = path.map { (1..<Int(PATH_MAX)).contains(strnlen($0, Int(PATH_MAX))) } ?? false
+    let target = isPath ? path.map { GetCall.Target.file(FilePath(platformString: $0)) } : nil
+    return get(context, url, options, target, done, user, id)
+}
+
+@c @implementation
+public func uplink_resume(_ context: OpaquePointer?, _ id: UInt64) -> CInt {
+    withContext(context) { context in
+        context.queue.call(id)?.resume() == true ? Status.ok : Status.noCall
+    }
+}
+
+/// Begins a transfer; a target that is nil was not valid.
+private func get(
+    _ context: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<uplink_get_options>?,
+    _ target: GetCall.Target?, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?,
+    _ id: UnsafeMutablePointer<UInt64>?
+) -> CInt {
+    id?.pointee = 0
+    return withContext(context) { (context) throws(StatusError) in
+        guard let url, let target, let done else { return Status.invalid }
+        let call = GetCall(try GetRequest(url, options), to: target, done, UserPointer(user))
+        return begin(call, in: context, id) { $0.start($1, in: context) }
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUplink
+import UplinkCore
+import UplinkEventLoop
+import UplinkHTTP
+
+/// The numbers of `uplink_error`, as the functions return them.
+enum Status {
+    static let ok = UPLINK_OK.rawValue
+    static let invalid = UPLINK_EINVAL.rawValue
+    static let badHandle = UPLINK_EBADHANDLE.rawValue
+    static let stopped = UPLINK_ESTOPPED.rawValue
+    static let deadlock = UPLINK_EDEADLK.rawValue
+    static let busy = UPLINK_EBUSY.rawValue
+    static let noCall = UPLINK_ENOENT.rawValue
+    static let again = UPLINK_EAGAIN.rawValue
+    static let system = UPLINK_ESYSTEM.rawValue
+    static let namespace = UPLINK_ENAMESPACE.rawValue
+    static let cancelled = UPLINK_ECANCELED.rawValue
+    static let noNetwork = UPLINK_ENONETWORK.rawValue
+    static let monitor = UPLINK_EMONITOR.rawValue
+    static let url = UPLINK_EURL.rawValue
+    static let request = UPLINK_EREQUEST.rawValue
+    static let transfer = UPLINK_ETRANSFER.rawValue
+
+    /// What a number means, in words.
+    static func text(_ status: CInt) -> String { String(cString: uplink_strerror(status)) }
+
+    /// Why an operation was not started.
+    static func of(_ error: NetworkOperationError, in context: Context) -> CInt {
+        switch error.code {
+        case .timedOut: noNetwork
+        case .cancelled: context.cancellation
+        case .stopped: stopped
+        case .monitorFailed: monitor
+        case .invalidArgument: invalid
+        default: transfer
+        }
+    }
+
+    /// Why a transfer failed.
+    static func of(_ error: HTTPClientError) -> CInt { (numbers[error.code] ?? UPLINK_ETRANSFER).rawValue }
+
+    private static let numbers: [HTTPClientError.Code: uplink_error] = [
+        .invalidURL: UPLINK_EURL, .invalidRequest: UPLINK_EREQUEST, .invalidConfiguration: UPLINK_EINVAL,
+        .queueFull: UPLINK_EAGAIN, .closed: UPLINK_ESTOPPED,
+        .queueTimeout: UPLINK_ETIMEDOUT, .connectTimeout: UPLINK_ETIMEDOUT, .firstByteTimeout: UPLINK_ETIMEDOUT,
+        .stallTimeout: UPLINK_ETIMEDOUT, .totalTimeout: UPLINK_ETIMEDOUT,
+        .dnsFailed: UPLINK_ERESOLVE, .connectionFailed: UPLINK_ECONNECT, .connectionReset: UPLINK_ERESET,
+        .emptyReply: UPLINK_ERESET,
+        .tlsFailed: UPLINK_ETLS, .certificateExpired: UPLINK_ECERTIFICATE, .certificateNotYetValid: UPLINK_ECERTIFICATE,
+        .certificateHostMismatch: UPLINK_ECERTIFICATE, .certificateSelfSigned: UPLINK_ECERTIFICATE,
+        .certificateUntrusted: UPLINK_ECERTIFICATE, .certificateWrongPurpose: UPLINK_ECERTIFICATE,
+        .invalidResponse: UPLINK_EPROTOCOL, .invalidFraming: UPLINK_EPROTOCOL,
+        .tooManyInterimResponses: UPLINK_EPROTOCOL, .unexpectedUpgrade: UPLINK_EPROTOCOL,
+        .unframedBody: UPLINK_EPROTOCOL,
+        .headerTooLarge: UPLINK_ETOOLARGE, .bodyTooLarge: UPLINK_ETOOLARGE, .truncated: UPLINK_ETRUNCATED,
+        .unsupportedEncoding: UPLINK_EENCODING,
+        .tooManyRedirects: UPLINK_EREDIRECT, .redirectForbidden: UPLINK_EREDIRECT,
+        .fileExists: UPLINK_EEXIST, .fileFailed: UPLINK_EFILE, .engine: UPLINK_ETRANSFER,
+    ]
+}
