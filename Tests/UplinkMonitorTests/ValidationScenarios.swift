@@ -51,6 +51,7 @@ struct ValidationScenarios {
             #expect(first.isSatisfied)  // which never waits for a probe
             #expect(first.ipv4.validation == .probing)
             #expect(first.ipv6.validation == .disabled)  // there is no way
+            try await eventually("it is asked, and hangs") { script.asked == [.ipv4] }
             script.answer(.ipv6, .captivePortal(url: "http://portal.example/"))
             script.answer(.ipv4, .validated(at: .now))
             try scenario.network.addIPv6()
