@@ -33,7 +33,9 @@ public final class CurlTransport: HTTPTransport {
         engine = CurlEngine(on: loop, configuration: configuration)
     }
 
-    deinit { engine.post { $0.beginShutdown(.cancelling) } }
+    deinit {
+        engine.eventLoop.executeUnlessEnded { [engine] in engine.assumeIsolated { $0.beginShutdown(.cancelling) } }
+    }
 
     /// Sends a request over a connection that is there, or a new one, and returns with the final head.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {

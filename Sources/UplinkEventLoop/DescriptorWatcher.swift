@@ -21,7 +21,7 @@ package final class DescriptorWatcher: Sendable {
         handle.whenLoopEnds = owner.entering(ended)
     }
 
-    deinit { loop.execute { [handle] in handle.close() } }
+    deinit { loop.executeUnlessEnded { [handle] in handle.close() } }
 
     /// Watches for `interest` alone, in place of what was watched before.
     package func start(_ interest: Readiness) { handle.start(interest) }

@@ -68,6 +68,10 @@ public final class EventLoop: Sendable {
     /// Runs `work` on the loop's thread, after what was enqueued before it. From any thread.
     package func execute(_ work: @escaping @Sendable () -> Void) { submit(.work(work)) }
 
+    /// Runs `work` on the loop's thread, unless the loop has ended: for the closing of what an ended loop has closed. The
+    /// closure is released then where this was called.
+    package func executeUnlessEnded(_ work: @escaping @Sendable () -> Void) { inbox.addUnlessClosed(.work(work)) }
+
     func submit(_ entry: Inbox.Entry) {
         if inbox.add(entry) == .needsAfterlife { LoopThread.runAfterlife(of: self) }
     }

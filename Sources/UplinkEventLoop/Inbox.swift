@@ -73,6 +73,16 @@ final class Inbox: Sendable {
         return addition
     }
 
+    /// Adds an entry that is of use to a running loop alone; drops it when the loop has ended.
+    func addUnlessClosed(_ entry: Entry) {
+        let wakesLoop = state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.entries.append(entry)
+            return state.awaken()
+        }
+        if wakesLoop { wake() }
+    }
+
     /// Asks the loop to end after what is in the inbox.
     func close() {
         let wakesLoop = state.withLock { state in

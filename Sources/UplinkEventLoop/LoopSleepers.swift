@@ -13,7 +13,7 @@ final class LoopSleepers: Sendable {
     init(loop: EventLoop) { self.loop = loop }
 
     deinit {
-        loop.execute { [timer] in timer.withLock { $0 }?.close() }
+        loop.executeUnlessEnded { [timer] in timer.withLock { $0 }?.close() }
     }
 
     func sleep(until deadline: Int64) async throws {

@@ -22,7 +22,7 @@ package final class LoopTimer: Sendable {
         handle.whenLoopEnds = owner.entering(ended)
     }
 
-    deinit { loop.execute { [handle] in handle.close() } }
+    deinit { loop.executeUnlessEnded { [handle] in handle.close() } }
 
     /// Arms the timer, or arms it anew; it fires once, never early and up to a millisecond late.
     package func start(after delay: Duration) {

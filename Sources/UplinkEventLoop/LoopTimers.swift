@@ -65,7 +65,7 @@ public final class LoopTimers {
         way.timers = self
     }
 
-    deinit { loop.execute { [handle] in handle.close() } }
+    deinit { loop.executeUnlessEnded { [handle] in handle.close() } }
 
     /// The handle's way back, which does not keep the timers alive.
     private final class Way { weak var timers: LoopTimers? }
@@ -126,6 +126,7 @@ public final class LoopTimers {
 
     /// The closures are released, since what they capture often keeps these timers.
     private func loopEnded() {
+        handle.close()  // so that nothing is armed from here on
         let timers = table
         table = DeadlineTable()
         withExtendedLifetime(timers) {}  // closures are released here, not amid the change of the table

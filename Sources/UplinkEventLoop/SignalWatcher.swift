@@ -15,5 +15,5 @@ package final class SignalWatcher: Sendable {
         handle = try SignalHandle(on: loop.confined(), signal: signal, owner.entering(received))
     }
 
-    deinit { loop.execute { [handle] in handle.close() } }
+    deinit { loop.executeUnlessEnded { [handle] in handle.close() } }
 }

@@ -58,7 +58,11 @@ struct SleeperTable {
     /// Takes out those whose deadline has passed, in its order, until `batch` is full. False: there are no more.
     mutating func wake(at now: Int64, into batch: inout [Continuation], upTo limit: Int) -> Bool {
         while batch.count < limit {
-            guard let sleeper = sleepers.popDue(at: now)?.element else { return false }
+            guard let sleeper = sleepers.popDue(at: now)?.element else {
+                // Those who come when the loop has ended must ask for the timer again, to hear that there is none.
+                _ = sleepers.alarmToSet()
+                return false
+            }
             if case .asleep(let continuation) = sleeper { batch.append(continuation) }
         }
         return true

@@ -15,8 +15,10 @@ final class KernelQuestions {
     /// Which way packets would take.
     func verdict(on flow: Flow) throws(NetlinkError) -> RouteVerdict {
         if flow.interface != nil {  // IPv4 would invent a route
-            let entry = try entry(for: flow)
-            guard entry.interfaceIndex != nil else { return entry }
+            switch try entry(for: flow) {
+            case .unicast, .local: break  // perhaps with several next hops, and no interface of its own
+            case let verdict: return verdict
+            }
         }
         return try ask(.route(of: flow), flow)
     }
@@ -42,8 +44,11 @@ final class KernelQuestions {
     /// it takes the routes away.
     func link(_ index: UInt32) throws(NetlinkError) -> LinkRecord? {
         var link: LinkRecord?
-        _ = try query.ask(.links(index: index)) { header, payload in
+        let reply = try query.ask(.links(index: index)) { header, payload in
             if Int(header.type) == Int(RTM_NEWLINK) { link = LinkRecord(payload) }
+        }
+        if case .refused(let errno) = reply, errno != ENODEV {
+            throw NetlinkError(call: "reading a link", errno: errno)
         }
         return link
     }

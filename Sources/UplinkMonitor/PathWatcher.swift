@@ -115,7 +115,9 @@ extension PathWatcher {
         intervalTimer = try LoopTimer(for: self, ended: { $0.fail(.loopEnded) }) { $0.intervalEnded() }
         resumeDetector = ResumeDetector(.now)
         resumeWatch = try ResumeWatch(for: self) { $0.clockStepped() }
-        if let validator { validation = try ValidationRunner(for: self, validator) }
+        if let validator {
+            validation = try ValidationRunner(for: self, validator, after: counted.validations)
+        }
     }
 
     private func readResolvers() throws {

@@ -28,6 +28,19 @@ private actor Counter: LoopActor {
 
 @Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
 struct EventLoopTests {
+    @Test func whatGoesAfterItsLoopNeedsNoThread() async throws {
+        weak var ended: EventLoop?
+        var clock: LoopClock?
+        try await withEventLoop { loop in
+            ended = loop
+            clock = LoopClock(on: loop)
+            try await clock?.sleep(for: .milliseconds(1))
+        }
+        #expect(ended != nil)
+        clock = nil  // its timer was closed with the loop: there is nothing to do on a thread that is made for it
+        #expect(ended == nil)
+    }
+
     @Test func actorsOfALoopRunOnItsThread() async throws {
         try await withEventLoop { loop in
             #expect(!loop.isCurrent)

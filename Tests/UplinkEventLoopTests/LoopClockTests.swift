@@ -75,4 +75,16 @@ struct LoopClockTests {
         let error = await #expect(throws: EventLoopError.self) { try await sleeper.value }
         #expect(error?.code == .ended)
     }
+
+    @Test func sleepsOnAnEndedLoopFailEachOfThem() async throws {
+        let clock = try await withEventLoop { loop in
+            let clock = LoopClock(on: loop)
+            try await clock.sleep(for: .milliseconds(1))
+            return clock
+        }
+        for seconds in [10, 3600, 7200] {
+            let error = await #expect(throws: EventLoopError.self) { try await clock.sleep(for: .seconds(seconds)) }
+            #expect(error?.code == .ended)
+        }
+    }
 }

@@ -75,6 +75,23 @@ struct SocketScenarios {
         }
     }
 
+    @Test func aBoundSocketHasItsLegOfARouteWithSeveral() async throws {
+        try await withScenario(
+            from: .ipv4,
+            setUp: {
+                try $0.connectSecondUplink()
+                try $0.device.ip(
+                    "route replace default nexthop via 192.0.2.1 dev eth0 nexthop via 198.51.100.1 dev eth1")
+            }
+        ) { scenario in
+            try await scenario.watching(monitor(in: scenario) { $0.outputInterface = "eth1" }) { bound in
+                let path = try await bound.reach { $0.isSatisfied }
+                #expect(path.ipv4.interface == "eth1")
+                #expect(path.ipv4.gateway == IPAddress("198.51.100.1"))
+            }
+        }
+    }
+
     @Test func senselessSocketsAreErrors() async throws {
         let senseless: [(inout LinuxNetworkMonitor.Configuration) -> Void] = [
             { $0.uid = .max }, { $0.outputInterface = "" }, { $0.outputInterface = "an interface" },

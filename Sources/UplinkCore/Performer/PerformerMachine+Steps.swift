@@ -13,18 +13,27 @@ extension PerformerMachine {
     /// Takes note of what a call found, and says whether it has all that it waits for.
     mutating func note(_ id: ID, _ look: Look?, now: Int64) -> Bool {
         guard let call = calls[id] else { return false }
-        guard let look, look.isEnough else {
-            calls[id]?.steadySince = nil
-            leaveLine(id)
-            return false
+        guard let look else { return gone(id) }
+        // A call looks with no lock held: a newer path may have come to it meanwhile, and is not told twice.
+        guard look.generation >= call.generation else { return call.steadyFrom.map { $0 <= now } ?? false }
+        guard look.isEnough else {
+            calls[id]?.generation = look.generation
+            return gone(id)
         }
         // After a gap the path may have been away meanwhile. One who asks for no stability need not care.
         let isGap = call.requirement.stableTime > .zero && look.generation > call.generation &+ 1
         if call.steadySince == nil || isGap { calls[id]?.steadySince = now }
-        calls[id]?.generation = max(call.generation, look.generation)
+        calls[id]?.generation = look.generation
         let isReady = calls[id]?.steadyFrom.map { $0 <= now } ?? false
         if !isReady { leaveLine(id) }
         return isReady
+    }
+
+    /// Takes note that the path is not enough.
+    private mutating func gone(_ id: ID) -> Bool {
+        calls[id]?.steadySince = nil
+        leaveLine(id)
+        return false
     }
 
     /// Gives a call its verdict, and resumes it if it waits.

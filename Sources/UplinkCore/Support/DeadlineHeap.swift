@@ -14,6 +14,8 @@ package struct DeadlineHeap: Sendable {
     }
 
     private static let absent = UInt32.max
+    /// An empty heap keeps the memory of so many places.
+    private static let keptPlaces = 1024
     private var entries: [Entry] = []
     private var places: [UInt32] = []
 
@@ -42,7 +44,9 @@ package struct DeadlineHeap: Sendable {
         let place = Int(places[Int(slot)])
         places[Int(slot)] = Self.absent
         let last = entries.removeLast()
-        if place < entries.count {
+        if entries.isEmpty, places.count > Self.keptPlaces {
+            (entries, places) = ([], [])
+        } else if place < entries.count {
             entries[place] = last
             places[Int(last.slot)] = UInt32(place)
             withHeap {

@@ -77,7 +77,11 @@ struct HostSnapshot: Sendable {
     /// Nil where nothing can be said.
     private func routeVerdict(_ verdict: Verdict, on probe: IPAddress, _ table: InterfaceTable) -> RouteVerdict? {
         switch verdict {
-        case .refused(let errno): return RouteVerdict(errno: errno)
+        case .refused(EADDRNOTAVAIL): return RouteVerdict.none
+        case .refused(let errno):
+            let told = RouteVerdict(errno: errno)
+            if case .unknown = told { return routeVerdict(.unknown, on: probe, table) }  // a sandbox, or no memory
+            return told
         case .unknown:
             guard let routes = routes(of: probe.family) else { return nil }
             guard let route = Self.best(routes, for: probe) else { return RouteVerdict.none }

@@ -24,12 +24,13 @@ final class ValidationRunner {
     /// Probes that were started.
     private(set) var started: UInt64 = 0
 
-    init(for owner: isolated PathWatcher, _ validator: PathValidator) throws(EventLoopError) {
+    /// - Parameter last: No probe of an earlier runner had a higher number.
+    init(for owner: isolated PathWatcher, _ validator: PathValidator, after last: UInt64) throws(EventLoopError) {
         probe = validator.probe
         self.owner = owner
         for family in IPAddress.Family.allCases {
             let timer = try LoopTimer(for: owner) { $0.validationIsDue(family) }
-            courses.append(Course(family, timer, ValidationSchedule(validator)))
+            courses.append(Course(family, timer, ValidationSchedule(validator, after: last)))
         }
     }
 

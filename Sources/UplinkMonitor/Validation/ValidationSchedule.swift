@@ -38,9 +38,11 @@ struct ValidationSchedule {
     /// What is known of the way: disabled where there is none, probing until the first probe has ended.
     private(set) var verdict = PathValidation.disabled
     private var failures = 0
-    private var lastProbe: UInt64 = 0
+    private var lastProbe: UInt64
 
-    init(_ validator: PathValidator) {
+    /// - Parameter last: Probes up to this number belong to earlier schedules, and may still end.
+    init(_ validator: PathValidator, after last: UInt64 = 0) {
+        lastProbe = last
         timeout = validator.timeout
         firstPause = validator.firstPause
         longestPause = validator.longestPause

@@ -125,6 +125,28 @@ struct PerformerMachineStabilityTests {
         #expect(starts(id, now: 12) == "started")
     }
 
+    /// A call looks with no lock held, so that what it saw may be older than what it was told.
+    @Test mutating func whatWasSeenBeforeDoesNotUndoWhatWasTold() {
+        let id = enter(deadline: 100)
+        var before = NetworkPath.offline()
+        tell(id, .online(), now: 1)
+        before.generation = generation - 1
+        _ = machine.answered([(id, PerformerMachine.Look(before, .internet))], now: 2)
+        #expect(starts(id, now: 3) == "started")
+
+        let late = enter(deadline: 100)
+        before = .online()
+        tell(late, .online(), now: 10)
+        before.generation = generation
+        tell(late, .offline(), now: 12)
+        let look = PerformerMachine.Look(before, .internet)
+        let start = machine.begin(late, look: look, isCancelled: false, now: 13, graceEnd: 0).0
+        guard case .requeued = start else {
+            Issue.record("it started on a path that was gone: \(start)")
+            return
+        }
+    }
+
     @Test mutating func aChangeThatIsStillEnoughIsNoBreak() {
         let id = enter(deadline: 100)
         tell(id, .online(), now: 0)
