@@ -7,6 +7,8 @@
  *
  * - When the function that starts it returns an error, nothing was started and no callback comes.
  * - Otherwise the callback that ends it comes exactly once, whatever happens, and never from inside that function.
+ * - On the context's callback thread a callback may run before the caller has looked at the function's return value, and
+ *   so before it has stored it: what both write needs a variable for each. The id is written before.
  * - Callbacks of one context run one after the other: on the context's callback thread, or, where the context was
  *   created with `dispatch`, inside uplink_dispatch(). They may block; that delays the context's other callbacks alone.
  * - Ids are never used again, so that cancelling a call which has ended is harmless.
