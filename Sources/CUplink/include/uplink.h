@@ -509,7 +509,9 @@ typedef int (*uplink_body_cb)(
  * id: set to the call's id; may be NULL.
  *
  * The status at the end is UPLINK_OK, UPLINK_ENONETWORK when nothing was sent because the network did not come,
- * UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR, or one of those from UPLINK_ETIMEDOUT on.
+ * UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR, UPLINK_EAGAIN when too many transfers of the context wait already,
+ * UPLINK_EINVAL when `body` returned a positive number it may not return, one of those from UPLINK_ETIMEDOUT on, or what
+ * `body` returned.
  *
  * Errors: UPLINK_EINVAL, UPLINK_EURL, UPLINK_EREQUEST, UPLINK_ESTOPPED, UPLINK_EBADHANDLE.
  */
@@ -527,7 +529,7 @@ int uplink_resume(uplink_context *context, uint64_t id);
 /*
  * Asks for a URL and collects the body in memory, to be had at the end.
  *
- * limit: the most bytes to accept; a larger body ends the transfer with UPLINK_ETOOLARGE.
+ * limit: the most bytes to accept; a larger body ends the transfer with UPLINK_ETOOLARGE. SIZE_MAX: no limit.
  *
  * Otherwise as uplink_get().
  */
