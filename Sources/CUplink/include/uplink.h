@@ -115,9 +115,10 @@ typedef struct uplink_context_options {
     uplink_log_cb log;             /* NULL: no log */
     void *log_user;                /* given to `log` */
     int log_level;                 /* the finest uplink_log_level that is told; 0: UPLINK_LOG_WARNING */
+    uint32_t reserved;             /* 0 */
 } uplink_context_options;
 
-#define UPLINK_CONTEXT_OPTIONS_INIT {sizeof(uplink_context_options), false, NULL, NULL, NULL, NULL, 0}
+#define UPLINK_CONTEXT_OPTIONS_INIT {sizeof(uplink_context_options), false, NULL, NULL, NULL, NULL, 0, 0}
 
 /*
  * Creates a context, whose threads have started when this returns and have all signals blocked.
