@@ -159,8 +159,10 @@ int uplink_descriptor(uplink_context *context);
 int uplink_dispatch(uplink_context *context);
 
 /*
- * Cancels a call. Its last callback still comes, with UPLINK_ECANCELED, unless the call ended otherwise at that moment;
- * none of its other callbacks comes after this has returned, save one that is running.
+ * Cancels a call. Its last callback still comes, with UPLINK_ECANCELED, unless the call ended otherwise at that moment.
+ * Of its other callbacks at most one still comes: one that runs, or that another thread was about to begin, which may
+ * then begin after this has returned. What callbacks use may be freed in the last one, not after this. Called from a
+ * callback of the context, or by the thread that calls uplink_dispatch(), none but the last one follows.
  *
  * An operation that has begun is not stopped; it may ask uplink_is_cancelled(), and has the last word.
  *
