@@ -496,8 +496,9 @@ typedef void (*uplink_get_cb)(
 /*
  * Is told a piece of the body, one after the other; first, once, the head alone with `count` 0 and `bytes` NULL.
  *
- * Returns UPLINK_CONTINUE; UPLINK_PAUSE, and no more comes until uplink_resume(), while the server has to wait and no
- * timeout but the total one runs; or a negative number, which ends the transfer with it as the status.
+ * Returns UPLINK_CONTINUE; UPLINK_PAUSE, and no more comes until uplink_resume(); or a negative number, which ends the
+ * transfer with it as the status. During a pause the server has to wait once the library's buffer is full. The total
+ * timeout runs, and the stall timeout until the buffer is full; their end is told after uplink_resume().
  */
 typedef int (*uplink_body_cb)(
     uplink_context *context, uint64_t id, const uplink_response *response, const void *bytes, size_t count,
