@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tells the network's path and every change of it, until a line (or the end) comes on the standard input.
- * With `json` as its argument it tells everything that is known.
+ * Tells the network's path and every change of it, until a line comes on the standard input; where that is at its end,
+ * until a signal. With `json` as its argument it tells everything that is known.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
+#include <unistd.h>
 #include <uplink.h>
 
 static void told(uplink_context *context, uint64_t id, int status, const uplink_path *path, void *user) {
@@ -22,10 +24,10 @@ int main(int count, char **arguments) {
     bool json = count > 1;
     int status = uplink_context_create(NULL, &context);
     if (status == UPLINK_OK) status = uplink_watch(context, told, &json, NULL);
-    if (status == UPLINK_OK)
-        getchar();
-    else
+    if (status != UPLINK_OK)
         fprintf(stderr, "%s\n", uplink_strerror(status));
+    else if (getchar() == EOF)
+        pause();
     uplink_context_destroy(context); /* ends watching: the last callback has come when it returns */
     return status == UPLINK_OK ? 0 : 1;
 }

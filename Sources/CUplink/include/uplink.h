@@ -7,6 +7,8 @@
  *
  * - When the function that starts it returns an error, nothing was started and no callback comes.
  * - Otherwise the callback that ends it comes exactly once, whatever happens, and never from inside that function.
+ * - On the context's callback thread a callback may run before the caller has looked at the function's return value, and
+ *   so before it has stored it: what both write needs a variable for each. The id is written before.
  * - Callbacks of one context run one after the other: on the context's callback thread, or, where the context was
  *   created with `dispatch`, inside uplink_dispatch(). They may block; that delays the context's other callbacks alone.
  * - Ids are never used again, so that cancelling a call which has ended is harmless.
@@ -113,9 +115,10 @@ typedef struct uplink_context_options {
     uplink_log_cb log;             /* NULL: no log */
     void *log_user;                /* given to `log` */
     int log_level;                 /* the finest uplink_log_level that is told; 0: UPLINK_LOG_WARNING */
+    uint32_t reserved;             /* 0 */
 } uplink_context_options;
 
-#define UPLINK_CONTEXT_OPTIONS_INIT {sizeof(uplink_context_options), false, NULL, NULL, NULL, NULL, 0}
+#define UPLINK_CONTEXT_OPTIONS_INIT {sizeof(uplink_context_options), false, NULL, NULL, NULL, NULL, 0, 0}
 
 /*
  * Creates a context, whose threads have started when this returns and have all signals blocked.
@@ -156,8 +159,10 @@ int uplink_descriptor(uplink_context *context);
 int uplink_dispatch(uplink_context *context);
 
 /*
- * Cancels a call. Its last callback still comes, with UPLINK_ECANCELED, unless the call ended otherwise at that moment;
- * none of its other callbacks comes after this has returned, save one that is running.
+ * Cancels a call. Its last callback still comes, with UPLINK_ECANCELED, unless the call ended otherwise at that moment.
+ * Of its other callbacks at most one still comes: one that runs, or that another thread was about to begin, which may
+ * then begin after this has returned. What callbacks use may be freed in the last one, not after this. Called from a
+ * callback of the context, or by the thread that calls uplink_dispatch(), none but the last one follows.
  *
  * An operation that has begun is not stopped; it may ask uplink_is_cancelled(), and has the last word.
  *
@@ -491,8 +496,9 @@ typedef void (*uplink_get_cb)(
 /*
  * Is told a piece of the body, one after the other; first, once, the head alone with `count` 0 and `bytes` NULL.
  *
- * Returns UPLINK_CONTINUE; UPLINK_PAUSE, and no more comes until uplink_resume(), while the server has to wait and no
- * timeout but the total one runs; or a negative number, which ends the transfer with it as the status.
+ * Returns UPLINK_CONTINUE; UPLINK_PAUSE, and no more comes until uplink_resume(); or a negative number, which ends the
+ * transfer with it as the status. During a pause the server has to wait once the library's buffer is full. The total
+ * timeout runs, and the stall timeout until the buffer is full; their end is told after uplink_resume().
  */
 typedef int (*uplink_body_cb)(
     uplink_context *context, uint64_t id, const uplink_response *response, const void *bytes, size_t count,
@@ -507,7 +513,9 @@ typedef int (*uplink_body_cb)(
  * id: set to the call's id; may be NULL.
  *
  * The status at the end is UPLINK_OK, UPLINK_ENONETWORK when nothing was sent because the network did not come,
- * UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR, or one of those from UPLINK_ETIMEDOUT on.
+ * UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR, UPLINK_EAGAIN when too many transfers of the context wait already,
+ * UPLINK_EINVAL when `body` returned a positive number it may not return, one of those from UPLINK_ETIMEDOUT on, or what
+ * `body` returned.
  *
  * Errors: UPLINK_EINVAL, UPLINK_EURL, UPLINK_EREQUEST, UPLINK_ESTOPPED, UPLINK_EBADHANDLE.
  */
@@ -525,7 +533,7 @@ int uplink_resume(uplink_context *context, uint64_t id);
 /*
  * Asks for a URL and collects the body in memory, to be had at the end.
  *
- * limit: the most bytes to accept; a larger body ends the transfer with UPLINK_ETOOLARGE.
+ * limit: the most bytes to accept; a larger body ends the transfer with UPLINK_ETOOLARGE. SIZE_MAX: no limit.
  *
  * Otherwise as uplink_get().
  */

@@ -24,7 +24,7 @@ struct GetRequest: Sendable {
             head = try Self.parse(url, [:])
             return
         }
-        let values = try Structure.read(options)
+        let values = try Structure.read(options, atLeast: Structure.getOptionsSize)
         head = try Self.parse(url, Self.fields(values.headers))
         let requirement = try Requirement.read(values.requirement)
         let seconds = try Milliseconds.seconds(values.wait_milliseconds)

@@ -20,7 +20,8 @@ public func uplink_get_collect(
     _ context: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<uplink_get_options>?,
     _ limit: Int, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?, _ id: UnsafeMutablePointer<UInt64>?
 ) -> CInt {
-    get(context, url, options, limit < 0 ? nil : .memory(limit: limit), done, user, id)
+    // Swift takes `size_t` as signed: what is negative here is more than any body can have.
+    get(context, url, options, .memory(limit: limit < 0 ? .max : limit), done, user, id)
 }
 
 @c @implementation

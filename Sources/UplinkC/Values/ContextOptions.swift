@@ -15,7 +15,8 @@ struct ContextOptions {
 
     init(_ pointer: UnsafePointer<uplink_context_options>?) throws(StatusError) {
         guard let pointer else { return }
-        let values = try Structure.read(pointer)
+        let values = try Structure.read(pointer, atLeast: Structure.contextOptionsSize)
+        guard values.reserved == 0 else { throw StatusError(Status.invalid) }
         dispatches = values.dispatch
         if let name = values.network_namespace {
             networkNamespace = try Text.read(name, atMost: Int(PATH_MAX) - 1)

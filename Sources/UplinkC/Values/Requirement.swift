@@ -14,7 +14,7 @@ enum Requirement {
     /// Reads a requirement; nil means a way to the internet.
     static func read(_ pointer: UnsafePointer<uplink_requirement>?) throws(StatusError) -> NetworkRequirement {
         guard let pointer else { return .internet }
-        let values = try Structure.read(pointer)
+        let values = try Structure.read(pointer, atLeast: Structure.requirementSize)
         guard values.flags & ~known == 0, values.stable_milliseconds >= 0 else { throw StatusError(Status.invalid) }
         var parts: [NetworkRequirement] = []
         if values.flags & ipv4 != 0 { parts.append(.ipv4) }

@@ -4,17 +4,29 @@ import Glibc
 
 /// A structure of the header, which begins with the size that the program knows of it.
 enum Structure {
+    /// The sizes in version 1.0, which stay: a program that knows less knows no version of the header.
+    static let contextOptionsSize = 56
+    static let requirementSize = 32
+    static let getOptionsSize = 72
     /// Larger ones are garbage.
     private static let maximumSize = 4096
 
-    /// Copies a structure, or refuses it: one that is too small, or that is of a newer header and says something there.
-    static func read<Value>(_ pointer: UnsafePointer<Value>) throws(StatusError) -> Value {
-        let size = UnsafeRawPointer(pointer).load(as: Int.self)
-        let known = MemoryLayout<Value>.size
-        guard (known...maximumSize).contains(size) else { throw StatusError(Status.invalid) }
-        let rest = UnsafeRawBufferPointer(start: UnsafeRawPointer(pointer) + known, count: size - known)
+    /// Copies a structure, with what an older header does not have as zero; or refuses it: one that is too small, or that
+    /// is of a newer header and says something there.
+    static func read<Value>(_ pointer: UnsafePointer<Value>, atLeast minimum: Int) throws(StatusError) -> Value {
+        let given = UnsafeRawPointer(pointer)
+        let size = given.load(as: Int.self)
+        guard (minimum...maximumSize).contains(size) else { throw StatusError(Status.invalid) }
+        let taken = min(size, MemoryLayout<Value>.size)
+        let rest = UnsafeRawBufferPointer(start: given + taken, count: size - taken)
         guard rest.allSatisfy({ $0 == 0 }) else { throw StatusError(Status.invalid) }
-        return pointer.pointee
+        return withUnsafeTemporaryAllocation(
+            byteCount: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment
+        ) { copy in
+            copy.initializeMemory(as: UInt8.self, repeating: 0)
+            copy.copyMemory(from: UnsafeRawBufferPointer(start: given, count: taken))
+            return copy.load(as: Value.self)
+        }
     }
 }
 

@@ -76,6 +76,9 @@ static void collected(void) {
     told = collect("/hello", NULL, 4);
     CHECK_STATUS(told.status, UPLINK_ETOOLARGE);
     CHECK(told.count == 0 && told.has_response);
+    told = collect("/hello", NULL, SIZE_MAX);
+    CHECK_STATUS(told.status, UPLINK_OK);
+    CHECK(told.count == 5);
     told = collect("/missing", NULL, 100);
     CHECK_STATUS(told.status, UPLINK_OK);
     CHECK(told.http_status == 404 && told.count == 4);

@@ -120,7 +120,7 @@ static void wrong_requirements(uplink_context *context) {
     requirement.interface_name = "sixteen-letters-";
     refuse_requirement(context, &requirement);
     requirement.interface_name = NULL;
-    requirement.size = sizeof(requirement) - 1;
+    requirement.size = 31; /* as in the other structures: one less than in version 1.0 */
     refuse_requirement(context, &requirement);
     requirement.size = 0;
     refuse_requirement(context, &requirement);
@@ -165,7 +165,6 @@ static void wrong_gets(uplink_context *context) {
     const char *url = "http://127.0.0.1/";
     CHECK_STATUS(uplink_get(context, url, NULL, NULL, done, NULL, NULL), UPLINK_EINVAL);
     CHECK_STATUS(uplink_get(context, url, NULL, body, NULL, NULL, NULL), UPLINK_EINVAL);
-    CHECK_STATUS(uplink_get_collect(context, url, NULL, SIZE_MAX, done, NULL, NULL), UPLINK_EINVAL);
     CHECK_STATUS(uplink_get_collect(context, url, NULL, 1, NULL, NULL, NULL), UPLINK_EINVAL);
     CHECK_STATUS(uplink_get_file(context, url, NULL, NULL, done, NULL, NULL), UPLINK_EINVAL);
     CHECK_STATUS(uplink_get_file(context, url, NULL, "", done, NULL, NULL), UPLINK_EINVAL);
@@ -203,7 +202,7 @@ static void wrong_gets(uplink_context *context) {
         refuse_get(context, url, &options, UPLINK_EINVAL);
         *times[i] = 0;
     }
-    options.size = 1;
+    options.size = 71;
     refuse_get(context, url, &options, UPLINK_EINVAL);
     free(huge);
 }
@@ -220,7 +219,12 @@ static void wrong_contexts(void) {
     uplink_context_options options = UPLINK_CONTEXT_OPTIONS_INIT;
     options.size = 0;
     refuse_options(&options, UPLINK_EINVAL);
+    options.size = 55;
+    refuse_options(&options, UPLINK_EINVAL);
     options.size = sizeof(options);
+    options.reserved = 1;
+    refuse_options(&options, UPLINK_EINVAL);
+    options.reserved = 0;
     options.log_level = 9;
     refuse_options(&options, UPLINK_EINVAL);
     options.log_level = 0;
