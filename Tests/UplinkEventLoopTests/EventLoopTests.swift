@@ -6,6 +6,8 @@ import UplinkCore
 import UplinkEventLoop
 import UplinkTesting
 
+@testable import class UplinkEventLoop.Inbox
+
 /// An actor on a loop that counts, for the tests of affinity.
 private actor Counter: LoopActor {
     nonisolated let eventLoop: EventLoop
@@ -28,17 +30,13 @@ private actor Counter: LoopActor {
 
 @Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
 struct EventLoopTests {
-    @Test func whatGoesAfterItsLoopNeedsNoThread() async throws {
-        weak var ended: EventLoop?
-        var clock: LoopClock?
-        try await withEventLoop { loop in
-            ended = loop
-            clock = LoopClock(on: loop)
-            try await clock?.sleep(for: .milliseconds(1))
-        }
-        #expect(ended != nil)
-        clock = nil  // its timer was closed with the loop: there is nothing to do on a thread that is made for it
-        #expect(ended == nil)
+    @Test func whatIsOfUseToARunningLoopAloneIsDroppedAfterItsEnd() throws {
+        let inbox = try Inbox()
+        inbox.addUnlessClosed(.work {})
+        #expect(inbox.finish() == .needsAfterlife)
+        #expect(inbox.takeLate()?.count == 1)
+        inbox.addUnlessClosed(.work {})
+        #expect(inbox.takeLate() == nil)
     }
 
     @Test func actorsOfALoopRunOnItsThread() async throws {
