@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibUV
+import Glibc
 import UplinkCore
 
 extension EventLoop {
@@ -54,12 +55,16 @@ private final class WorkRequest: @unchecked Sendable {  // libuv runs one half a
 
     func submit(on state: LoopState) throws(EventLoopError) {
         memory.pointee.data = Unmanaged.passRetained(self).toOpaque()
-        let status = uv_queue_work(
-            state.uv, memory, { WorkRequest.recover($0)?.work() },
-            { request, _ in WorkRequest.recover(request)?.finish() })
-        guard status == 0 else {
+        let status = ThreadPool.unlessExiting {
+            uv_queue_work(
+                state.uv, memory, { WorkRequest.recover($0)?.work() },
+                { request, _ in WorkRequest.recover(request)?.finish() })
+        }
+        guard let status, status == 0 else {
             Unmanaged.passUnretained(self).release()
-            throw EventLoopError(libuv: status, during: "handing work to libuv's thread pool")
+            let activity = "handing work to libuv's thread pool"
+            throw status.map { EventLoopError(libuv: $0, during: activity) }
+                ?? EventLoopError(.ended, during: activity)
         }
     }
 
@@ -70,5 +75,19 @@ private final class WorkRequest: @unchecked Sendable {  // libuv runs one half a
 
     private static func recover(_ request: UnsafeMutablePointer<uv_work_t>?) -> WorkRequest? {
         request?.pointee.data.map { Unmanaged<WorkRequest>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+/// libuv's thread pool. libuv takes it apart when the process exits, while the threads of loops still run, and aborts
+/// when it is used after that.
+private enum ThreadPool {
+    private static let isOpen = Locked(true)
+    /// Runs before libuv's own destructor, because handlers run in the reverse order of their registration.
+    private static let closesAtExit: Void = { atexit { isOpen.withLock { $0 = false } } }()
+
+    /// Runs `body`, unless the process exits.
+    static func unlessExiting<Result>(_ body: () -> Result) -> Result? {
+        closesAtExit
+        return isOpen.withLock { $0 ? body() : nil }
     }
 }
