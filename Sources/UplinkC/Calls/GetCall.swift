@@ -91,7 +91,7 @@ final class GetCall: Call {
 
     private func load(_ id: CallMachine.ID, in context: Context) async throws {
         let client = HTTPClient(transport: context.transport, configuration: request.configuration)
-        let response = try await client.execute(request.head, timeouts: request.timeouts)
+        let response = try await client.execute(request.head, options: .init(timeouts: request.timeouts))
         let box = ResponseBox(response)
         progress.withLock { $0.response = box }
         switch target {

@@ -31,7 +31,7 @@ public struct HTTPClient: Sendable {
     public func get(
         _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil
     ) async throws -> HTTPClientResponse {
-        try await execute(HTTPRequest(parsing: url, headerFields: headers), timeouts: timeouts)
+        try await execute(HTTPRequest(parsing: url, headerFields: headers), options: .init(timeouts: timeouts))
     }
 
     /// Asks for the head alone. `contentLength` of the body tells what a GET would bring; the body itself is empty.
@@ -40,25 +40,29 @@ public struct HTTPClient: Sendable {
     public func head(
         _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil
     ) async throws -> HTTPClientResponse {
-        try await execute(HTTPRequest(parsing: url, method: .head, headerFields: headers), timeouts: timeouts)
+        try await execute(
+            HTTPRequest(parsing: url, method: .head, headerFields: headers), options: .init(timeouts: timeouts))
     }
 
     /// Sends a request and follows its redirects.
     ///
     /// - Parameters:
     ///   - request: GET or HEAD; see ``HTTPTypes/HTTPRequest/init(parsing:method:headerFields:)``.
-    ///   - timeouts: In place of the configuration's. `total` covers all redirects.
+    ///   - body: What the request carries.
+    ///   - options: What this request does differently.
     /// - Throws: As ``get(_:headers:timeouts:)``.
-    public func execute(_ request: HTTPRequest, timeouts: HTTPTimeouts? = nil) async throws -> HTTPClientResponse {
-        let timeouts = timeouts ?? configuration.timeouts
+    public func execute(
+        _ request: HTTPRequest, body: HTTPRequestBody = .none, options: HTTPRequestOptions = .init()
+    ) async throws -> HTTPClientResponse {
+        let timeouts = options.timeouts ?? configuration.timeouts
         try configuration.validate()
         try timeouts.validate()
-        var hops = try RedirectMachine(request, configuration: configuration)
+        var hops = try RedirectMachine(request, body: body, configuration: configuration)
         let start = ContinuousClock.now
         while true {
             var remaining = timeouts
             remaining.total = timeouts.total.map { max(.zero, $0 - (ContinuousClock.now - start)) }
-            let response = try await send(hops, timeouts: remaining)
+            let response = try await send(hops, timeouts: remaining, observer: options.observer)
             switch try hops.received(response.head) {
             case .deliver:
                 return try deliver(response, after: hops)
@@ -68,10 +72,14 @@ public struct HTTPClient: Sendable {
         }
     }
 
-    private func send(_ hops: RedirectMachine, timeouts: HTTPTimeouts) async throws -> HTTPTransportResponse {
+    private func send(
+        _ hops: RedirectMachine, timeouts: HTTPTimeouts, observer: (@Sendable (HTTPEvent) -> Void)?
+    ) async throws -> HTTPTransportResponse {
         do {
             return try await transport.send(
-                HTTPTransportRequest(head: hops.request, timeouts: timeouts, limits: configuration.limits))
+                HTTPTransportRequest(
+                    head: hops.request, body: hops.body, timeouts: timeouts, limits: configuration.limits,
+                    observer: observer))
         } catch var error as HTTPClientError {
             error.url = hops.url.redacted
             error.redirects = hops.redactedHistory

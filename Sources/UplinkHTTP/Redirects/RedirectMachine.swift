@@ -13,6 +13,8 @@ struct RedirectMachine {
 
     /// The request to send now.
     private(set) var request: HTTPRequest
+    /// What it carries.
+    private(set) var body: HTTPRequestBody
     /// Where it goes.
     private(set) var url: HTTPURL
     /// Where the earlier ones went.
@@ -21,7 +23,10 @@ struct RedirectMachine {
 
     var redactedHistory: [String] { history.map(\.redacted) }
 
-    init(_ request: HTTPRequest, configuration: HTTPClient.Configuration) throws(HTTPClientError) {
+    init(
+        _ request: HTTPRequest, body: HTTPRequestBody = .none, configuration: HTTPClient.Configuration
+    ) throws(HTTPClientError) {
+        self.body = body
         self.configuration = configuration
         url = try request.checkedURL()
         try RequestCheck.check(request)

@@ -25,14 +25,24 @@ public protocol HTTPTransport: Sendable {
 public struct HTTPTransportRequest: Sendable {
     /// Method, scheme, authority, path and fields.
     public var head: HTTPRequest
+    /// What goes out after the head.
+    public var body: HTTPRequestBody
     /// How long the parts may take. `total` is what is left of it.
     public var timeouts: HTTPTimeouts
     /// What the server may make us hold.
     public var limits: HTTPLimits
+    /// Told what happens, outside of all locks and C frames; it must not block. A transport that knows nothing says
+    /// nothing.
+    public var observer: (@Sendable (HTTPEvent) -> Void)?
 
     /// Puts a request together; for tests of transports. It is not checked.
-    public init(head: HTTPRequest, timeouts: HTTPTimeouts = .init(), limits: HTTPLimits = .init()) {
+    public init(
+        head: HTTPRequest, body: HTTPRequestBody = .none, timeouts: HTTPTimeouts = .init(),
+        limits: HTTPLimits = .init(), observer: (@Sendable (HTTPEvent) -> Void)? = nil
+    ) {
         self.head = head
+        self.body = body
+        self.observer = observer
         self.timeouts = timeouts
         self.limits = limits
     }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The connection that a request goes out on.
+public struct HTTPConnection: Sendable, Hashable {
+    /// Whether an earlier request had opened it.
+    public package(set) var isReused = false
+    /// Whether TLS was spoken as the continuation of an earlier session; nil without TLS and where libcurl does not say.
+    public package(set) var isTLSResumed: Bool?
+    /// The address and port of this end, such as `192.0.2.1:40000`; empty where there is none (Unix sockets).
+    public package(set) var localAddress = ""
+    /// The address and port of the other end, which may be a proxy's; empty where there is none.
+    public package(set) var remoteAddress = ""
+
+    package init() {}
+}
+
+/// How long the parts of one exchange took, each for itself; nil for a part that was not reached or not needed.
+public struct HTTPTimings: Sendable, Hashable {
+    /// From the request until its turn.
+    public package(set) var queue: Duration?
+    /// Resolving the host's name, and waiting for another request that does.
+    public package(set) var nameLookup: Duration?
+    /// Connecting, without TLS.
+    public package(set) var connect: Duration?
+    /// The TLS handshake.
+    public package(set) var tls: Duration?
+    /// From the connection until the first byte of the final head.
+    public package(set) var firstByte: Duration?
+    /// From the head to the end of the body.
+    public package(set) var body: Duration?
+    /// From the request to its end.
+    public package(set) var total: Duration = .zero
+    /// Bytes of the request's body that went out.
+    public package(set) var sentBytes: Int64 = 0
+    /// Bytes of the answer's body that came, as they were sent (before decoding).
+    public package(set) var receivedBytes: Int64 = 0
+    /// The connection, where there was one.
+    public package(set) var connection: HTTPConnection?
+
+    package init() {}
+}
