@@ -134,7 +134,8 @@ actor CurlEngine: LoopActor {
 
     private func resume(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle else { return }
-        curl_easy_pause(handle.curl, CInt(CURLPAUSE_CONT))  // brings bytes at once, and may pause again
+        // Brings bytes at once, and may pause again.
+        curl_easy_pause(handle.curl, transfer.pauseBits(resumingUpload: false))
         active.note(transfer.id)
         scheduleTurn()
     }
@@ -152,6 +153,7 @@ actor CurlEngine: LoopActor {
             transfer.handle = nil
         }
         transfers[transfer.id] = nil
+        endUpload(transfer)
         queue.remove(transfer.id)
         deadlines.remove(slot: transfer.deadlineSlot)
         freeSlots.append(transfer.deadlineSlot)
@@ -201,11 +203,20 @@ actor CurlEngine: LoopActor {
 enum Resumption {
     case head(CurlTransfer.HeadWaiter)
     case body(Mailbox.Resumption)
+    /// The producer of a request's body, who has room.
+    case upload(UploadPipe.Resumption)
+    /// The producer of a request's body that nobody wants any more.
+    case uploadEnd(UploadEnd)
+    /// An observer's turn.
+    case event(@Sendable (HTTPEvent) -> Void, HTTPEvent)
 
     func resume() {
         switch self {
         case .head(let waiter): waiter.resume()
         case .body(let resumption): resumption.resume()
+        case .upload(let resumption): resumption.resume()
+        case .uploadEnd(let end): end.perform()
+        case .event(let observer, let event): observer(event)
         }
     }
 }

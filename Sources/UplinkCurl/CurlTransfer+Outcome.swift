@@ -14,6 +14,7 @@ extension CurlTransfer {
             let (code, message) = CurlFailure.timeout(timeout, exchange.request.timeouts)
             return error(code, phase, message)
         case .failed:
+            if let failure = upload?.failure { return (failure as? HTTPClientError).map { complete($0) } ?? failure }
             if let refusal { return complete(refusal) }
             if code == CURLE_OK, let incompleteness { return complete(incompleteness) }
             if code == CURLE_PARTIAL_FILE {

@@ -29,6 +29,17 @@ package final class Slab {
         return taken
     }
 
+    /// Lets `body` write behind what is there, and takes as many bytes as it says.
+    package func fill(
+        upTo limit: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Int
+    ) rethrows -> Int {
+        let room = max(0, min(limit, capacity) - count)
+        let taken = try body(UnsafeMutableRawBufferPointer(start: memory.advanced(by: count), count: room))
+        precondition(taken >= 0 && taken <= room, "a slab was filled beyond its end")
+        count += taken
+        return taken
+    }
+
     /// The bytes as a chunk that anybody may keep. The slab is done with.
     package func publish() -> HTTPBody.Chunk {
         precondition(!isPublished, "a slab is published once")

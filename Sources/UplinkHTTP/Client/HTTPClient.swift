@@ -47,7 +47,7 @@ public struct HTTPClient: Sendable {
     /// Sends a request and follows its redirects.
     ///
     /// - Parameters:
-    ///   - request: GET or HEAD; see ``HTTPTypes/HTTPRequest/init(parsing:method:headerFields:)``.
+    ///   - request: Any method but CONNECT; see ``HTTPTypes/HTTPRequest/init(parsing:method:headerFields:)``.
     ///   - body: What the request carries.
     ///   - options: What this request does differently.
     /// - Throws: As ``get(_:headers:timeouts:)``.
@@ -57,7 +57,8 @@ public struct HTTPClient: Sendable {
         let timeouts = options.timeouts ?? configuration.timeouts
         try configuration.validate()
         try timeouts.validate()
-        var hops = try RedirectMachine(request, body: body, configuration: configuration)
+        var hops = try RedirectMachine(
+            request, body: body, isIdempotent: options.isIdempotent, configuration: configuration)
         let start = ContinuousClock.now
         while true {
             var remaining = timeouts
@@ -79,7 +80,7 @@ public struct HTTPClient: Sendable {
             return try await transport.send(
                 HTTPTransportRequest(
                     head: hops.request, body: hops.body, timeouts: timeouts, limits: configuration.limits,
-                    observer: observer))
+                    isIdempotent: hops.isIdempotent, observer: observer))
         } catch var error as HTTPClientError {
             error.url = hops.url.redacted
             error.redirects = hops.redactedHistory
