@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import TestSupport
 import Testing
 
@@ -14,8 +15,11 @@ struct ProgramTests {
     private static let programs = [
         ["misuse"], ["dispatching"], ["gets"], ["lifetimes", "50"], ["performs", "10000"],
     ]
-    /// The same with fewer rounds: valgrind takes ten times as long.
-    private static let shorter = [["misuse"], ["dispatching"], ["gets"], ["lifetimes", "20"], ["performs", "1000"]]
+    /// The same with fewer rounds, but for `scripts/stress --full`: valgrind takes ten times as long.
+    private static let shorter = [
+        ["misuse"], ["dispatching"], ["gets"], ["lifetimes", "20"],
+        ["performs", getenv("UPLINK_STRESS") == nil ? "1000" : "10000"],
+    ]
 
     /// Swift's enumerations with payloads make memcheck report reads of what is not initialised where nothing is wrong,
     /// so that is not asked for; what is lost, freed twice or out of bounds is.
