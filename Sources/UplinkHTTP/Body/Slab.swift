@@ -29,6 +29,14 @@ package final class Slab {
         return taken
     }
 
+    /// Has `body` write behind what is filled, and say how much it wrote.
+    func fill<Failure: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) {
+        let room = UnsafeMutableRawBufferPointer(start: memory.advanced(by: count), count: capacity - count)
+        count += try body(room)
+    }
+
     /// The bytes as a chunk that anybody may keep. The slab is done with.
     package func publish() -> HTTPBody.Chunk {
         precondition(!isPublished, "a slab is published once")

@@ -10,7 +10,8 @@ extension HTTPClientError {
             case tlsFailed, certificateExpired, certificateNotYetValid, certificateHostMismatch
             case certificateSelfSigned, certificateUntrusted, certificateWrongPurpose
             case invalidResponse, invalidFraming, headerTooLarge, tooManyInterimResponses, unexpectedUpgrade
-            case truncated, unsupportedEncoding, unframedBody, bodyTooLarge, bodyAlreadyUsed
+            case truncated, unsupportedEncoding, tooManyEncodings, invalidEncoding, compressionRatioExceeded,
+                unframedBody, bodyTooLarge, bodyAlreadyUsed
             case tooManyRedirects, redirectForbidden
             case fileExists, fileFailed
             case closed, engine
@@ -88,8 +89,14 @@ extension HTTPClientError {
         public static let unexpectedUpgrade = Code(kind: .unexpectedUpgrade)
         /// The body ended before its announced end.
         public static let truncated = Code(kind: .truncated)
-        /// The body has a content coding, and none was asked for.
+        /// The body has a content coding that was not asked for and cannot be decoded.
         public static let unsupportedEncoding = Code(kind: .unsupportedEncoding)
+        /// The body is encoded more often than the limits allow.
+        public static let tooManyEncodings = Code(kind: .tooManyEncodings)
+        /// The body is not of the content coding it claims to be, or damaged.
+        public static let invalidEncoding = Code(kind: .invalidEncoding)
+        /// The decoded body is too many times as large as what came.
+        public static let compressionRatioExceeded = Code(kind: .compressionRatioExceeded)
         /// The body ends with the connection, so that nobody can tell whether it is whole; refused by configuration.
         public static let unframedBody = Code(kind: .unframedBody)
         /// The body is larger than the caller allows.
@@ -123,7 +130,8 @@ extension HTTPClientError {
                 .tlsFailed, .certificateExpired, .certificateNotYetValid, .certificateHostMismatch,
                 .certificateSelfSigned, .certificateUntrusted, .certificateWrongPurpose, .invalidResponse,
                 .invalidFraming, .headerTooLarge, .tooManyInterimResponses, .unexpectedUpgrade, .unsupportedEncoding,
-                .unframedBody, .bodyTooLarge, .bodyAlreadyUsed, .tooManyRedirects, .redirectForbidden, .fileExists,
+                .tooManyEncodings, .invalidEncoding, .compressionRatioExceeded, .unframedBody, .bodyTooLarge,
+                .bodyAlreadyUsed, .tooManyRedirects, .redirectForbidden, .fileExists,
                 .fileFailed, .closed, .engine:
                 false
             }

@@ -19,6 +19,8 @@ struct RedirectMachine {
     private(set) var url: HTTPURL
     /// Where the earlier ones went.
     private(set) var history: [HTTPURL] = []
+    /// Whether the answer's content codings are undone; otherwise the caller has asked for them.
+    let decodesContent: Bool
     private let configuration: HTTPClient.Configuration
 
     var redactedHistory: [String] { history.map(\.redacted) }
@@ -33,6 +35,9 @@ struct RedirectMachine {
         try RequestCheck.checkUserAgent(configuration.userAgent)
         var fields = request.headerFields
         if fields[.userAgent] == nil, let userAgent = configuration.userAgent { fields[.userAgent] = userAgent }
+        let asksByItself = fields[.acceptEncoding] != nil || fields[.range] != nil
+        decodesContent = !asksByItself
+        if configuration.decodesContent, !asksByItself { fields[.acceptEncoding] = ContentCoding.accepted }
         self.request = HTTPRequest(method: request.method, url: url, headerFields: fields)
         if configuration.requiresHTTPS, url.scheme == .http {
             throw HTTPClientError(
