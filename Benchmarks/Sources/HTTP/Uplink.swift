@@ -11,7 +11,8 @@ extension Work {
         try await withEventLoop { loop in
             var configuration = CurlTransport.Configuration()
             configuration.maximumConcurrentTransfers = max(128, concurrency)
-            if isTLS { configuration.trust = .authorities(FilePath(Server.authorities)) }
+            configuration.maximumIdleConnections = max(32, concurrency)
+        if isTLS { configuration.trust = .authorities(FilePath(Server.authorities)) }
             let transport = try CurlTransport(on: loop, configuration: configuration)
             let client = HTTPClient(transport: transport)
             if onLoop {

@@ -76,7 +76,7 @@ struct Work: Sendable {
             try Server.authorities.withCString { authorities in
                 try url.withCString { url in
                     try warmUpURL.withCString { warmUpURL in
-                        guard let http = plain_http_open(32) else { throw WrongResult() }
+                        guard let http = plain_http_open(max(32, concurrency)) else { throw WrongResult() }
                         let size = isLarge ? 256 * 1024 : 16 * 1024
                         var job = plain_http_job(
                             url: warmUpURL, authorities: isTLS ? authorities : nil, requests: 1, concurrency: 1,
