@@ -20,19 +20,16 @@ extension EasyHandle {
             })
         set(CURLOPT_PREREQDATA, pointer: box)
         note(
-            uplink_easy_set_prereq(curl) { box, _, _, _, _ in
-                CurlTransfer.recover(box)?.callbackForRequest()
+            uplink_easy_set_prereq(curl) { box, remote, local, remotePort, localPort in
+                CurlTransfer.recover(box)?.callbackForRequest((local, localPort), (remote, remotePort))
                 return CInt(CURL_PREREQFUNC_OK)
             })
-    }
-
-    func setSocketCallback(_ engine: UnsafeMutableRawPointer) {
-        // Kept with the connection, beyond the transfer: hence the engine, which outlives the multi.
-        set(CURLOPT_SOCKOPTDATA, pointer: engine)
+        // libcurl keeps other callbacks' data with the connection, beyond the transfer; this one it takes from the handle.
+        set(CURLOPT_OPENSOCKETDATA, pointer: box)
         note(
-            uplink_easy_set_sockopt(curl) { box, descriptor, _ in
-                CurlEngine.recover(box)?.assumeIsolated { $0.socketOpened(descriptor) }
-                return CInt(CURL_SOCKOPT_OK)
+            uplink_easy_set_opensocket(curl) { box, _, address in
+                guard let transfer = CurlTransfer.recover(box), let address else { return -1 }
+                return transfer.openSocket(address)
             })
     }
 }
@@ -56,8 +53,14 @@ extension CurlTransfer {
         return takeHeader(line, now: Monotonic.now) ? line.count : line.count + 1  // another number stops libcurl
     }
 
-    fileprivate func callbackForRequest() {
+    fileprivate func callbackForRequest(
+        _ local: (UnsafeMutablePointer<CChar>?, CInt), _ remote: (UnsafeMutablePointer<CChar>?, CInt)
+    ) {
         active.note(id)
         requestGoesOut(now: Monotonic.now)
+        guard needsAddresses else { return sockets.sinceRequest = 0 }
+        connectionStands(
+            local: (local.0.map { String(cString: $0) } ?? "", local.1),
+            remote: (remote.0.map { String(cString: $0) } ?? "", remote.1), now: Monotonic.now)
     }
 }

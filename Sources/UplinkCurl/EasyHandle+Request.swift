@@ -5,16 +5,12 @@ import UplinkHTTP
 
 extension EasyHandle {
     /// Sets everything that a transfer needs. What fails is in ``firstError``.
-    ///
-    /// - Parameter engine: The engine's box, for what libcurl keeps with a connection.
-    func configure(
-        for transfer: CurlTransfer, _ configuration: CurlTransport.Configuration, engine: UnsafeMutableRawPointer
-    ) {
+    func configure(for transfer: CurlTransfer, _ settings: EngineSettings) {
         setRequest(transfer)
         setCallbacks(transfer)
-        setSocketCallback(engine)
-        setSecurity(configuration.trust)
-        setConnection(transfer, configuration)
+        setSecurity(settings)
+        setConnection(transfer, settings.configuration)
+        setProxy(transfer.proxy)
     }
 
     func setRequest(_ transfer: CurlTransfer) {
