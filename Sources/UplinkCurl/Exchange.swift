@@ -30,7 +30,7 @@ final class Exchange: HTTPBodySource {
         self.request = request
         self.engine = engine
         self.owner = owner
-        mailbox = Mailbox(lowMark: request.limits.bufferedBytes / 4)
+        mailbox = Mailbox(lowMark: request.limits.bufferedBytes / 4, budget: engine.budget)
     }
 
     /// Whether the owner has cancelled; looked at when the transfer is submitted.
