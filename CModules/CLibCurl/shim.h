@@ -50,8 +50,8 @@ static inline CURLcode uplink_easy_set_prereq(CURL *easy, curl_prereq_callback v
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
 }
 
-static inline CURLcode uplink_easy_set_sockopt(CURL *easy, curl_sockopt_callback value) {
-    return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, value);
+static inline CURLcode uplink_easy_set_opensocket(CURL *easy, curl_opensocket_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
 static inline CURLcode uplink_easy_get_long(CURL *easy, CURLINFO info, long *value) {
@@ -62,12 +62,23 @@ static inline CURLcode uplink_easy_get_offset(CURL *easy, CURLINFO info, curl_of
     return curl_easy_getinfo(easy, info, value);
 }
 
-static inline CURLcode uplink_easy_get_socket(CURL *easy, CURLINFO info, curl_socket_t *value) {
+static inline CURLcode uplink_easy_get_pointer(CURL *easy, CURLINFO info, void **value) {
     return curl_easy_getinfo(easy, info, value);
 }
 
-static inline CURLcode uplink_easy_get_pointer(CURL *easy, CURLINFO info, void **value) {
-    return curl_easy_getinfo(easy, info, value);
+static inline CURLcode uplink_easy_get_socket(CURL *easy, curl_socket_t *value) {
+    return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, value);
+}
+
+// OpenSSL's, where libcurl has brought it along; libcurl itself does not say. Missing otherwise, hence weak.
+extern int SSL_session_reused(const void *ssl) __attribute__((weak));
+
+// 1 when the connection's TLS session was resumed, 0 when not, -1 when that cannot be told.
+static inline int uplink_easy_is_tls_resumed(CURL *easy) {
+    struct curl_tlssessioninfo *tls = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || !tls) return -1;
+    if (tls->backend != CURLSSLBACKEND_OPENSSL || !tls->internals || !SSL_session_reused) return -1;
+    return SSL_session_reused(tls->internals) != 0;
 }
 
 static inline CURLMcode uplink_multi_set_long(CURLM *multi, CURLMoption option, long value) {
@@ -102,6 +113,7 @@ static inline CURLMcode uplink_multi_socket_all(CURLM *multi, int *running) {
 static const CURLversion uplink_version_now = CURLVERSION_NOW;
 static const curl_socket_t uplink_socket_timeout = CURL_SOCKET_TIMEOUT;
 static const size_t uplink_writefunc_pause = CURL_WRITEFUNC_PAUSE;
+static const long uplink_auth_basic = (long)CURLAUTH_BASIC;
 static const long uplink_global_default = CURL_GLOBAL_DEFAULT;
 
 #endif

@@ -87,12 +87,24 @@ final class Context: Sendable {
     }
 
     /// Holds a subscription, so that the path is known whenever it is asked for. While nothing changes it costs nothing.
+    ///
+    /// A monitor that fails (no descriptors, no memory) begins anew when it is asked again, which happens after 1, 2, 4
+    /// and so on, at most 30 seconds.
     private func keepMonitorAwake() {
-        Task(executorPreference: loop) { [monitor, log] in
-            do throws(NetworkMonitorError) {
-                for try await path in monitor.paths { log(.info) { "path: \(path)" } }
-            } catch {
-                log(.error) { error.message }
+        Task(executorPreference: loop) { [loop, monitor, log] in
+            var pause = Duration.seconds(1)
+            while true {
+                do throws(NetworkMonitorError) {
+                    for try await path in monitor.paths {
+                        pause = .seconds(1)
+                        log(.info) { "path: \(path)" }
+                    }
+                    return  // the context ends
+                } catch {
+                    log(.error) { "\(error.message); trying again in \(pause)" }
+                }
+                guard (try? await LoopClock(on: loop).sleep(for: pause)) != nil else { return }  // the loop has ended
+                pause = min(pause * 2, .seconds(30))
             }
         }
     }

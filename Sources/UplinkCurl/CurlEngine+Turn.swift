@@ -23,12 +23,13 @@ extension CurlEngine {
 
     private func finishTurn() {
         isTurnScheduled = false
-        harvest()
-        if breakdown != nil { rebuild() }
+        for generation in generations { harvest(generation) }
+        for generation in generations where generation.breakdown != nil { rebuild(generation) }
         openGates()
         let now = Monotonic.now
         while let id = queue.next() {
             guard let transfer = transfers[id] else { continue }
+            transfer.events?.start(now: now)
             perform(transfer.machine.turnCame(now: now), on: transfer)
         }
         for id in active.takeAll() {
@@ -36,17 +37,20 @@ extension CurlEngine {
             flushUpload(transfer)
             publish(transfer)
             arm(transfer)
+            if let events = transfer.events?.take(transfer.handle) { announcements.append(events) }
         }
+        cleanUpGenerations()
         setDeadlineTimer()
-        let due = resumptions
-        resumptions = []
+        let (due, told) = (resumptions, announcements)
+        (resumptions, announcements) = ([], [])
+        for announcement in told { announcement.tell() }
         for resumption in due { resumption.resume() }
         if isClosing, transfers.isEmpty { finishShutdown() }
     }
 
     /// Ends what libcurl is done with.
-    private func harvest() {
-        guard let multi else { return }
+    private func harvest(_ generation: Generation) {
+        guard let multi = generation.multi else { return }
         for (id, code) in multi.takeFinished() {
             guard let transfer = transfers[id] else { continue }
             let code = transfer.settled(code)
@@ -63,106 +67,23 @@ extension CurlEngine {
             resumptions.append(.head(waiter))
         }
         let isPaused = transfer.machine.phase == .bodyPaused
-        let (resumption, demand) = transfer.exchange.mailbox.flush(isPaused: isPaused)
+        let (resumption, demand) = transfer.exchange.mailbox.flush(
+            isPaused: isPaused, untilEmpty: transfer.isHeldByBudget)
         if let resumption { resumptions.append(.body(resumption)) }
         if demand { post { [id = transfer.id] in $0.demand(id) } }  // the reader was faster than the turn
     }
 
     private func openGates() {
-        guard hasOpenedSocket else { return }
-        hasOpenedSocket = false
-        for id in gate.leaders where isResolved(id) { open(gate.resolved(id)) }
+        for generation in generations where generation.hasOpenedSocket {
+            generation.hasOpenedSocket = false
+            for id in gate.leaders where transfers[id]?.generation === generation && isResolved(id) {
+                // In a new generation nobody knows what an old one has found out.
+                open(generation.isRetired ? gate.left(id) : gate.resolved(id))
+            }
+        }
     }
 
     private func isResolved(_ id: UInt64) -> Bool {
         (transfers[id]?.handle?.offset(CURLINFO_NAMELOOKUP_TIME_T) ?? 0) > 0
-    }
-
-    // MARK: Deadlines
-
-    /// Puts a transfer's deadline into the heap. One that has moved away stays: it is looked at when it is due.
-    private func arm(_ transfer: CurlTransfer) {
-        guard let deadline = transfer.machine.deadline, deadline < transfer.armedDeadline ?? .max else { return }
-        deadlines.remove(slot: transfer.deadlineSlot)
-        deadlines.insert(deadline: deadline, slot: transfer.deadlineSlot)
-        transfer.armedDeadline = deadline
-    }
-
-    private func setDeadlineTimer() {
-        let due = deadlines.first?.deadline
-        guard let timers, timers.deadline != due else { return }
-        timers.deadline = due
-        guard let due else { return timers.deadlines.stop() }
-        timers.deadlines.start(after: .nanoseconds(max(0, due - Monotonic.now)))
-    }
-
-    func deadlinesPassed() {
-        timers?.deadline = nil
-        let now = Monotonic.now
-        while let entry = deadlines.popDue(at: now) {
-            guard let transfer = transfers[slotOwners[Int(entry.slot)]] else { continue }
-            transfer.armedDeadline = nil
-            perform(transfer.machine.timePassed(now: now), on: transfer)
-            active.note(transfer.id)
-        }
-        scheduleTurn()
-    }
-
-    // MARK: The end
-
-    func beginShutdown(_ mode: CurlTransport.ShutdownMode) {
-        isClosing = true
-        switch mode {
-        case .draining: break
-        case .cancelling:
-            for transfer in Array(transfers.values) { perform(transfer.machine.cancelled(), on: transfer) }
-        }
-        scheduleTurn()
-    }
-
-    func shutdown(_ mode: CurlTransport.ShutdownMode, _ waiter: CheckedContinuation<Void, Never>) {
-        closeWaiters.append(waiter)
-        beginShutdown(mode)
-    }
-
-    /// The loop ends though the transport has not been shut down: nobody must wait for what cannot come any more.
-    func loopEnded() {
-        isClosing = true
-        for transfer in Array(transfers.values) {
-            transfer.refuse(CurlFailure.loopEnded)
-            end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
-        }
-        scheduleTurn()
-    }
-
-    private func finishShutdown() {
-        cleanUpMulti()
-        timers = nil
-        let waiters = closeWaiters
-        closeWaiters = []
-        // Behind the timers' own closing, which they have just sent to the loop.
-        eventLoop.execute { for waiter in waiters { waiter.resume() } }
-    }
-
-    private func rebuild() {
-        let reason = breakdown ?? ""
-        // Over and over, because the end of one lets others start.
-        while let transfer = transfers.values.first(where: { $0.handle != nil }) {
-            transfer.refuse(CurlFailure.engine(reason))
-            end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
-        }
-        cleanUpMulti()
-        breakdown = nil
-    }
-
-    private func cleanUpMulti() {
-        guard let multi else { return }
-        isCleaningUp = true
-        multi.cleanUp()
-        isCleaningUp = false
-        self.multi = nil
-        for socket in sockets.values { socket.close() }
-        sockets = [:]
-        timers?.curl.stop()
     }
 }

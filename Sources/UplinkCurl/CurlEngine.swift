@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
+import HTTPTypes
 import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
@@ -10,23 +11,22 @@ import UplinkHTTP
 /// (`CurlEngine+Turn.swift`), in no C frame.
 actor CurlEngine: LoopActor {
     nonisolated let eventLoop: EventLoop
-    let configuration: CurlTransport.Configuration
+    let settings: EngineSettings
+    nonisolated var configuration: CurlTransport.Configuration { settings.configuration }
     let pool = SlabPool()
+    let budget: BufferBudget
     let active = ActiveTransfers()
+    let connections = ConnectionTable()
 
-    /// Made with the first transfer, and made anew when libcurl calls it broken.
-    var multi: CurlMulti?
-    /// libcurl is closing its connections and wants no new watchers.
-    var isCleaningUp = false
-    /// What broke the multi, until the turn ends.
-    var breakdown: String?
-    var sockets: [curl_socket_t: WatchedSocket] = [:]
+    /// The first is made with the first transfer; the last is for new ones.
+    var generations: [Generation] = []
+    var lastGeneration: UInt64 = 0
     var timers: Timers?
-    /// A connection was opened: somebody's name has been resolved.
-    var hasOpenedSocket = false
+    /// Hears of changes of the network.
+    var listening: Task<Void, Never>?
 
     var transfers: [UInt64: CurlTransfer] = [:]
-    var queue: TransferQueue
+    var queue: HostQueues
     var gate: ResolveGate
     var deadlines = DeadlineHeap()
     /// Whose deadline a slot of the heap is.
@@ -35,19 +35,21 @@ actor CurlEngine: LoopActor {
 
     var isTurnScheduled = false
     var resumptions: [Resumption] = []
+    var announcements: [Announcement] = []
     var isClosing = false
     var closeWaiters: [CheckedContinuation<Void, Never>] = []
 
-    init(on loop: EventLoop, configuration: CurlTransport.Configuration) {
+    init(on loop: EventLoop, settings: EngineSettings) {
         eventLoop = loop
-        self.configuration = configuration
-        queue = TransferQueue(
+        self.settings = settings
+        let configuration = settings.configuration
+        budget = BufferBudget(limit: configuration.maximumBufferedBytes)
+        queue = HostQueues(
             maximumRunning: configuration.maximumConcurrentTransfers,
+            maximumRunningPerHost: configuration.maximumConcurrentTransfersPerHost,
             maximumWaiting: configuration.maximumQueuedTransfers)
         gate = ResolveGate(maximumResolving: configuration.maximumConcurrentLookups)
     }
-
-    var census: (transfers: Int, sockets: Int) { (transfers.count, sockets.count) }
 
     /// Runs a message on the loop, after those that were sent before. From any thread.
     nonisolated func post(_ message: @escaping @Sendable (isolated CurlEngine) -> Void) {
@@ -61,20 +63,24 @@ actor CurlEngine: LoopActor {
             // The cancellation may have come before.
             guard !exchange.isCancelled else { throw CancellationError() }
             guard !isClosing else { throw CurlFailure.closed }
+            guard exchange.request.head.headerFields[.proxyAuthorization] == nil else {
+                throw CurlFailure.proxyAuthorization
+            }
             let url = try exchange.request.head.checkedURL()
             try prepare()
-            guard queue.add(exchange.id) else {
+            guard queue.add(exchange.id, host: url.origin) else {
                 throw CurlFailure.queueFull(configuration.maximumQueuedTransfers)
             }
             let transfer = CurlTransfer(
-                exchange, url: url, waiter: waiter, deadlineSlot: takeSlot(for: exchange.id), pool: pool,
-                active: active, now: Monotonic.now)
+                exchange, url: url, proxy: settings.proxies.proxy(for: url), waiter: waiter,
+                deadlineSlot: takeSlot(for: exchange.id), pool: pool, budget: budget, active: active, now: Monotonic.now)
             transfers[exchange.id] = transfer
             active.note(exchange.id)  // so that the turn arms its deadline
             scheduleTurn()
         } catch {
-            let known = (error as? EventLoopError).map { CurlFailure.noLoop($0) }
-            exchange.didReceive(head: .failure(known ?? error))
+            let known: any Error = (error as? EventLoopError).map { CurlFailure.noLoop($0) } ?? error
+            exchange.request.observer?(.failed(known as? HTTPClientError, HTTPTimings()))
+            exchange.didReceive(head: .failure(known))
             waiter.resume()
         }
     }
@@ -110,24 +116,27 @@ actor CurlEngine: LoopActor {
     }
 
     private func enterGate(_ transfer: CurlTransfer) {
-        let host = transfer.url.hostWithoutBrackets
+        let resolver = transfer.proxy.flatMap { $0.resolvesNames ? $0.host : nil } ?? transfer.url.hostWithoutBrackets
         let isKnown =
-            IPAddress(host) != nil || configuration.resolve["\(transfer.url.host):\(transfer.url.port)"] != nil
-        if isKnown || gate.enter(transfer.id, host: host) { perform(transfer.machine.gateOpened(), on: transfer) }
+            IPAddress(resolver) != nil || configuration.unixSocket != nil
+            || configuration.addresses(for: transfer.url) != nil
+        if isKnown || gate.enter(transfer.id, host: resolver) { perform(transfer.machine.gateOpened(), on: transfer) }
     }
 
     private func start(_ transfer: CurlTransfer) {
-        if multi == nil { try? prepare() }
-        guard let multi, let handle = EasyHandle() else {
-            return perform(transfer.machine.engineFinished(succeeded: false), on: transfer)
+        guard let generation = try? prepare(), let multi = generation.multi, let handle = EasyHandle() else {
+            return end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OUT_OF_MEMORY)
         }
         transfer.handle = handle
-        handle.configure(for: transfer, configuration, engine: Unmanaged.passUnretained(self).toOpaque())
+        transfer.generation = generation
+        generation.transfers += 1
+        handle.configure(for: transfer, settings)
         handle.set(CURLOPT_SHARE, pointer: multi.share)
         guard handle.firstError == CURLE_OK else {
             return end(transfer, transfer.machine.engineFinished(succeeded: false), code: handle.firstError)
         }
-        check(curl_multi_add_handle(multi.curl, handle.curl))
+        transfer.events?.handOver(now: Monotonic.now)
+        check(curl_multi_add_handle(multi.curl, handle.curl), of: generation)
         startNudging()
         scheduleTurn()
     }
@@ -148,9 +157,17 @@ actor CurlEngine: LoopActor {
     /// Takes a transfer from libcurl and everywhere else, and remembers whom to tell.
     private func end(_ transfer: CurlTransfer, _ ending: TransferMachine.Ending, code: CURLcode) {
         let outcome = transfer.outcome(of: ending, code: code)
-        if let handle = transfer.handle {
-            if let multi { curl_multi_remove_handle(multi.curl, handle.curl) }
-            transfer.handle = nil
+        transfer.noteProgress()
+        let events = transfer.events?.finish(
+            outcome, transfer.handle, received: transfer.received, now: Monotonic.now)
+        if let events { announcements.append(events) }
+        if let handle = transfer.handle, let generation = transfer.generation {
+            if let maximum = configuration.maximumRequestsPerConnection, outcome == nil {
+                connections.used(handle.socket, atMost: maximum)
+            }
+            if let multi = generation.multi { curl_multi_remove_handle(multi.curl, handle.curl) }
+            generation.transfers -= 1
+            (transfer.handle, transfer.generation) = (nil, nil)
         }
         transfers[transfer.id] = nil
         endUpload(transfer)
@@ -187,16 +204,6 @@ actor CurlEngine: LoopActor {
         slotOwners.append(id)
         return UInt32(slotOwners.count - 1)
     }
-
-    /// Makes the multi and the timers where they are missing.
-    private func prepare() throws {
-        if timers == nil { timers = try Timers(for: self) }
-        guard multi == nil else { return }
-        multi = CurlMulti(
-            engine: Unmanaged.passUnretained(self).toOpaque(),
-            maximumIdleConnections: configuration.maximumIdleConnections)
-        if multi == nil { throw CurlFailure.engine("libcurl has no memory or descriptors for another handle") }
-    }
 }
 
 /// Somebody to be resumed when the turn ends, in no lock and in no C frame.
@@ -207,8 +214,6 @@ enum Resumption {
     case upload(UploadPipe.Resumption)
     /// The producer of a request's body that nobody wants any more.
     case uploadEnd(UploadEnd)
-    /// An observer's turn.
-    case event(@Sendable (HTTPEvent) -> Void, HTTPEvent)
 
     func resume() {
         switch self {
@@ -216,7 +221,6 @@ enum Resumption {
         case .body(let resumption): resumption.resume()
         case .upload(let resumption): resumption.resume()
         case .uploadEnd(let end): end.perform()
-        case .event(let observer, let event): observer(event)
         }
     }
 }

@@ -25,14 +25,6 @@ struct CurlReport: Equatable {
         verifyResult = handle.long(CURLINFO_SSL_VERIFYRESULT)
         isResolved = handle.offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
     }
-
-    /// Whether TLS is what failed. (That TCP stands, 7.88 tells only when TLS stands too.)
-    var isOfTLS: Bool {
-        switch code {
-        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE: true
-        default: false
-        }
-    }
 }
 
 /// The names that failures get: pure.
@@ -78,73 +70,13 @@ enum CurlFailure {
         return error
     }
 
-    /// How far a transfer was, from its machine and from libcurl.
-    static func phase(_ phase: TransferMachine.Phase, _ report: CurlReport?) -> HTTPClientError.Phase {
-        switch phase {
-        case .queued: .queue
-        case .gated: .dns
-        case .connecting: report.map { $0.isOfTLS ? .tls : $0.isResolved ? .connect : .dns } ?? .connect
-        case .awaitingHead: .firstByte
-        case .bodyFlowing, .bodyPaused, .ended: .body
-        }
-    }
+    static let proxyAuthorization = HTTPClientError(
+        .invalidRequest, phase: .request,
+        message: "`Proxy-Authorization` is the transport's own; give the proxy's credentials with the proxy")
 
-    /// The code for libcurl's error, and what to do.
-    static func code(of report: CurlReport, in phase: HTTPClientError.Phase) -> (Code, String) {
-        switch report.code {
-        case CURLE_URL_MALFORMAT: (.invalidURL, "libcurl refuses the URL; check it")
-        case CURLE_UNSUPPORTED_PROTOCOL:
-            (.invalidResponse, "the server does not answer in HTTP/1; is it an HTTP server?")
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-            (.dnsFailed, "the host's name cannot be resolved; check the name and the network's DNS")
-        case CURLE_COULDNT_CONNECT:
-            (.connectionFailed, "no connection to the server; check that it runs and that there is a way to it")
-        case CURLE_OPERATION_TIMEDOUT:
-            (.connectTimeout, "no connection in time; check that there is a way to the server")
-        case CURLE_GOT_NOTHING: (.emptyReply, "the server closed the connection without an answer; try again")
-        case CURLE_PARTIAL_FILE: (.truncated, "the body ended before its end; try again")
-        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER:
-            (.tlsFailed, "the TLS handshake failed; does the server speak TLS 1.2 or newer on this port?")
-        case CURLE_PEER_FAILED_VERIFICATION: certificate(report)
-        case CURLE_SSL_CACERT_BADFILE:
-            (.invalidConfiguration, "the file of trusted authorities cannot be read; check `trust`")
-        case CURLE_WEIRD_SERVER_REPLY:
-            report.text.contains("Content-Length")
-                ? (.invalidFraming, "Content-Length is not one number") : (.invalidResponse, "the head is malformed")
-        case CURLE_OUT_OF_MEMORY where phase == .firstByte:
-            (.headerTooLarge, "a line of the answer's head is larger than libcurl takes")
-        case CURLE_RECV_ERROR, CURLE_SEND_ERROR: broken(report)
-        case CURLE_SEND_FAIL_REWIND:
-            (.bodyNotReplayable, "the connection broke, and the request's body cannot be produced again")
-        default: (.engine, "libcurl failed in an unexpected way")
-        }
-    }
-
-    /// Errors of receiving are several things in one.
-    private static func broken(_ report: CurlReport) -> (Code, String) {
-        if report.text.contains("chunk") { return (.invalidFraming, "the body's chunks are malformed") }
-        if report.text.contains("headers") {
-            return (.headerTooLarge, "the answer's head is larger than libcurl takes")
-        }
-        if report.text.contains("certificate required") {
-            return (.tlsFailed, "the server wants a certificate of the client, which is not supported yet")
-        }
-        return (.connectionReset, "the connection broke; try again")
-    }
-
-    private static func certificate(_ report: CurlReport) -> (Code, String) {
-        switch report.verifyResult {
-        case 10: (.certificateExpired, "the server's certificate has expired; its owner must renew it")
-        case 9: (.certificateNotYetValid, "the server's certificate is not valid yet; check this machine's clock")
-        case 18, 19:
-            (.certificateSelfSigned, "the server's certificate is signed by itself; trust its authority by a file")
-        case 26: (.certificateWrongPurpose, "the server's certificate is not one for servers")
-        case 0, 1, 62:
-            (.certificateHostMismatch, "the server's certificate is for another host; check the URL")
-        default:
-            (.certificateUntrusted, "the server's certificate comes from no trusted authority; see `trust`")
-        }
-    }
+    static let forked = HTTPClientError(
+        .closed, phase: .request,
+        message: "the process is a fork, and the transport's thread is its parent's; use transports after exec alone")
 
     static func timeout(_ timeout: TransferMachine.Timeout, _ limits: HTTPTimeouts) -> (Code, String) {
         switch timeout {

@@ -6,8 +6,8 @@ final class CurlMulti {
     let curl: UnsafeMutableRawPointer
     let share: UnsafeMutableRawPointer
 
-    /// - Parameter engine: The engine's box. The engine outlives the multi.
-    init?(engine: UnsafeMutableRawPointer, maximumIdleConnections: Int) {
+    /// - Parameter box: The generation's. It outlives the multi.
+    init?(box: UnsafeMutableRawPointer, maximumIdleConnections: Int) {
         guard let share = curl_share_init() else { return nil }
         guard let multi = curl_multi_init() else {
             curl_share_cleanup(share)
@@ -18,14 +18,14 @@ final class CurlMulti {
         uplink_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
         uplink_multi_set_long(multi, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
         uplink_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
-        uplink_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, engine)
+        uplink_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, box)
         uplink_multi_set_socket(multi) { _, descriptor, change, box, _ in
-            CurlEngine.recover(box)?.assumeIsolated { $0.socketChanged(descriptor, to: change) }
+            Generation.recover(box)?.socketChanged(descriptor, to: change)
             return 0  // -1 would end every transfer
         }
-        uplink_multi_set_pointer(multi, CURLMOPT_TIMERDATA, engine)
+        uplink_multi_set_pointer(multi, CURLMOPT_TIMERDATA, box)
         uplink_multi_set_timer(multi) { _, milliseconds, box in
-            CurlEngine.recover(box)?.assumeIsolated { $0.timerChanged(to: milliseconds) }
+            Generation.recover(box)?.timerChanged(to: milliseconds)
             return 0
         }
     }
@@ -45,12 +45,5 @@ final class CurlMulti {
             finished.append((EasyHandle.transferID(of: easy), message.pointee.data.result))
         }
         return finished
-    }
-}
-
-extension CurlEngine {
-    /// The engine behind a callback's pointer.
-    nonisolated static func recover(_ box: UnsafeMutableRawPointer?) -> CurlEngine? {
-        box.map { Unmanaged<CurlEngine>.fromOpaque($0).takeUnretainedValue() }
     }
 }

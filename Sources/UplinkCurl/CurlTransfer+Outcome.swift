@@ -6,19 +6,33 @@ extension CurlTransfer {
     /// The error that a transfer ends with, or nil when its body is whole. Its handle must still be there.
     func outcome(of ending: TransferMachine.Ending, code: CURLcode) -> (any Error)? {
         let report = handle.map { CurlReport(code: code, handle: $0) } ?? CurlReport(code: code)
-        let phase = CurlFailure.phase(machine.lastPhase, report)
+        var phase = CurlFailure.phase(machine.lastPhase, report)
         switch ending {
         case .complete: return nil
         case .cancelled: return CancellationError()
         case .timedOut(let timeout):
+            if timeout == .connect, phase == .connect || phase == .dns, hasConnectedForTLS { phase = .tls }
             let (code, message) = CurlFailure.timeout(timeout, exchange.request.timeouts)
             return error(code, phase, message)
         case .failed:
             if let failure = upload?.failure { return (failure as? HTTPClientError).map { complete($0) } ?? failure }
             if let refusal { return complete(refusal) }
+            if isStrandedByChange {
+                return error(.networkChanged, phase, "the network changed under the connection; try again")
+            }
             if code == CURLE_OK, let incompleteness { return complete(incompleteness) }
             if code == CURLE_PARTIAL_FILE {
                 return complete(CurlFailure.truncated(received: received, expected: expected), report)
+            }
+            if code == CURLE_COULDNT_CONNECT, let address = sockets.forbidden {
+                return error(
+                    .addressForbidden, .connect,
+                    "the host's address \(address) is not on the internet; see `publicAddressesOnly`", report)
+            }
+            if machine.lastPhase == .connecting, let proxy,
+                let (code, message) = CurlFailure.code(of: report, through: proxy)
+            {
+                return error(code, phase == .dns ? .dns : .connect, message, report)
             }
             let (code, message) = CurlFailure.code(of: report, in: phase)
             return error(code, phase, message, report)
@@ -30,12 +44,16 @@ extension CurlTransfer {
     ) -> HTTPClientError {
         let disposition: HTTPClientError.RequestDisposition =
             switch phase {
+            case .tls where machine.lastPhase == .awaitingHead: .maybeProcessed
             case .request, .queue, .dns, .connect, .tls: .notSent
             case .firstByte: parser.hasBegun ? .responseStarted : .maybeProcessed
             case .redirect, .body, .sink: .responseStarted
             }
+        // Where the way there is what failed, the message says that it leads through a proxy.
+        let isOfTheWay = machine.lastPhase == .connecting
+        let place = isOfTheWay ? proxy.map { "through the proxy \($0.url): " } ?? "" : ""
         return complete(
-            HTTPClientError(code, phase: phase, requestDisposition: disposition, message: message), report)
+            HTTPClientError(code, phase: phase, requestDisposition: disposition, message: place + message), report)
     }
 
     private func complete(_ error: HTTPClientError, _ report: CurlReport? = nil) -> HTTPClientError {

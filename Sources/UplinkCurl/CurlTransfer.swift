@@ -25,6 +25,19 @@ final class CurlTransfer {
     var uploadEnds: [UploadEnd] = []
     /// Sending was held up so that libcurl reads what the server has sent meanwhile.
     var reachesForAnswer = false
+    /// What libcurl has it in.
+    var generation: Generation?
+    /// The proxy that it goes through.
+    let proxy: CurlTransport.Proxy?
+    /// For its observer, if it has one.
+    let events: EventLog?
+    var sockets = OpenedSockets()
+    /// This end of its connection, once there is one.
+    var localAddress: String?
+    /// The network under its connection is gone.
+    var isStrandedByChange = false
+    /// It is paused because all bodies together hold too much.
+    private(set) var isHeldByBudget = false
 
     /// What the callbacks have brought, until the turn ends.
     private(set) var head: Exchange.Head?
@@ -35,17 +48,20 @@ final class CurlTransfer {
     private(set) var received: Int64 = 0
     private var framing: Framing?
     private let pool: SlabPool
+    private let budget: BufferBudget
     /// Where the callbacks say that something has happened.
     let active: ActiveTransfers
 
     init(
-        _ exchange: Exchange, url: HTTPURL, waiter: HeadWaiter, deadlineSlot: UInt32, pool: SlabPool,
-        active: ActiveTransfers, now: Int64
+        _ exchange: Exchange, url: HTTPURL, proxy: CurlTransport.Proxy?, waiter: HeadWaiter, deadlineSlot: UInt32,
+        pool: SlabPool, budget: BufferBudget, active: ActiveTransfers, now: Int64
     ) {
         (id, self.exchange, self.url, headWaiter) = (exchange.id, exchange, url, waiter)
-        (self.deadlineSlot, self.pool, self.active) = (deadlineSlot, pool, active)
+        (self.deadlineSlot, self.pool, self.budget, self.active) = (deadlineSlot, pool, budget, active)
+        self.proxy = proxy
         upload = exchange.makeUpload()
         let request = exchange.request
+        events = request.observer.map { EventLog($0, now: now) }
         machine = TransferMachine(timeouts: request.timeouts, highMark: request.limits.bufferedBytes, now: now)
         parser = HeadParser(method: request.head.method, limits: request.limits)
     }
@@ -63,12 +79,15 @@ final class CurlTransfer {
 
     /// libcurl brings a line of a head or of the trailers. False stops the transfer.
     func takeHeader(_ line: UnsafeRawBufferPointer, now: Int64) -> Bool {
+        if let events, parser.isAtStatusLine { events.beginHead(now: now) }
         do throws(HTTPClientError) {
             switch try parser.take(line: line) {
-            case .more, .interim: break
+            case .more: break
+            case .interim(let status): events?.note(.interim(status))
             case .final(let response, let framing):
                 guard machine.headArrived(now: now) == .deliverHead else { return false }
                 self.framing = framing
+                events?.finishHead(response.status, now: now)
                 head = Exchange.Head(response: response, framing: framing)
             case .trailers: break
             }
@@ -83,7 +102,10 @@ final class CurlTransfer {
     ///
     /// - Returns: Whether they are kept; libcurl brings them again when the transfer was paused.
     func takeBody(_ bytes: UnsafeRawBufferPointer, now: Int64) -> TransferMachine.Action {
-        let action = machine.bytesArrived(bytes.count, buffered: exchange.mailbox.bytes, now: now)
+        let isShort = budget.isSpent
+        let action = machine.bytesArrived(
+            bytes.count, buffered: exchange.mailbox.bytes, isMemoryShort: isShort, now: now)
+        isHeldByBudget = isShort && action == .pause
         switch action {
         case .keep:
             exchange.mailbox.append(bytes, expecting: expected.map { $0 - received }, from: pool)

@@ -20,17 +20,18 @@ public final class CurlTransport: HTTPTransport {
 
     private let engine: CurlEngine
     private let lastID = Locked<UInt64>(0)
+    private let process = getpid()
 
     /// Makes a transport; libcurl is first asked for something when the first request is sent.
     ///
     /// - Throws: ``UplinkHTTP/HTTPClientError`` when a setting makes no sense, or libcurl is older than 7.87.
     public init(on loop: EventLoop, configuration: Configuration = .init()) throws(HTTPClientError) {
-        try configuration.validate()
+        let settings = try EngineSettings(configuration)
         guard LibCurl.isReady, LibCurl.isRecentEnough else {
             throw HTTPClientError(
                 .engine, phase: .request, message: "libcurl 7.87 or newer is needed; install a newer libcurl4")
         }
-        engine = CurlEngine(on: loop, configuration: configuration)
+        engine = CurlEngine(on: loop, settings: settings)
     }
 
     deinit {
@@ -39,6 +40,7 @@ public final class CurlTransport: HTTPTransport {
 
     /// Sends a request over a connection that is there, or a new one, and returns with the final head.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        guard getpid() == process else { throw CurlFailure.forked }
         let body = try await engine.prepare(request.body)
         let id = lastID.withLock { last in
             last += 1
@@ -70,4 +72,10 @@ public final class CurlTransport: HTTPTransport {
 
     /// How many transfers and sockets there are; for tests.
     package func census() async -> (transfers: Int, sockets: Int) { await engine.census }
+
+    /// How many generations of connections there are; for tests.
+    package var generations: Int { get async { await engine.generationCount } }
+
+    /// Lets the newest generation of connections be broken, as libcurl may say that it is; for tests.
+    package func breakDown(_ reason: String) async { await engine.breakDown(reason) }
 }

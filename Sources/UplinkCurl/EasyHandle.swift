@@ -61,6 +61,19 @@ final class EasyHandle {
         return uplink_easy_get_offset(curl, info, &value) == CURLE_OK ? Int64(value) : 0
     }
 
+    /// The socket of the connection that the transfer had last; negative when it is closed.
+    var socket: curl_socket_t {
+        var socket: curl_socket_t = -1
+        return uplink_easy_get_socket(curl, &socket) == CURLE_OK ? socket : -1
+    }
+
+    /// Whether TLS was spoken as the continuation of an earlier session; nil where that cannot be told. While the transfer
+    /// runs.
+    var isTLSResumed: Bool? {
+        let answer = uplink_easy_is_tls_resumed(curl)
+        return answer < 0 ? nil : answer > 0
+    }
+
     /// The id of the transfer that a handle was made for.
     static func transferID(of curl: UnsafeMutableRawPointer) -> UInt64 {
         var value: UnsafeMutableRawPointer?

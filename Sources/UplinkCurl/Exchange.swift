@@ -33,7 +33,7 @@ final class Exchange: HTTPBodySource {
         self.body = body
         self.engine = engine
         self.owner = owner
-        mailbox = Mailbox(lowMark: request.limits.bufferedBytes / 4)
+        mailbox = Mailbox(lowMark: request.limits.bufferedBytes / 4, budget: engine.budget)
     }
 
     /// The request's body, on its way; called by the engine, once.

@@ -65,8 +65,10 @@ struct ExampleTests {
         }
     }
 
-    @Test func anOperationIsPerformedWhenTheNetworkComesAndOtherwiseNever() async throws {
-        try await CLibrary.withProgram("Examples/c/perform.c") { path in
+    @Test(arguments: CLibrary.Language.allCases) func anOperationIsPerformedWhenTheNetworkComesAndOtherwiseNever(
+        as language: CLibrary.Language
+    ) async throws {
+        try await CLibrary.withProgram("Examples/c/perform.c", as: language) { path in
             try await withHost { host in
                 let away = try program(path, in: host)
                 #expect(try await away.wait() == 1)

@@ -78,6 +78,8 @@ package final class NginxServer: Sendable {
             events { worker_connections 512; }
             http {
             access_log off;
+            gzip on;
+            gzip_types text/plain;
             \(temporary.joined(separator: "\n"))
             server { listen 127.0.0.1:\(port); \(locations) }
             \(servers.joined(separator: "\n"))

@@ -36,7 +36,9 @@ struct LifetimeTests {
     @Test func shuttingDownEndsWhatIsUnderWay() async throws {
         try await withServer([.readHead, .waitForClose]) { server in
             try await withEventLoop { loop in
-                let transport = try CurlTransport(on: loop)
+                var configuration = CurlTransport.Configuration()
+                configuration.maximumConcurrentTransfersPerHost = 10
+                let transport = try CurlTransport(on: loop, configuration: configuration)
                 let client = HTTPClient(transport: transport)
                 let waiting = (0..<10).map { _ in Task { try await client.get(server.url()) } }
                 while server.heads.count < 10 { try await Task.sleep(for: .milliseconds(1)) }

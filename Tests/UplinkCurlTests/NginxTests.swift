@@ -116,7 +116,7 @@ struct NginxTests {
             let (error, _) = await failure {
                 _ = try await client.get("https://127.0.0.1:\(server.port)/file")
             }
-            #expect(error?.code == .tlsFailed)
+            #expect(error?.code == .notTLS)
             #expect(error?.phase == .tls)
         }
     }

@@ -48,7 +48,9 @@ struct ResolverTests {
                     server.stop()
                     close(sink)
                 }
-                let transport = try CurlTransport(on: loop)
+                var configuration = CurlTransport.Configuration()
+                configuration.maximumConcurrentTransfersPerHost = 128
+                let transport = try CurlTransport(on: loop, configuration: configuration)
                 try await body(HTTPClient(transport: transport), transport, server)
                 await transport.shutdown()
             }
@@ -129,6 +131,39 @@ struct ResolverTests {
             for task in many { await #expect(throws: CancellationError.self) { try await task.value } }
             #expect(ContinuousClock.now - start < Timing.slack(.milliseconds(500)))
             #expect(await transport.census() == (0, 0))
+        }
+    }
+    /// One that waits in vain for its name, and fifty that need none.
+    @Test func aSilentResolverHoldsNobodyUp() async throws {
+        try await withSilentResolver { client, transport, server in
+            let waiting = Task {
+                try await client.get("http://slow.test/", timeouts: HTTPTimeouts(connect: .milliseconds(400)))
+            }
+            try await eventually { await transport.census().sockets > 0 }
+            let healthy = (0..<50).map { _ in
+                Task {
+                    let start = ContinuousClock.now
+                    let body = try await client.get(server.url()).body.collect(upTo: 2)
+                    #expect(body == Array("ok".utf8))
+                    return ContinuousClock.now - start
+                }
+            }
+            for task in healthy { #expect(try await task.value < Timing.slack(.milliseconds(500))) }
+            let error = await #expect(throws: HTTPClientError.self) { try await waiting.value }
+            #expect(error?.code == .connectTimeout)
+        }
+    }
+
+    @Test func fiveHundredNamesAreNotFiveHundredThreads() async throws {
+        try await withSilentResolver { client, transport, _ in
+            let before = lookups
+            let many = (0..<500).map { number in Task { try await client.get("http://slow\(number).test/") } }
+            try await eventually { await transport.census().transfers == 500 }
+            try await eventually { lookups - before >= 1 }
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(lookups - before <= CurlTransport.Configuration().maximumConcurrentLookups)
+            for task in many { task.cancel() }
+            for task in many { await #expect(throws: CancellationError.self) { try await task.value } }
         }
     }
 }

@@ -5,20 +5,22 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct AdmissionTests {
-    private func drain(_ queue: inout TransferQueue) -> [UInt64] {
+    private func drain(_ queue: inout HostQueues) -> [UInt64] {
         var ids: [UInt64] = []
         while let id = queue.next() { ids.append(id) }
         return ids
     }
 
     // The macro `#expect` does not call mutating methods.
-    private func add(_ id: UInt64, to queue: inout TransferQueue) -> Bool { queue.add(id) }
+    private func add(_ id: UInt64, to queue: inout HostQueues, _ host: String = "a") -> Bool {
+        queue.add(id, host: host)
+    }
     private func enter(_ id: UInt64, _ host: String, _ gate: inout ResolveGate) -> Bool { gate.enter(id, host: host) }
     private func resolved(_ id: UInt64, _ gate: inout ResolveGate) -> [UInt64] { gate.resolved(id) }
     private func left(_ id: UInt64, _ gate: inout ResolveGate) -> [UInt64] { gate.left(id) }
 
     @Test func soManyRunAndTheRestWaitsInOrder() {
-        var queue = TransferQueue(maximumRunning: 2, maximumWaiting: 10)
+        var queue = HostQueues(maximumRunning: 2, maximumRunningPerHost: 2, maximumWaiting: 10)
         for id in 1...5 { #expect(add(UInt64(id), to: &queue)) }
         #expect(drain(&queue) == [1, 2])
         queue.remove(3)  // it was cancelled while it waited
@@ -30,7 +32,7 @@ struct AdmissionTests {
     }
 
     @Test func tooManyWaitingAreRefused() {
-        var queue = TransferQueue(maximumRunning: 1, maximumWaiting: 1)
+        var queue = HostQueues(maximumRunning: 1, maximumRunningPerHost: 1, maximumWaiting: 1)
         #expect(add(1, to: &queue))
         #expect(drain(&queue) == [1])
         #expect(add(2, to: &queue))
@@ -39,8 +41,39 @@ struct AdmissionTests {
         #expect(add(4, to: &queue))
     }
 
+    @Test func aHostHasItsOwnLimitAndHoldsNobodyUp() {
+        var queue = HostQueues(maximumRunning: 4, maximumRunningPerHost: 2, maximumWaiting: 10)
+        for id in 1...4 { #expect(add(UInt64(id), to: &queue, "a")) }
+        #expect(add(5, to: &queue, "b"))
+        #expect(drain(&queue) == [1, 5, 2])
+        queue.remove(5)
+        #expect(drain(&queue).isEmpty)
+        queue.remove(1)
+        #expect(drain(&queue) == [3])
+        queue.remove(2)
+        #expect(drain(&queue) == [4])
+    }
+
+    @Test func hostsTakeTurns() {
+        var queue = HostQueues(maximumRunning: 2, maximumRunningPerHost: 2, maximumWaiting: 1000)
+        var order: [UInt64] = []
+        for id in 0..<100 { #expect(add(UInt64(id), to: &queue, "host \(id / 10)")) }
+        var running = drain(&queue)
+        while let id = running.popLast() {
+            order.append(id)
+            queue.remove(id)
+            running += drain(&queue)
+        }
+        #expect(Set(order) == Set(0..<100))
+        // After each ten of the hundred no host is ahead of another by more than two.
+        for end in stride(from: 10, through: 100, by: 10) {
+            let counts = (0..<10).map { host in order[..<end].count { $0 / 10 == host } }
+            #expect((counts.max() ?? 0) - (counts.min() ?? 0) <= 2, "\(counts)")
+        }
+    }
+
     @Test func aHundredThousandPassThroughTheQueue() {
-        var queue = TransferQueue(maximumRunning: 3, maximumWaiting: 100_000)
+        var queue = HostQueues(maximumRunning: 3, maximumRunningPerHost: 3, maximumWaiting: 100_000)
         for id in 1...100_000 { #expect(add(UInt64(id), to: &queue)) }
         var expected: UInt64 = 1
         while let id = queue.next() {
@@ -49,6 +82,19 @@ struct AdmissionTests {
             queue.remove(id)
         }
         #expect(expected == 100_001)
+    }
+
+    @Test func whatWasRemovedWhileItWaitedIsForgotten() {
+        var queue = HostQueues(maximumRunning: 1, maximumRunningPerHost: 1, maximumWaiting: 10)
+        for round in 0..<10_000 {
+            let id = UInt64(round * 2)
+            #expect(add(id, to: &queue, "a"))
+            #expect(add(id + 1, to: &queue, "b"))
+            queue.remove(id + 1)
+            #expect(drain(&queue) == [id])
+            queue.remove(id)
+        }
+        #expect(drain(&queue).isEmpty)
     }
 
     @Test func oneResolvesAndTheOthersFollow() {

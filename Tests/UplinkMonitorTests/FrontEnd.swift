@@ -7,9 +7,14 @@ import UplinkCore
 import UplinkMonitor
 import UplinkTesting
 
-/// What tells the path in a scenario: the library, or `uplink watch --json`, of which every line is read back.
+/// What tells the path in a scenario: the library, `uplink watch --json`, or a C program over libuplink, of both of which
+/// every line is read back.
 enum FrontEnd: String, Sendable, CaseIterable {
-    case library, program
+    case library, program, cLibrary
+
+    /// All, but for the C library under ThreadSanitizer, for which it is not built.
+    static let allCases: [Self] =
+        dlsym(nil, "__tsan_init") == nil ? [.library, .program, .cLibrary] : [.library, .program]
 
     /// Has `observer` hear every path while `body` runs.
     nonisolated(nonsending) func observing(
@@ -25,24 +30,31 @@ enum FrontEnd: String, Sendable, CaseIterable {
             try await body()
             monitor.stop()
             try await observation.value
-        case .program:
-            let program = try BuiltProgram.start("watch --json", in: network.device)
-            let observation = Task {
-                var count = 0
-                while program.status == nil {
-                    let lines = program.output.split(separator: "\n", omittingEmptySubsequences: false)
-                    for line in lines.dropLast().dropFirst(count) {
-                        await observer.record(try WatchedPath(line: line).path)
-                        count += 1
-                    }
-                    try await Task.sleep(for: .milliseconds(2))
-                }
-            }
-            try await body()
-            program.signal(SIGTERM)
-            #expect(try await program.wait() == 143, "\(program.errors)")
-            try await observation.value
+        case .program: try await observing(BuiltProgram.start("watch --json", in: network.device), observer, body)
+        case .cLibrary:
+            let program = try RunningProgram(network.device.entering([try await CLibrary.watch.value, "json"]))
+            try await observing(program, observer, body)
         }
+    }
+
+    private nonisolated(nonsending) func observing(
+        _ program: RunningProgram, _ observer: PathObserver, _ body: nonisolated(nonsending) () async throws -> Void
+    ) async throws {
+        let observation = Task {
+            var count = 0
+            while program.status == nil {
+                let lines = program.output.split(separator: "\n", omittingEmptySubsequences: false)
+                for line in lines.dropLast().dropFirst(count) {
+                    await observer.record(try WatchedPath(line: line).path)
+                    count += 1
+                }
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+        try await body()
+        program.signal(SIGTERM)
+        #expect(try await program.wait() == 143, "\(program.errors)")
+        try await observation.value
     }
 }
 

@@ -34,10 +34,21 @@ struct OverloadScenarios {
         }
     }
 
+    @Test func aStoppedProcessSurvivesAnOverrunOfTheSmallestBuffer() async throws {
+        try await withScenario(from: .ipv4, configuration: smallestBuffer()) { scenario in
+            for isOnline in [false, true] {
+                let dropped = await scenario.monitor.statistics.dropped
+                let change = isOnline ? "route add default via 192.0.2.1" : "route del default"
+                try whileThisProcessIsStopped(do: churn(20_000) + [change], in: scenario.host)
+                try await scenario.path(within: .seconds(3)) { $0.isSatisfied == isOnline }
+                #expect(await scenario.monitor.statistics.dropped > dropped)
+            }
+            #expect(await scenario.monitor.statistics.resyncs >= 2)
+        }
+    }
+
     @Test func anOverrunIsSurvived() async throws {
-        var smallest = try LinuxNetworkMonitor.Configuration(receiveBufferSize: 1)
-        smallest.kernelFilter = false
-        try await withScenario(from: .ipv4, configuration: smallest) { scenario in
+        try await withScenario(from: .ipv4, configuration: smallestBuffer()) { scenario in
             for isOnline in [false, true, false] {
                 try scenario.holdingUpTheLoop {
                     try scenario.host.batch(churn(20_000))
@@ -105,6 +116,27 @@ struct OverloadScenarios {
             #expect(switches(in: status) == before)
         }
     }
+}
+
+/// A monitor that hears everything, with the least of room for it.
+private func smallestBuffer() throws -> LinuxNetworkMonitor.Configuration {
+    var smallest = try LinuxNetworkMonitor.Configuration(receiveBufferSize: 1)
+    smallest.kernelFilter = false
+    return smallest
+}
+
+/// Has commands of ip(8) run by a process that stops this one before and lets it go on after.
+private func whileThisProcessIsStopped(do commands: [String], in namespace: NetworkNamespace) throws {
+    let directory = try TemporaryDirectory()
+    defer { directory.remove() }
+    try directory.write("batch", Array(commands.joined(separator: "\n").utf8))
+    let script = """
+        cd \(directory.path)
+        trap 'kill -CONT \(getpid())' EXIT
+        kill -STOP \(getpid()) && ip -n \(namespace.name) -batch batch
+        """
+    let status = try Spawn.run(["sh", "-c", script], in: directory.path)
+    #expect(status == 0)
 }
 
 extension Scenario {

@@ -12,6 +12,12 @@ extension CurlTransfer {
     /// The producer of the request's body has nothing for libcurl.
     func noteSendingWaits() { machine.bodyIsAwaited() }
 
+    /// Tells the observer, once for all that went out in this turn.
+    func noteProgress() {
+        guard let events, let event = upload?.progress() else { return }
+        events.note(event)
+    }
+
     /// libcurl wants to send the request's body again.
     func rewindUpload() -> Bool {
         guard let upload else { return true }
@@ -65,18 +71,12 @@ extension CurlEngine: BlockingWork {
         for end in transfer.takeUploadEnds() { resumptions.append(.uploadEnd(end)) }
         if let resumption = upload.flush() { resumptions.append(.upload(resumption)) }
         if transfer.reachesForAnswer { post { [id = transfer.id] in $0.reach(id) } }
-        reportProgress(of: transfer)
-    }
-
-    private func reportProgress(of transfer: CurlTransfer) {
-        guard let observer = transfer.exchange.request.observer, let event = transfer.upload?.progress() else { return }
-        resumptions.append(.event(observer, event))
+        transfer.noteProgress()
     }
 
     /// Ends the production of a body that nobody wants any more.
     func endUpload(_ transfer: CurlTransfer) {
         for end in transfer.takeUploadEnds() { resumptions.append(.uploadEnd(end)) }
-        reportProgress(of: transfer)
         if let end = transfer.upload?.stop() { resumptions.append(.uploadEnd(end)) }
     }
 

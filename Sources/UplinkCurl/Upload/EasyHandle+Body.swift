@@ -56,12 +56,10 @@ extension EasyHandle {
 
     /// Whether the server has sent something that libcurl has not read yet.
     fileprivate var hasSomethingToRead: Bool {
-        var descriptor = curl_socket_t(-1)
-        guard uplink_easy_get_socket(curl, CURLINFO_ACTIVESOCKET, &descriptor) == CURLE_OK, descriptor >= 0 else {
-            return false
-        }
+        let socket = socket
+        guard socket >= 0 else { return false }
         var byte: UInt8 = 0
-        return recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1
+        return recv(socket, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1
     }
 }
 

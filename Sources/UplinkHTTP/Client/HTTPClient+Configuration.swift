@@ -16,6 +16,12 @@ extension HTTPClient {
         public var sensitiveFields: [HTTPField.Name] = []
         /// Refuses `http` altogether.
         public var requiresHTTPS = false
+        /// Whether bodies are asked for compressed, and decoded while they are read, where a request says nothing about it
+        /// by `Accept-Encoding` or `Range` of its own.
+        ///
+        /// It takes the package trait `Compression` (gzip and deflate by zlib); without it nothing is asked for. Fields are
+        /// left as they came, and `contentLength` is nil for a decoded body.
+        public var decodesContent = true
         /// The `User-Agent` where a request has none; nil sends none.
         public var userAgent: String? = "uplink"
 

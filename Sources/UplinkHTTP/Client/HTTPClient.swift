@@ -91,8 +91,12 @@ public struct HTTPClient: Sendable {
     private func deliver(
         _ response: HTTPTransportResponse, after hops: RedirectMachine
     ) throws(HTTPClientError) -> HTTPClientResponse {
+        var response = response
         do throws(HTTPClientError) {
-            try ContentCoding.check(response.head, method: hops.request.method)
+            if hops.decodesContent {
+                response.body = try ContentCoding.decoded(
+                    response.body, of: response.head, limits: configuration.limits)
+            }
             if configuration.limits.requiresFramedBodies, response.body.framing == .untilClose {
                 throw HTTPClientError(
                     .unframedBody, phase: .body, requestDisposition: .responseStarted,

@@ -7,10 +7,13 @@ extension HTTPClientError {
             case invalidURL, invalidRequest, invalidConfiguration
             case queueFull, queueTimeout, connectTimeout, firstByteTimeout, stallTimeout, totalTimeout
             case dnsFailed, connectionFailed, connectionReset, emptyReply
-            case tlsFailed, certificateExpired, certificateNotYetValid, certificateHostMismatch
+            case networkChanged, addressForbidden, bindingFailed, proxyFailed, proxyRefused
+            case tlsFailed, tlsVersionUnsupported, notTLS, clientCertificateRequired, clientCertificateRefused
+            case certificatePinMismatch, certificateExpired, certificateNotYetValid, certificateHostMismatch
             case certificateSelfSigned, certificateUntrusted, certificateWrongPurpose
             case invalidResponse, invalidFraming, headerTooLarge, tooManyInterimResponses, unexpectedUpgrade
-            case truncated, unsupportedEncoding, unframedBody, bodyTooLarge, bodyAlreadyUsed
+            case truncated, unsupportedEncoding, tooManyEncodings, invalidEncoding, compressionRatioExceeded,
+                unframedBody, bodyTooLarge, bodyAlreadyUsed
             case lineTooLong, invalidText, checksumMismatch
             case bodyNotReplayable, bodyLengthMismatch
             case tooManyRedirects, redirectForbidden
@@ -59,10 +62,31 @@ extension HTTPClientError {
         /// The server closed the connection without a word.
         public static let emptyReply = Code(kind: .emptyReply)
 
+        /// The network under the connection is gone: its local address was taken away.
+        public static let networkChanged = Code(kind: .networkChanged)
+        /// The host's address is one that this transport does not connect to.
+        public static let addressForbidden = Code(kind: .addressForbidden)
+        /// The interface or the local address that connections are bound to is not there.
+        public static let bindingFailed = Code(kind: .bindingFailed)
+        /// The proxy cannot be reached, or does not speak as it should.
+        public static let proxyFailed = Code(kind: .proxyFailed)
+        /// The proxy refuses to connect to the host, or wants other credentials.
+        public static let proxyRefused = Code(kind: .proxyRefused)
+
         // MARK: TLS
 
         /// No common ground in the TLS handshake.
         public static let tlsFailed = Code(kind: .tlsFailed)
+        /// The server offers only versions of TLS that are too old.
+        public static let tlsVersionUnsupported = Code(kind: .tlsVersionUnsupported)
+        /// The server does not speak TLS on this port.
+        public static let notTLS = Code(kind: .notTLS)
+        /// The server wants a certificate of the client.
+        public static let clientCertificateRequired = Code(kind: .clientCertificateRequired)
+        /// The server refuses the client's certificate.
+        public static let clientCertificateRefused = Code(kind: .clientCertificateRefused)
+        /// The server's key is none of those that are pinned.
+        public static let certificatePinMismatch = Code(kind: .certificatePinMismatch)
         /// The server's certificate has expired.
         public static let certificateExpired = Code(kind: .certificateExpired)
         /// The server's certificate is not valid yet.
@@ -90,8 +114,14 @@ extension HTTPClientError {
         public static let unexpectedUpgrade = Code(kind: .unexpectedUpgrade)
         /// The body ended before its announced end.
         public static let truncated = Code(kind: .truncated)
-        /// The body has a content coding, and none was asked for.
+        /// The body has a content coding that was not asked for and cannot be decoded.
         public static let unsupportedEncoding = Code(kind: .unsupportedEncoding)
+        /// The body is encoded more often than the limits allow.
+        public static let tooManyEncodings = Code(kind: .tooManyEncodings)
+        /// The body is not of the content coding it claims to be, or damaged.
+        public static let invalidEncoding = Code(kind: .invalidEncoding)
+        /// The decoded body is too many times as large as what came.
+        public static let compressionRatioExceeded = Code(kind: .compressionRatioExceeded)
         /// The body ends with the connection, so that nobody can tell whether it is whole; refused by configuration.
         public static let unframedBody = Code(kind: .unframedBody)
         /// The body is larger than the caller allows.
@@ -129,21 +159,12 @@ extension HTTPClientError {
         /// The engine failed in a way that has no name of its own; see `curlCode`.
         public static let engine = Code(kind: .engine)
 
+        private static let networkFailures: Set<Kind> = [
+            .connectTimeout, .firstByteTimeout, .stallTimeout, .dnsFailed, .connectionFailed, .connectionReset,
+            .emptyReply, .truncated, .networkChanged, .bindingFailed, .proxyFailed,
+        ]
+
         /// Whether another path through the network may help.
-        var isNetworkFailure: Bool {
-            switch kind {
-            case .connectTimeout, .firstByteTimeout, .stallTimeout, .dnsFailed, .connectionFailed, .connectionReset,
-                .emptyReply, .truncated:
-                true
-            case .invalidURL, .invalidRequest, .invalidConfiguration, .queueFull, .queueTimeout, .totalTimeout,
-                .tlsFailed, .certificateExpired, .certificateNotYetValid, .certificateHostMismatch,
-                .certificateSelfSigned, .certificateUntrusted, .certificateWrongPurpose, .invalidResponse,
-                .invalidFraming, .headerTooLarge, .tooManyInterimResponses, .unexpectedUpgrade, .unsupportedEncoding,
-                .unframedBody, .bodyTooLarge, .bodyAlreadyUsed, .lineTooLong, .invalidText, .checksumMismatch,
-                .bodyNotReplayable, .bodyLengthMismatch, .tooManyRedirects, .redirectForbidden, .fileExists,
-                .fileFailed, .closed, .engine:
-                false
-            }
-        }
+        var isNetworkFailure: Bool { Self.networkFailures.contains(kind) }
     }
 }

@@ -23,6 +23,8 @@ struct RedirectMachine {
     private(set) var history: [HTTPURL] = []
     /// What was asked for so far: a method and a URL each.
     private var asked: Set<String> = []
+    /// Whether the answer's content codings are undone; otherwise the caller has asked for them.
+    let decodesContent: Bool
     private let configuration: HTTPClient.Configuration
 
     var redactedHistory: [String] { history.map(\.redacted) }
@@ -40,6 +42,9 @@ struct RedirectMachine {
         var fields = request.headerFields
         if fields[.userAgent] == nil, let userAgent = configuration.userAgent { fields[.userAgent] = userAgent }
         if fields[.contentType] == nil, let contentType = body.contentType { fields[.contentType] = contentType }
+        let asksByItself = fields[.acceptEncoding] != nil || fields[.range] != nil
+        decodesContent = !asksByItself
+        if configuration.decodesContent, !asksByItself { fields[.acceptEncoding] = ContentCoding.accepted }
         self.request = HTTPRequest(method: request.method, url: url, headerFields: fields)
         if configuration.requiresHTTPS, url.scheme == .http {
             throw HTTPClientError(

@@ -9,7 +9,7 @@ package struct HeadParser: Sendable {
         /// Nothing yet.
         case more
         /// An interim (1xx) answer; the real one follows.
-        case interim
+        case interim(HTTPResponse.Status)
         /// The final head: the body follows.
         case final(HTTPResponse, Framing)
         /// The trailers' end, or the end of what there is.
@@ -39,6 +39,9 @@ package struct HeadParser: Sendable {
         self.method = method
         self.limits = limits
     }
+
+    /// Whether the next line is the first of a head.
+    package var isAtStatusLine: Bool { stage == .statusLine }
 
     /// Whether anything of an answer has been seen.
     package var hasBegun: Bool { stage != .statusLine || interimResponses > 0 }
@@ -123,7 +126,7 @@ package struct HeadParser: Sendable {
                     .tooManyInterimResponses,
                     "more than \(limits.interimResponses) interim answers (1xx); raise `interimResponses`")
             }
-            return .interim
+            return .interim(.init(code: status, reasonPhrase: reason))
         }
         stage = .trailer
         let framing = try Framing(of: fields, status: status, method: method, isHTTP10: isHTTP10)

@@ -17,9 +17,17 @@ package final class Mailbox: Sendable {
     }
 
     private let machine: Locked<MailboxMachine<Waiter>>
+    private let budget: BufferBudget?
 
-    /// - Parameter lowMark: Bytes that may be left when a paused transfer goes on.
-    package init(lowMark: Int) { machine = Locked(MailboxMachine(lowMark: lowMark)) }
+    /// - Parameters:
+    ///   - lowMark: Bytes that may be left when a paused transfer goes on.
+    ///   - budget: Where the bytes that wait here are counted.
+    package init(lowMark: Int, budget: BufferBudget? = nil) {
+        machine = Locked(MailboxMachine(lowMark: lowMark))
+        self.budget = budget
+    }
+
+    deinit { budget?.add(-bytes) }
 
     /// Bytes that wait for the reader.
     package var bytes: Int { machine.withLock { $0.bytes } }
@@ -36,7 +44,7 @@ package final class Mailbox: Sendable {
     ) async throws -> HTTPBody.Chunk? {
         if Task.isCancelled, cancel() { stop() }
         while true {
-            switch machine.withLock({ $0.take() }) {
+            switch counting({ $0.take() }) {
             case .chunk(let chunk, let isDemanded):
                 if isDemanded { demand() }
                 return chunk
@@ -52,7 +60,7 @@ package final class Mailbox: Sendable {
     }
 
     /// The reader wants no more. True when the engine has to be told.
-    package func cancel() -> Bool { machine.withLock { $0.cancel() } }
+    package func cancel() -> Bool { counting { $0.cancel() } }
 
     private nonisolated(nonsending) func wait(stop: @escaping @Sendable () -> Void) async {
         await withTaskCancellationHandler {
@@ -70,20 +78,34 @@ package final class Mailbox: Sendable {
     ///
     /// - Parameter expected: How many there will be, these included, where that is known.
     package func append(_ bytes: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool) {
-        machine.withLock { $0.append(bytes, expecting: expected, from: pool) }
+        counting { $0.append(bytes, expecting: expected, from: pool) }
     }
 
     /// Wakes the reader if there is something to read, and says whether the transfer has been paused.
     ///
+    /// - Parameters:
+    ///   - isPaused: The transfer waits for demand.
+    ///   - untilEmpty: There is no demand before everything has been taken, because memory is short.
     /// - Returns: The reader to resume, and whether a transfer that is paused may go on at once.
-    package func flush(isPaused: Bool) -> (resumption: Resumption?, demand: Bool) {
-        let delivery = machine.withLock { $0.flush(isPaused: isPaused) }
+    package func flush(isPaused: Bool, untilEmpty: Bool = false) -> (resumption: Resumption?, demand: Bool) {
+        let delivery = machine.withLock { $0.flush(isPaused: isPaused, untilEmpty: untilEmpty) }
         return (Self.resumption(delivery), delivery.demand)
     }
 
     /// Ends the body, once: whole when `error` is nil.
     package func finish(throwing error: (any Error)?) -> Resumption? {
         Self.resumption(machine.withLock { $0.finish(error.map { .failed($0) } ?? .complete) })
+    }
+
+    /// Does something to the machine and counts what that adds or frees.
+    private func counting<Result: Sendable>(_ body: (inout MailboxMachine<Waiter>) -> Result) -> Result {
+        let (result, change) = machine.withLock { machine in
+            let before = machine.bytes
+            let result = body(&machine)
+            return (result, machine.bytes - before)
+        }
+        budget?.add(change)
+        return result
     }
 
     private static func resumption(_ delivery: MailboxMachine<Waiter>.Delivery) -> Resumption? {

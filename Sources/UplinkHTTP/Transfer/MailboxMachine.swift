@@ -42,6 +42,8 @@ struct MailboxMachine<Waiter: Sendable> {
     private var end: End?
     /// The engine holds the transfer up until there is demand.
     private var isPaused = false
+    /// How few bytes are demand, while the transfer is held up.
+    private var mark = 0
     private var isCancelled = false
     /// Bytes that wait for the reader.
     private(set) var bytes = 0
@@ -91,9 +93,10 @@ struct MailboxMachine<Waiter: Sendable> {
     }
 
     /// The engine has brought what there was, and says whether it has paused the transfer after that.
-    mutating func flush(isPaused: Bool) -> Delivery {
+    mutating func flush(isPaused: Bool, untilEmpty: Bool = false) -> Delivery {
         guard !isCancelled else { return Delivery() }
         self.isPaused = isPaused
+        mark = untilEmpty ? 0 : lowMark
         let isReadable = first < chunks.count || tail != nil
         return Delivery(waiter: isReadable ? takeWaiter() : nil, demand: takeDemand())
     }
@@ -134,7 +137,7 @@ struct MailboxMachine<Waiter: Sendable> {
     }
 
     private mutating func takeDemand() -> Bool {
-        guard isPaused, bytes <= lowMark else { return false }
+        guard isPaused, bytes <= mark else { return false }
         isPaused = false
         return true
     }

@@ -149,11 +149,13 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// Bytes of the body are offered while `buffered` are held already.
-    package mutating func bytesArrived(_ count: Int, buffered: Int, now: Int64) -> Action {
+    /// Bytes of the body are offered while `buffered` are held already. When memory is short, one piece is enough.
+    package mutating func bytesArrived(
+        _ count: Int, buffered: Int, isMemoryShort: Bool = false, now: Int64
+    ) -> Action {
         switch phase {
         case .bodyFlowing:
-            guard buffered == 0 || buffered + count <= highMark else {
+            guard buffered == 0 || (!isMemoryShort && buffered + count <= highMark) else {
                 enter(.bodyPaused, limit: nil, now: now)
                 return .pause
             }

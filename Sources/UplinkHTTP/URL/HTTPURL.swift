@@ -38,6 +38,9 @@ package struct HTTPURL: Sendable, Hashable {
     /// The URL for messages and logs, without what may be secret.
     package var redacted: String { "\(scheme.rawValue)://\(authority)\(path)\(query == nil ? "" : "?…")" }
 
+    /// Scheme, host and port as one text, for tables.
+    package var origin: String { "\(scheme.rawValue)://\(host):\(port)" }
+
     /// Whether both have scheme, host and port in common.
     package func hasSameOrigin(as other: Self) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port

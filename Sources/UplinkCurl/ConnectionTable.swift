@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import UplinkCore
+
+/// A socket beyond its number, which may be another one's at any time: with the kernel's cookie for it.
+struct SocketIdentity: Hashable {
+    let descriptor: CInt
+    let cookie: UInt64
+
+    /// The socket that has this number now.
+    init(of descriptor: CInt) { (self.descriptor, cookie) = (descriptor, Self.cookie(of: descriptor)) }
+
+    /// Whether the number is still this socket's.
+    var isCurrent: Bool { cookie != 0 && Self.cookie(of: descriptor) == cookie }
+
+    /// The socket's own address; nil where it is not of the internet's families.
+    var localAddress: IPAddress? { address(getsockname) }
+
+    /// Whether the connection stands.
+    var isConnected: Bool { isCurrent && address(getpeername) != nil }
+
+    private func address(
+        _ ask: (CInt, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> CInt
+    ) -> IPAddress? {
+        var name = SocketAddress.unspecified
+        var length = SocketAddress.size
+        guard name.withMutableSockaddr({ ask(descriptor, $0, &length) }) == 0 else { return nil }
+        return name.address(of: .ipv4) ?? name.address(of: .ipv6)
+    }
+
+    private static func cookie(of descriptor: CInt) -> UInt64 {
+        var cookie: UInt64 = 0
+        var length = socklen_t(MemoryLayout<UInt64>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0
+    }
+}
+
+/// The sockets that have been opened for connections, idle ones included. Some may be closed by now: libcurl does not
+/// tell of all, so each is looked at before anything is done to it. The loop's thread only.
+final class ConnectionTable {
+    private struct Entry {
+        let identity: SocketIdentity
+        var uses = 0
+    }
+
+    /// By number, so that there are never more than the process has descriptors.
+    private var entries: [CInt: Entry] = [:]
+
+    func opened(_ descriptor: CInt) -> SocketIdentity {
+        let identity = SocketIdentity(of: descriptor)
+        entries[descriptor] = Entry(identity: identity)
+        return identity
+    }
+
+    /// Ends the connections whose local address is gone, so that none of them is used again.
+    func shutDown(where isGone: (IPAddress) -> Bool) {
+        for socket in current() where socket.isConnected {
+            guard let address = socket.localAddress, isGone(address) else { continue }
+            shutdown(socket.descriptor, CInt(SHUT_RDWR))
+        }
+    }
+
+    /// Lets what was sent before be unacknowledged for no longer than this.
+    func hurry(to milliseconds: CInt) {
+        for socket in current() where socket.localAddress != nil { Self.limit(socket.descriptor, to: milliseconds) }
+    }
+
+    /// An exchange on this connection is over. After so many, the connection is not used again.
+    func used(_ descriptor: CInt, atMost maximum: Int) {
+        guard var entry = entries[descriptor], entry.identity.isCurrent else { return }
+        entry.uses += 1
+        entries[descriptor] = entry
+        if entry.uses >= maximum { shutdown(descriptor, CInt(SHUT_RDWR)) }  // libcurl sees that it is dead
+    }
+
+    /// Notices a peer that vanished, though keep-alive would wait longer (`TCP_USER_TIMEOUT`, tcp(7)).
+    static func limit(_ descriptor: CInt, to milliseconds: CInt) {
+        var milliseconds = milliseconds
+        setsockopt(
+            descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, socklen_t(MemoryLayout<CInt>.size))
+    }
+
+    private func current() -> [SocketIdentity] {
+        entries = entries.filter { $0.value.identity.isCurrent }
+        return entries.values.map(\.identity)
+    }
+}
+
+/// The addresses that this host has.
+enum LocalAddress {
+    /// Whether the host has this address no more: whether a socket may not be bound to it.
+    static func isGone(_ address: IPAddress) -> Bool {
+        let family = address.family == .ipv4 ? AF_INET : AF_INET6
+        let descriptor = socket(family, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var name = SocketAddress(address, port: 0)
+        return name.withSockaddr { bind(descriptor, $0, $1) } != 0 && errno == EADDRNOTAVAIL
+    }
+}

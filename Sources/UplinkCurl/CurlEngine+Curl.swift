@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import UplinkEventLoop
+import UplinkHTTP
+
+/// The ways into libcurl that are not a transfer's own: readiness, time, the nudge.
+extension CurlEngine {
+    private func generation(_ number: UInt64) -> Generation? { generations.first { $0.number == number } }
+
+    func socketIsReady(_ descriptor: curl_socket_t, _ readiness: Readiness, in number: UInt64) {
+        guard let generation = generation(number), let socket = generation.sockets[descriptor] else { return }
+        var events: CInt = 0
+        if readiness.contains(.readable) { events |= CURL_CSELECT_IN }
+        if readiness.contains(.writable) { events |= CURL_CSELECT_OUT }
+        // No CURL_CSELECT_ERR: libcurl then gives up at once. With nothing it looks for itself, reads what came before
+        // the error, and replaces a connection that died idle.
+        if readiness.contains(.error) { socket.didStop() }
+        act(in: number, on: descriptor, events)
+        if let current = generation.sockets[descriptor], current === socket { socket.goOn() }
+    }
+
+    func act(in number: UInt64, on descriptor: curl_socket_t, _ events: CInt) {
+        guard let generation = generation(number), let multi = generation.multi else { return }
+        var running: CInt = 0
+        check(curl_multi_socket_action(multi.curl, descriptor, events, &running), of: generation)
+        scheduleTurn()
+    }
+
+    /// Anything but success leaves the multi in no state to go on with.
+    func check(_ code: CURLMcode, of generation: Generation) {
+        guard code != CURLM_OK else { return }
+        generation.breakdown = curl_multi_strerror(code).map { String(cString: $0) } ?? "unknown error"
+        scheduleTurn()
+    }
+
+    /// While anything connects, libcurl before 8.4 has to be asked to look at its connection attempts: the timers that
+    /// start a host's next address do not reach it in event mode.
+    func startNudging() {
+        guard LibCurl.needsConnectNudge, let timers, !timers.isNudging else { return }
+        timers.isNudging = true
+        timers.nudge.start(after: .milliseconds(50))
+    }
+
+    func nudge() {
+        guard let timers else { return }
+        timers.isNudging = false
+        guard transfers.values.contains(where: { $0.machine.phase == .connecting }) else { return }
+        startNudging()
+        for generation in generations {
+            guard let multi = generation.multi, generation.transfers > 0 else { continue }
+            var running: CInt = 0
+            check(uplink_multi_socket_all(multi.curl, &running), of: generation)
+        }
+        scheduleTurn()
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import UplinkEventLoop
+import UplinkHTTP
+
+/// How the engine's generations and timers come and go.
+extension CurlEngine {
+    /// Makes what is missing for a transfer to be handed to libcurl, and returns where it belongs.
+    @discardableResult func prepare() throws -> Generation {
+        if timers == nil { timers = try Timers(for: self) }
+        listenForChanges()
+        if let current = generations.last, !current.isRetired { return current }
+        lastGeneration += 1
+        let generation = try Generation(lastGeneration, for: self)
+        generations.append(generation)
+        return generation
+    }
+
+    /// Ends the transfers of a generation that libcurl calls broken, and the generation.
+    func rebuild(_ generation: Generation) {
+        let reason = generation.breakdown ?? ""
+        generation.isRetired = true  // what starts from here on starts elsewhere
+        for transfer in Array(transfers.values) where transfer.generation === generation {
+            transfer.refuse(CurlFailure.engine(reason))
+            end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
+        }
+    }
+
+    /// Closes the generations that nobody uses any more, or all.
+    func cleanUpGenerations(all: Bool = false) {
+        for generation in generations where generation.transfers == 0 && (generation.isRetired || all) {
+            generation.cleanUp()  // its callbacks are called meanwhile, which it must be there for
+        }
+        generations.removeAll { $0.multi == nil }
+    }
+
+    // MARK: For tests
+
+    var census: (transfers: Int, sockets: Int) {
+        (transfers.count, generations.reduce(0) { $0 + $1.sockets.count })
+    }
+
+    var generationCount: Int { generations.count }
+
+    func breakDown(_ reason: String) {
+        generations.last?.breakdown = reason
+        scheduleTurn()
+    }
+
+    // MARK: The end
+
+    func beginShutdown(_ mode: CurlTransport.ShutdownMode) {
+        isClosing = true
+        switch mode {
+        case .draining: break
+        case .cancelling:
+            for transfer in Array(transfers.values) { perform(transfer.machine.cancelled(), on: transfer) }
+        }
+        scheduleTurn()
+    }
+
+    func shutdown(_ mode: CurlTransport.ShutdownMode, _ waiter: CheckedContinuation<Void, Never>) {
+        closeWaiters.append(waiter)
+        beginShutdown(mode)
+    }
+
+    /// The loop ends though the transport has not been shut down: nobody must wait for what cannot come any more.
+    func loopEnded() {
+        isClosing = true
+        for transfer in Array(transfers.values) {
+            transfer.refuse(CurlFailure.loopEnded)
+            end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
+        }
+        scheduleTurn()
+    }
+
+    func finishShutdown() {
+        cleanUpGenerations(all: true)
+        listening?.cancel()
+        listening = nil
+        timers = nil
+        let waiters = closeWaiters
+        closeWaiters = []
+        // Behind the timers' own closing, which they have just sent to the loop.
+        eventLoop.execute { for waiter in waiters { waiter.resume() } }
+    }
+}
+
+/// The engine's timers, beside those of its generations.
+final class Timers {
+    /// For the deadlines of all transfers.
+    let deadlines: LoopTimer
+    /// For ``CurlEngine/nudge()``.
+    let nudge: LoopTimer
+    var isNudging = false
+    /// What `deadlines` is set to.
+    var deadline: Int64?
+
+    init(for engine: isolated CurlEngine) throws(EventLoopError) {
+        deadlines = try LoopTimer(for: engine, ended: { $0.loopEnded() }) { $0.deadlinesPassed() }
+        nudge = try LoopTimer(for: engine) { $0.nudge() }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import UplinkCore
+import UplinkHTTP
+
+/// What becomes of connections when the network under them changes.
+extension CurlEngine {
+    /// Milliseconds that data may be unacknowledged after a change of the way to the internet.
+    private static let hurry: CInt = 5_000
+
+    /// Listens, from the first transfer to the end.
+    func listenForChanges() {
+        guard let changes = configuration.networkChanges, listening == nil, !isClosing else { return }
+        listening = Task(executorPreference: eventLoop) { [weak self] in
+            do {
+                for try await change in changes {
+                    guard let self else { return }
+                    await self.networkChanged(change)
+                }
+            } catch {
+                // The monitor cannot go on: what it would have told is unknown.
+                await self?.networkChanged(.everything)
+            }
+        }
+    }
+
+    func networkChanged(_ change: NetworkChange) {
+        if change.isEverything {
+            strand { LocalAddress.isGone($0) }
+        } else if !change.removedAddresses.isEmpty {
+            strand { change.removedAddresses.contains($0) }
+        }
+        if change.isEverything || !change.changedDefaultRoutes.isEmpty { beginGeneration() }
+        scheduleTurn()
+    }
+
+    /// Ends connections whose own address is gone: the transfers at once, the idle ones so that libcurl sees it.
+    private func strand(where isGone: (IPAddress) -> Bool) {
+        for transfer in Array(transfers.values) where transfer.isStranded(isGone) {
+            transfer.isStrandedByChange = true
+            end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
+        }
+        connections.shutDown(where: isGone)
+    }
+
+    /// Lets new transfers begin with no connection, no name and no TLS session of before.
+    private func beginGeneration() {
+        for generation in generations { generation.isRetired = true }
+        let configured = configuration.unacknowledgedTimeout?.milliseconds ?? .max
+        connections.hurry(to: min(Self.hurry, configured))
+    }
+}

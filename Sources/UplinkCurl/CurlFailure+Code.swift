@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import UplinkHTTP
+
+/// The names for libcurl's errors, and what to do about them.
+extension CurlFailure {
+    /// How far a transfer was, from its machine and from libcurl.
+    static func phase(_ phase: TransferMachine.Phase, _ report: CurlReport?) -> HTTPClientError.Phase {
+        switch phase {
+        case .queued: .queue
+        case .gated: .dns
+        case .connecting: report.map { $0.isOfTLS ? .tls : $0.isResolved ? .connect : .dns } ?? .connect
+        case .awaitingHead: report?.isOfIdentity == true ? .tls : .firstByte
+        case .bodyFlowing, .bodyPaused, .ended: .body
+        }
+    }
+
+    static func code(of report: CurlReport, in phase: HTTPClientError.Phase) -> (Code, String) {
+        switch report.code {
+        case CURLE_URL_MALFORMAT: (.invalidURL, "libcurl refuses the URL; check it")
+        case CURLE_UNSUPPORTED_PROTOCOL:
+            (.invalidResponse, "the server does not answer in HTTP/1; is it an HTTP server?")
+        case CURLE_COULDNT_RESOLVE_HOST:
+            (.dnsFailed, "the host's name cannot be resolved; check the name and the network's DNS")
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            (.proxyFailed, "the proxy's name cannot be resolved; check the name and the network's DNS")
+        case CURLE_COULDNT_CONNECT:
+            (.connectionFailed, "no connection to the server; check that it runs and that there is a way to it")
+        case CURLE_INTERFACE_FAILED:
+            (.bindingFailed, "the connection cannot be bound to `localEnd`; is the interface or address there?")
+        case CURLE_OPERATION_TIMEDOUT:
+            (.connectTimeout, "no connection in time; check that there is a way to the server")
+        case CURLE_GOT_NOTHING: (.emptyReply, "the server closed the connection without an answer; try again")
+        case CURLE_PARTIAL_FILE: (.truncated, "the body ended before its end; try again")
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER: handshake(report)
+        case CURLE_PEER_FAILED_VERIFICATION: certificate(report)
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            (
+                .certificatePinMismatch,
+                "the server's key is none of `pinnedKeys`; has it a new one, or does somebody listen in?"
+            )
+        case CURLE_SSL_CACERT_BADFILE:
+            (.invalidConfiguration, "the file of trusted authorities cannot be read; check `trust`")
+        case CURLE_SSL_CERTPROBLEM:
+            (.invalidConfiguration, "the client's certificate or key cannot be used; check `identity`, its files and password")
+        case CURLE_WEIRD_SERVER_REPLY:
+            report.text.contains("Content-Length")
+                ? (.invalidFraming, "Content-Length is not one number") : (.invalidResponse, "the head is malformed")
+        case CURLE_OUT_OF_MEMORY where phase == .firstByte:
+            (.headerTooLarge, "a line of the answer's head is larger than libcurl takes")
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR: broken(report)
+        case CURLE_SEND_FAIL_REWIND:
+            (.bodyNotReplayable, "the connection broke, and the request's body cannot be produced again")
+        default: (.engine, "libcurl failed in an unexpected way")
+        }
+    }
+
+    /// What fails between this host and a proxy, or is refused by it; nil for what comes from the server itself.
+    static func code(of report: CurlReport, through proxy: CurlTransport.Proxy) -> (Code, String)? {
+        switch report.code {
+        case CURLE_COULDNT_CONNECT: (.proxyFailed, "no connection to the proxy; check that it runs")
+        case CURLE_PROXY:
+            (.proxyRefused, "the proxy refuses; check its credentials, its rules, and that the server runs")
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
+            if report.text.contains("response 407") {
+                (.proxyRefused, "the proxy wants other credentials")
+            } else if report.text.contains("CONNECT tunnel failed") {
+                (.proxyRefused, "the proxy refuses to connect to the server; check its rules, and that the server runs")
+            } else {
+                (.proxyFailed, "the proxy closed the connection; does it speak what its URL says?")
+            }
+        default: nil
+        }
+    }
+
+    /// Errors of receiving are several things in one.
+    private static func broken(_ report: CurlReport) -> (Code, String) {
+        if report.text.contains("chunk") { return (.invalidFraming, "the body's chunks are malformed") }
+        if report.text.contains("headers") {
+            return (.headerTooLarge, "the answer's head is larger than libcurl takes")
+        }
+        if report.isOfIdentity { return handshake(report) }
+        return (.connectionReset, "the connection broke; try again")
+    }
+
+    /// By the words of OpenSSL (its `ssl/ssl_err.c`), because libcurl has one code for all.
+    private static func handshake(_ report: CurlReport) -> (Code, String) {
+        func says(_ words: String...) -> Bool { words.contains { report.text.contains($0) } }
+        if says("certificate required") {
+            return (.clientCertificateRequired, "the server wants a certificate of the client; see `identity`")
+        }
+        if report.isOfIdentity {
+            return (.clientCertificateRefused, "the server refuses the client's certificate; check `identity`")
+        }
+        if says("alert protocol version", "unsupported protocol", "version too low") {
+            return (.tlsVersionUnsupported, "the server speaks no version of TLS that is new enough")
+        }
+        if says("wrong version number", "packet length too long", "http request") {
+            return (.notTLS, "the server does not speak TLS on this port; is the URL to begin with http?")
+        }
+        if says("Connection reset", "SSL_ERROR_SYSCALL", "unexpected eof", "Broken pipe") {
+            return (.connectionReset, "the connection broke in the TLS handshake; try again")
+        }
+        return (.tlsFailed, "the TLS handshake failed; does the server want a certificate of the client?")
+    }
+
+    private static func certificate(_ report: CurlReport) -> (Code, String) {
+        switch report.verifyResult {
+        case 10: (.certificateExpired, "the server's certificate has expired; its owner must renew it")
+        case 9: (.certificateNotYetValid, "the server's certificate is not valid yet; check this machine's clock")
+        case 18, 19:
+            (.certificateSelfSigned, "the server's certificate is signed by itself; trust its authority by a file")
+        case 26: (.certificateWrongPurpose, "the server's certificate is not one for servers")
+        case 0, 1, 62:
+            (.certificateHostMismatch, "the server's certificate is for another host; check the URL")
+        default:
+            (.certificateUntrusted, "the server's certificate comes from no trusted authority; see `trust`")
+        }
+    }
+}
+
+extension CurlReport {
+    /// Whether TLS is what failed. (That TCP stands, 7.88 tells only when TLS stands too.)
+    var isOfTLS: Bool {
+        switch code {
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_CERTPROBLEM, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            true
+        default: false
+        }
+    }
+
+    /// Whether the server complains of the client's certificate, or that there is none. With TLS 1.3 the client's
+    /// handshake is over by then, and the complaint comes in place of the answer.
+    var isOfIdentity: Bool {
+        [
+            "certificate required", "alert bad certificate", "alert unknown ca", "alert certificate unknown",
+            "alert certificate expired", "alert certificate revoked", "alert unsupported certificate",
+            "alert access denied", "alert decrypt error",
+        ].contains { text.contains($0) }
+    }
+}

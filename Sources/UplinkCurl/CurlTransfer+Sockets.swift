@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import Glibc
+import UplinkCore
+import UplinkHTTP
+
+/// The sockets that a transfer opens, while it connects.
+struct OpenedSockets {
+    private(set) var all: [SocketIdentity] = []
+    /// Sockets since the request last went out; with none, the connection is one that was there.
+    var sinceRequest = 0
+    /// The first address that was asked for and is forbidden.
+    var forbidden: IPAddress?
+
+    mutating func add(_ socket: SocketIdentity) {
+        all.append(socket)
+        sinceRequest += 1
+    }
+}
+
+extension CurlTransfer {
+    /// libcurl wants a socket for this address. A bad one makes it go on to the next address.
+    func openSocket(_ wish: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
+        guard let generation else { return -1 }
+        let configuration = generation.engine.configuration
+        if configuration.publicAddressesOnly {
+            guard let address = IPAddress(of: wish), address.isOnInternet else {
+                sockets.forbidden = sockets.forbidden ?? IPAddress(of: wish)
+                return -1
+            }
+        }
+        let kind = wish.pointee.socktype | CInt(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(wish.pointee.family, kind, wish.pointee.`protocol`)
+        guard descriptor >= 0 else { return descriptor }
+        sockets.add(generation.connections.opened(descriptor))
+        generation.hasOpenedSocket = true
+        if wish.pointee.family != AF_UNIX, let limit = configuration.unacknowledgedTimeout {
+            ConnectionTable.limit(descriptor, to: limit.milliseconds)
+        }
+        return descriptor
+    }
+
+    /// Whether the transfer goes over a connection whose own address is gone.
+    func isStranded(_ isGone: (IPAddress) -> Bool) -> Bool {
+        switch machine.phase {
+        case .queued, .gated, .ended: return false
+        case .connecting:
+            let addresses = sockets.all.filter(\.isCurrent).compactMap(\.localAddress).filter { !$0.isUnspecified }
+            return !addresses.isEmpty && addresses.allSatisfy(isGone)
+        case .awaitingHead, .bodyFlowing, .bodyPaused:
+            return localAddress.flatMap { IPAddress($0) }.map(isGone) ?? false
+        }
+    }
+
+    /// Whether TCP stands, which libcurl tells only when TLS stands too. What a proxy does behind it nobody knows.
+    var hasConnectedForTLS: Bool {
+        url.scheme == .https && proxy == nil && sockets.all.contains(where: \.isConnected)
+    }
+}
+
+extension IPAddress {
+    /// The address that libcurl wants to connect to.
+    fileprivate init?(of wish: UnsafePointer<curl_sockaddr>) {
+        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
+        // The address is larger than its field, which stands at the end for that reason.
+        let bytes = UnsafeRawBufferPointer(
+            start: UnsafeRawPointer(wish).advanced(by: offset), count: Int(wish.pointee.addrlen))
+        switch wish.pointee.family {
+        case AF_INET where bytes.count >= 8: self.init(bytes: bytes[4..<8])
+        case AF_INET6 where bytes.count >= 24: self.init(bytes: bytes[8..<24])
+        default: return nil
+        }
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, at least one, for the kernel and libcurl.
+    var milliseconds: CInt {
+        CInt(clamping: max(1, nanosecondsRoundedUp / 1_000_000))
+    }
+
+    /// Whole seconds, rounded up, for libcurl.
+    var wholeSeconds: Int { Int(clamping: (nanosecondsRoundedUp - 1) / 1_000_000_000 + 1) }
+}

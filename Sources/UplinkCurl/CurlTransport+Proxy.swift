@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+public import UplinkHTTP
+
+extension CurlTransport {
+    /// Which requests go through a proxy.
+    public enum ProxyRule: Sendable, Hashable {
+        /// None, whatever the environment says.
+        case none
+        /// All go through this one, but those to the hosts excepted: names, which stand for what is below them too
+        /// (`example.com`, `.example.com`), addresses, networks (`10.0.0.0/8`), or `*`.
+        case always(Proxy, except: [String])
+        /// As the environment says when the transport is made: `http_proxy` for `http` (in lower case alone, since CGI
+        /// lets clients set `HTTP_PROXY`), `https_proxy` for `https`, `all_proxy` for both, `no_proxy` for what is
+        /// excepted; the last three in capitals too.
+        case fromEnvironment
+    }
+
+    /// A proxy, and how it is spoken to.
+    public struct Proxy: Sendable, Hashable {
+        /// What a proxy speaks.
+        public enum Kind: String, Sendable, Hashable {
+            /// HTTP: CONNECT for `https`, whole URLs for `http` (RFC 9110, section 9.3.6; RFC 9112, section 3.2.2).
+            case http
+            /// The same over TLS, with the transport's ``Configuration/trust``.
+            case https
+            /// SOCKS 4a: the proxy resolves the name.
+            case socks4a
+            /// SOCKS 5 (RFC 1928): the name is resolved here.
+            case socks5
+            /// SOCKS 5: the proxy resolves the name.
+            case socks5h
+        }
+
+        /// Who the client is to the proxy, in clear text (Basic, RFC 7617; RFC 1929). The server never sees it.
+        public struct Credentials: Sendable, Hashable {
+            /// The user; without a colon for HTTP.
+            public var user: String
+            /// The password.
+            public var password: String
+
+            /// Puts credentials together.
+            public init(user: String, password: String) { (self.user, self.password) = (user, password) }
+        }
+
+        /// What the proxy speaks.
+        public let kind: Kind
+        /// Its name or address in lower case, an IPv6 address in brackets.
+        public let host: String
+        /// Its port.
+        public let port: UInt16
+        /// Who the client is to the proxy.
+        public var credentials: Credentials?
+
+        /// Reads a proxy's URL, such as `http://proxy.example:3128` or `socks5h://user:secret@127.0.0.1`; without a
+        /// scheme it is `http`, without a port 443 for `https` and 1080 otherwise, as libcurl has it.
+        ///
+        /// - Throws: ``UplinkHTTP/HTTPClientError`` when it is none.
+        public init(_ url: String, credentials: Credentials? = nil) throws(HTTPClientError) {
+            var rest = url[...]
+            var kind = Kind.http
+            if let mark = Self.place(of: "://", in: rest) {
+                guard let known = Kind(rawValue: rest[..<mark].lowercased()) else {
+                    throw Self.invalid("its scheme is none of http, https, socks4a, socks5, socks5h")
+                }
+                kind = known
+                rest = rest[mark...].dropFirst(3)
+            }
+            self.credentials = credentials
+            if let mark = rest.lastIndex(of: "@") {
+                let parts = rest[..<mark].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                rest = rest[mark...].dropFirst()
+                if credentials == nil {
+                    self.credentials = Credentials(
+                        user: try Self.decode(parts[0]), password: parts.count > 1 ? try Self.decode(parts[1]) : "")
+                }
+            }
+            if rest.hasSuffix("/") { rest = rest.dropLast() }
+            guard !rest.isEmpty, !rest.contains(where: { "/?#".contains($0) }),
+                let parsed = try? HTTPRequest(parsing: "http://\(rest)/").checkedURL()
+            else { throw Self.invalid("no host and port can be read from it") }
+            self.kind = kind
+            host = parsed.host
+            let hasPort = parsed.port != 80 || rest.hasSuffix(":80")
+            port = hasPort ? parsed.port : kind == .https ? 443 : 1080
+        }
+
+        /// The proxy without its credentials, as libcurl takes it and messages name it.
+        public var url: String { "\(kind.rawValue)://\(host):\(port)" }
+
+        /// Whether the hosts' names are resolved by the proxy.
+        var resolvesNames: Bool { kind != .socks5 }
+
+        private static func place(of mark: String, in text: Substring) -> Substring.Index? {
+            text.indices.first { text[$0...].hasPrefix(mark) }
+        }
+
+        /// Undoes the percent signs of a URL's user information (RFC 3986, section 2.1).
+        private static func decode(_ text: Substring) throws(HTTPClientError) -> String {
+            var bytes: [UInt8] = []
+            var rest = text.utf8[...]
+            while let byte = rest.popFirst() {
+                guard byte == UInt8(ascii: "%") else {
+                    bytes.append(byte)
+                    continue
+                }
+                guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count > 1 else {
+                    throw invalid("its user information has a percent sign without two digits")
+                }
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+
+        private static func invalid(_ reason: String) -> HTTPClientError {
+            Configuration.invalid("the proxy's URL is wrong: \(reason)")  // not shown, since it may hold a password
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import SystemPackage
+import UplinkCore
+import UplinkHTTP
+
+extension CurlTransport.Configuration {
+    /// - Throws: `HTTPClientError` when a setting makes no sense, alone or with another.
+    func validate() throws(HTTPClientError) {
+        let counts = [
+            ("maximumConcurrentTransfers", maximumConcurrentTransfers, 1),
+            ("maximumConcurrentTransfersPerHost", maximumConcurrentTransfersPerHost, 1),
+            ("maximumQueuedTransfers", maximumQueuedTransfers, 0),
+            ("maximumConcurrentLookups", maximumConcurrentLookups, 1),
+            ("maximumIdleConnections", maximumIdleConnections, 1),
+            ("maximumBufferedBytes", maximumBufferedBytes, 1),
+            ("maximumRequestsPerConnection", maximumRequestsPerConnection ?? 1, 1),
+        ]
+        for (name, value, least) in counts where value < least {
+            throw Self.invalid("`\(name)` is \(value); give \(least) or more")
+        }
+        let times = [
+            ("maximumIdleTime", maximumIdleTime), ("maximumConnectionAge", maximumConnectionAge),
+            ("keepAlive", keepAlive ?? .seconds(1)), ("unacknowledgedTimeout", unacknowledgedTimeout ?? .seconds(1)),
+        ]
+        for (name, value) in times where value <= .zero || value > .seconds(86_400) {
+            throw Self.invalid("`\(name)` is \(value); give more than zero and no more than a day")
+        }
+        try validateAddresses()
+        for pin in pinnedKeys where !Self.isPin(pin) {
+            throw Self.invalid(
+                "`\(pin)` in `pinnedKeys` is not `sha256//` and the base64 of a SHA-256 digest, 44 characters")
+        }
+        if publicAddressesOnly, proxy != .none || unixSocket != nil {
+            throw Self.invalid(
+                "`publicAddressesOnly` cannot be held to through a proxy or a Unix socket; leave one of them out")
+        }
+        if unixSocket != nil, proxy != .none { throw Self.invalid("`unixSocket` and `proxy` exclude each other") }
+        // sun_path of sockaddr_un, with its end (unix(7)).
+        if let path = unixSocket, path.string.utf8.count > 107 || path.isEmpty {
+            throw Self.invalid("`unixSocket` has \(path.string.utf8.count) bytes; 1 to 107 are possible")
+        }
+    }
+
+    /// The addresses that the configuration has for a URL's host.
+    func addresses(for url: HTTPURL) -> [IPAddress]? {
+        if resolve.isEmpty { return nil }
+        return resolve["\(url.host):\(url.port)"] ?? resolve["\(url.host):*"]
+    }
+
+    private func validateAddresses() throws(HTTPClientError) {
+        for (key, addresses) in resolve {
+            let name = key.hasSuffix(":*") ? "\(key.dropLast())1" : key
+            let isKey = (try? HTTPRequest(parsing: "http://\(name)/").checkedURL()).map { "\($0.host):\($0.port)" == name }
+            guard isKey == true else { throw Self.invalid("the key `\(key)` of `resolve` is not `host:port`") }
+            guard !addresses.isEmpty else { throw Self.invalid("`resolve` has no address for `\(key)`") }
+        }
+        switch localEnd {
+        case .interface(let name):
+            // IFNAMSIZ, with its end (netdevice(7)).
+            guard (1...15).contains(name.utf8.count), !name.contains("!"), !name.contains("/") else {
+                throw Self.invalid("`\(name)` is no name of an interface")
+            }
+        case .address, nil: break
+        }
+    }
+
+    private static func isPin(_ pin: String) -> Bool {
+        guard pin.hasPrefix("sha256//"), pin.utf8.count == 8 + 44, pin.hasSuffix("=") else { return false }
+        return pin.utf8.dropFirst(8).dropLast().allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+                true
+            default: false
+            }
+        }
+    }
+
+    static func invalid(_ message: String) -> HTTPClientError {
+        HTTPClientError(.invalidConfiguration, phase: .request, message: message)
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import UplinkHTTP
+
+extension EasyHandle {
+    func setCallbacks(_ transfer: CurlTransfer) {
+        // The transfer outlives its handle: the engine keeps it until the handle is gone.
+        let box = Unmanaged.passUnretained(transfer).toOpaque()
+        set(CURLOPT_WRITEDATA, pointer: box)
+        note(
+            uplink_easy_set_write(curl, CURLOPT_WRITEFUNCTION) { bytes, size, count, box in
+                guard let transfer = CurlTransfer.recover(box) else { return 0 }
+                return transfer.callbackForBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            })
+        set(CURLOPT_HEADERDATA, pointer: box)
+        note(
+            uplink_easy_set_write(curl, CURLOPT_HEADERFUNCTION) { bytes, size, count, box in
+                guard let transfer = CurlTransfer.recover(box) else { return 0 }
+                return transfer.callbackForHeader(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            })
+        set(CURLOPT_PREREQDATA, pointer: box)
+        note(
+            uplink_easy_set_prereq(curl) { box, remote, local, remotePort, localPort in
+                CurlTransfer.recover(box)?.callbackForRequest((local, localPort), (remote, remotePort))
+                return CInt(CURL_PREREQFUNC_OK)
+            })
+        // libcurl keeps other callbacks' data with the connection, beyond the transfer; this one it takes from the handle.
+        set(CURLOPT_OPENSOCKETDATA, pointer: box)
+        note(
+            uplink_easy_set_opensocket(curl) { box, _, address in
+                guard let transfer = CurlTransfer.recover(box), let address else { return -1 }
+                return transfer.openSocket(address)
+            })
+    }
+}
+
+extension CurlTransfer {
+    static func recover(_ box: UnsafeMutableRawPointer?) -> CurlTransfer? {
+        box.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    fileprivate func callbackForBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        active.note(id)
+        switch takeBody(bytes, now: Monotonic.now) {
+        case .keep: return bytes.count
+        case .pause: return Int(uplink_writefunc_pause)
+        case .none, .enterGate, .start, .deliverHead, .resume, .end: return bytes.isEmpty ? 1 : 0  // stops libcurl
+        }
+    }
+
+    fileprivate func callbackForHeader(_ line: UnsafeRawBufferPointer) -> Int {
+        active.note(id)
+        return takeHeader(line, now: Monotonic.now) ? line.count : line.count + 1  // another number stops libcurl
+    }
+
+    fileprivate func callbackForRequest(
+        _ local: (UnsafeMutablePointer<CChar>?, CInt), _ remote: (UnsafeMutablePointer<CChar>?, CInt)
+    ) {
+        active.note(id)
+        requestGoesOut(now: Monotonic.now)
+        guard needsAddresses else { return sockets.sinceRequest = 0 }
+        connectionStands(
+            local: (local.0.map { String(cString: $0) } ?? "", local.1),
+            remote: (remote.0.map { String(cString: $0) } ?? "", remote.1), now: Monotonic.now)
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import HTTPTypes
+import UplinkHTTP
+
+/// What a transfer's observer is to be told, and the times for it. Transfers without an observer have none of this.
+///
+/// Callbacks note; the engine tells at the end of the turn, in no C frame and no lock. The loop's thread only.
+final class EventLog {
+    typealias Observer = @Sendable (HTTPEvent) -> Void
+
+    private let observer: Observer
+    private var pending: [HTTPEvent] = []
+    private let submittedAt: Int64
+    private var startedAt: Int64?
+    private var handedOverAt: Int64?
+    private var requestAt: Int64?
+    private var firstByteAt: Int64?
+    private var headAt: Int64?
+    private var connection: HTTPConnection?
+    /// Where in `pending` the newest connection is, of which only libcurl knows the rest.
+    private var unfinishedConnection: Int?
+
+    init(_ observer: @escaping Observer, now: Int64) {
+        self.observer = observer
+        submittedAt = now
+        pending = [.queued]
+    }
+
+    /// Notes something of which no time is taken.
+    func note(_ event: HTTPEvent) { pending.append(event) }
+
+    /// The transfer's turn has come.
+    func start(now: Int64) {
+        startedAt = now
+        pending.append(.started)
+    }
+
+    /// libcurl has the transfer now.
+    func handOver(now: Int64) { handedOverAt = now }
+
+    func connect(_ connection: HTTPConnection, now: Int64) {
+        requestAt = now
+        self.connection = connection
+        unfinishedConnection = pending.count
+        pending.append(.connected(connection))
+    }
+
+    /// A head begins; it is the final one until another follows.
+    func beginHead(now: Int64) { firstByteAt = now }
+
+    func finishHead(_ status: HTTPResponse.Status, now: Int64) {
+        headAt = now
+        pending.append(.head(status))
+    }
+
+    /// What is to be told now, with whom to tell.
+    ///
+    /// - Parameter handle: The transfer's, which knows whether TLS was resumed.
+    func take(_ handle: EasyHandle?) -> Announcement? {
+        if let place = unfinishedConnection {
+            unfinishedConnection = nil
+            if var known = connection {
+                known.isTLSResumed = known.isReused ? nil : handle?.isTLSResumed
+                pending[place] = .connected(known)
+                connection = known
+            }
+        }
+        guard !pending.isEmpty else { return nil }
+        defer { pending = [] }
+        return Announcement(observer: observer, events: pending)
+    }
+
+    /// Ends the log. The handle must not have left libcurl yet.
+    func finish(_ outcome: (any Error)?, _ handle: EasyHandle?, received: Int64, now: Int64) -> Announcement? {
+        var first = take(handle) ?? Announcement(observer: observer, events: [])
+        var timings = timings(handle, now: now)
+        timings.receivedBytes = received
+        first.events.append(outcome.map { .failed($0 as? HTTPClientError, timings) } ?? .finished(timings))
+        return first
+    }
+
+    private func timings(_ handle: EasyHandle?, now: Int64) -> HTTPTimings {
+        var timings = HTTPTimings()
+        timings.total = .nanoseconds(now - submittedAt)
+        timings.queue = startedAt.map { .nanoseconds($0 - submittedAt) }
+        timings.connection = connection
+        timings.firstByte = between(requestAt, firstByteAt)
+        timings.body = headAt.map { .nanoseconds(now - $0) }
+        guard let handle else { return timings }
+        timings.sentBytes = handle.offset(CURLINFO_SIZE_UPLOAD_T)
+        guard connection?.isReused != true else { return timings }
+        // libcurl counts microseconds from its own start, and each figure includes those before it.
+        let lookup = handle.offset(CURLINFO_NAMELOOKUP_TIME_T)
+        let connect = handle.offset(CURLINFO_CONNECT_TIME_T)
+        let tls = handle.offset(CURLINFO_APPCONNECT_TIME_T)
+        if lookup > 0 { timings.nameLookup = .microseconds(lookup) + (between(startedAt, handedOverAt) ?? .zero) }
+        if connect > 0 { timings.connect = .microseconds(max(0, connect - lookup)) }
+        if tls > 0 { timings.tls = .microseconds(max(0, tls - connect)) }
+        return timings
+    }
+
+    private func between(_ start: Int64?, _ end: Int64?) -> Duration? {
+        guard let start, let end, end >= start else { return nil }
+        return .nanoseconds(end - start)
+    }
+}
+
+/// Events for one observer.
+struct Announcement {
+    let observer: EventLog.Observer
+    var events: [HTTPEvent]
+
+    func tell() { for event in events { observer(event) } }
+}
+
+extension CurlTransfer {
+    /// Whether anybody wants to know between which addresses the connection is.
+    var needsAddresses: Bool { events != nil || generation?.engine.configuration.networkChanges != nil }
+
+    /// The request goes out on a connection with these ends.
+    func connectionStands(local: (String, CInt), remote: (String, CInt), now: Int64) {
+        localAddress = local.0
+        defer { sockets.sinceRequest = 0 }
+        guard let events else { return }
+        var connection = HTTPConnection()
+        connection.isReused = sockets.sinceRequest == 0
+        connection.localAddress = Self.text(local)
+        connection.remoteAddress = Self.text(remote)
+        events.connect(connection, now: now)
+    }
+
+    private static func text(_ end: (address: String, port: CInt)) -> String {
+        if end.address.isEmpty { return "" }
+        return end.address.contains(":") ? "[\(end.address)]:\(end.port)" : "\(end.address):\(end.port)"
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import UplinkEventLoop
+
+/// One `CURLM` with everything that belongs to it: connections, TLS sessions, looked-up names, watched sockets, a timer.
+///
+/// When the way to the internet changes, new transfers get a new generation, in which nothing of the old network is left;
+/// the old one lives until its transfers have ended. The loop's thread only.
+final class Generation {
+    let number: UInt64
+    /// Outlives the generation, which it owns.
+    unowned let engine: CurlEngine
+    let connections: ConnectionTable
+    private(set) var multi: CurlMulti?
+    let timer: LoopTimer
+    var sockets: [curl_socket_t: WatchedSocket] = [:]
+    /// The transfers that libcurl has.
+    var transfers = 0
+    /// A connection was opened: somebody's name has been resolved.
+    var hasOpenedSocket = false
+    /// libcurl is closing its connections and wants no new watchers.
+    private(set) var isCleaningUp = false
+    /// What broke the multi, until the turn ends.
+    var breakdown: String?
+    /// No new transfers: the network was another one then.
+    var isRetired = false
+
+    init(_ number: UInt64, for engine: isolated CurlEngine) throws {
+        self.number = number
+        self.engine = engine
+        connections = engine.connections
+        timer = try LoopTimer(for: engine) { $0.act(in: number, on: uplink_socket_timeout, 0) }
+        multi = CurlMulti(
+            box: Unmanaged.passUnretained(self).toOpaque(),
+            maximumIdleConnections: engine.configuration.maximumIdleConnections)
+        if multi == nil { throw CurlFailure.engine("libcurl has no memory or descriptors for another handle") }
+    }
+
+    /// The generation behind a callback's pointer.
+    static func recover(_ box: UnsafeMutableRawPointer?) -> Generation? {
+        box.map { Unmanaged<Generation>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Closes the connections; the callbacks are called meanwhile. No transfer may be left.
+    func cleanUp() {
+        isCleaningUp = true
+        multi?.cleanUp()
+        multi = nil
+        for socket in sockets.values { socket.close() }
+        sockets = [:]
+        timer.stop()
+    }
+
+    // MARK: libcurl's callbacks: nothing in here calls libcurl
+
+    func socketChanged(_ descriptor: curl_socket_t, to change: CInt) {
+        guard change != CURL_POLL_REMOVE else {
+            // libcurl may have closed the descriptor by now; closing the watcher does not mind.
+            sockets.removeValue(forKey: descriptor)?.close()
+            return
+        }
+        guard !isCleaningUp else { return }
+        var interest: Readiness = []
+        if change & CURL_POLL_IN != 0 { interest.insert(.readable) }
+        if change & CURL_POLL_OUT != 0 { interest.insert(.writable) }
+        if let known = sockets[descriptor] { return known.watch(for: interest) }
+        let made = engine.assumeIsolated { [number] engine in
+            Result { () throws(EventLoopError) in
+                try DescriptorWatcher(of: descriptor, for: engine) { engine, readiness in
+                    engine.socketIsReady(descriptor, readiness, in: number)
+                }
+            }
+        }
+        switch made {
+        case .success(let watcher):
+            let socket = WatchedSocket(watcher)
+            sockets[descriptor] = socket
+            socket.watch(for: interest)
+        case .failure(let error):
+            breakdown = error.message
+            engine.assumeIsolated { $0.scheduleTurn() }
+        }
+    }
+
+    func timerChanged(to milliseconds: Int) {
+        guard !isCleaningUp else { return }
+        if milliseconds < 0 { timer.stop() } else { timer.start(after: .milliseconds(milliseconds)) }
+    }
+}
+
+/// A socket that libcurl wants watched.
+final class WatchedSocket {
+    private let watcher: DescriptorWatcher
+    private var interest: Readiness = []
+    /// libuv has stopped the watcher because of an error on the socket.
+    private var isStopped = false
+
+    init(_ watcher: DescriptorWatcher) { self.watcher = watcher }
+
+    /// Watches for this alone. Registers anew even when nothing changed: the number may be another socket's by now.
+    func watch(for interest: Readiness) {
+        self.interest = interest
+        isStopped = false
+        watcher.start(interest)
+    }
+
+    func didStop() { isStopped = true }
+
+    /// Goes on after an error, if libcurl has not said otherwise meanwhile.
+    func goOn() { if isStopped { watch(for: interest) } }
+
+    func close() { watcher.close() }
+}

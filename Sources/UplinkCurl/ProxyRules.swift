@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+import UplinkHTTP
+
+/// Which proxy a URL goes through: pure.
+struct ProxyRules: Sendable {
+    private var byScheme: [HTTPURL.Scheme: CurlTransport.Proxy] = [:]
+    private var exceptions: [Exception] = []
+
+    /// Hosts that are spoken to directly.
+    private enum Exception {
+        /// All.
+        case any
+        /// This name, and those below it.
+        case name(String)
+        /// The addresses whose first bits are these.
+        case network(IPAddress, Int)
+    }
+
+    /// - Parameter environment: Reads a variable.
+    init(_ rule: CurlTransport.ProxyRule, environment: (String) -> String?) throws(HTTPClientError) {
+        switch rule {
+        case .none: break
+        case .always(let proxy, let except):
+            byScheme = [.http: proxy, .https: proxy]
+            exceptions = except.map(Self.exception)
+        case .fromEnvironment:
+            byScheme[.http] = try Self.proxy(["http_proxy", "all_proxy", "ALL_PROXY"], environment)
+            byScheme[.https] = try Self.proxy(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"], environment)
+            let words = Self.first(of: ["no_proxy", "NO_PROXY"], environment)?.value ?? ""
+            exceptions = words.split { $0 == "," || $0 == " " }.map { Self.exception(String($0)) }
+        }
+    }
+
+    /// The proxy for a URL; nil for a direct connection.
+    func proxy(for url: HTTPURL) -> CurlTransport.Proxy? {
+        guard let proxy = byScheme[url.scheme] else { return nil }
+        let host = url.hostWithoutBrackets
+        let address = IPAddress(host)
+        let isException = exceptions.contains { exception in
+            switch exception {
+            case .any: true
+            case .name(let name): host == name || host.hasSuffix(".\(name)")
+            case .network(let network, let length): address?.sharesPrefix(ofLength: length, with: network) ?? false
+            }
+        }
+        return isException ? nil : proxy
+    }
+
+    private static func exception(_ text: String) -> Exception {
+        if text == "*" { return .any }
+        let parts = text.split(separator: "/", maxSplits: 1)
+        let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
+        if let address = IPAddress(bare) { return .network(address, address.bytes.count * 8) }
+        if parts.count == 2, let network = IPAddress(String(parts[0])), let length = Int(parts[1]),
+            (0...network.bytes.count * 8).contains(length)
+        {
+            return .network(network, length)
+        }
+        return .name(String(text.lowercased().drop { $0 == "." }))
+    }
+
+    private static func proxy(
+        _ names: [String], _ environment: (String) -> String?
+    ) throws(HTTPClientError) -> CurlTransport.Proxy? {
+        guard let (name, value) = first(of: names, environment) else { return nil }
+        do throws(HTTPClientError) {
+            return try CurlTransport.Proxy(value)
+        } catch {
+            throw CurlTransport.Configuration.invalid("the environment's `\(name)` is no proxy; \(error.message)")
+        }
+    }
+
+    private static func first(
+        of names: [String], _ environment: (String) -> String?
+    ) -> (name: String, value: String)? {
+        for name in names {
+            if let value = environment(name), !value.isEmpty { return (name, value) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the scripts that try things in a minimal Debian 12 of their own, made by debootstrap; after packages.sh.
+
+# make_fresh_root DIRECTORY: makes one, or takes the one that is there whole.
+make_fresh_root() {
+    local fresh=$1 mirror
+    [ ! -e "$fresh/ready" ] || return 0
+    mirror=$(sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\?\(http[^ ]*\).*/\2/p' \
+        /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null | head -n 1 || true)
+    rm -rf --one-file-system "$fresh"
+    quietly "Making a minimal Debian 12 in $fresh" \
+        debootstrap --variant=minbase bookworm "$fresh" "${mirror:-http://deb.debian.org/debian}"
+    # How this machine reaches packages.
+    rm -f "$fresh/etc/apt/sources.list"
+    cp -r /etc/apt/. "$fresh/etc/apt/"
+    cp -r /usr/share/keyrings/. "$fresh/usr/share/keyrings/"
+    cp /etc/resolv.conf /etc/hosts "$fresh/etc/"
+    [ ! -e /etc/gitconfig ] || cp /etc/gitconfig "$fresh/etc/gitconfig"
+    touch "$fresh/ready"
+}
+
+# inside DIRECTORY COMMAND…: runs a command with a fresh root as its root, in a mount namespace of its own, which takes
+# all mounts with it. Not a chroot, where the kernel forbids the namespaces that the demo and the tests make. $SHOWN names
+# directories of this machine that are there too, read-only, and $EXTRA_PATH what precedes the usual PATH.
+inside() {
+    unshare --mount --propagation private bash -euc '
+        fresh=$1
+        shift
+        mount --bind "$fresh" "$fresh"
+        for place in /dev /proc /sys; do mount --rbind "$place" "$fresh$place"; done
+        mount -t tmpfs tmpfs "$fresh/run"
+        for place in ${SHOWN-}; do
+            mkdir -p "$fresh$place"
+            mount --bind -o ro "$place" "$fresh$place"
+        done
+        mkdir -p "$fresh/.outside"
+        cd "$fresh"
+        pivot_root . .outside
+        cd /
+        umount -l /.outside
+        exec env -i HOME=/root TERM="${TERM-dumb}" ${CI:+CI="$CI"} \
+            PATH="${EXTRA_PATH:+$EXTRA_PATH:}/usr/sbin:/usr/bin:/sbin:/bin" "$@"
+    ' - "$@"
+}
