@@ -196,6 +196,23 @@ struct UploadTests {
         }
     }
 
+    @Test(.enabled(if: NginxServer.isInstalled || Spawn.isCI)) func bodiesGoOverTLSToo() async throws {
+        let nginx = try NginxServer()
+        defer { nginx.stop() }
+        var transport = CurlTransport.Configuration()
+        transport.trust = .authorities(nginx.authority)
+        try await withClient(transport: transport) { client, _ in
+            let bytes = [UInt8](repeating: 4, count: 3_000_000)
+            for body in [HTTPRequestBody.bytes(bytes), .stream(Pieces(bytes))] {
+                let url = nginx.url("/take", certificate: "good")
+                let response = try await client.execute(HTTPRequest(parsing: url, method: .put), body: body)
+                #expect(response.status == .created)
+                #expect(try await client.get(url).body.collect(upTo: 3_000_000) == bytes)
+                _ = try await client.execute(HTTPRequest(parsing: url, method: .delete))
+            }
+        }
+    }
+
     @Test func progressIsToldWhileItGoes() async throws {
         let bytes = [UInt8](repeating: 3, count: 2_000_000)
         try await withServer(Self.script) { server in

@@ -85,15 +85,31 @@ public struct SHA256: HTTPChecksum {
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         index = 0
         while index < 64 {
-            let choice = (e & f) ^ (~e & g)
-            let sum = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
-            let first = h &+ sum &+ choice &+ constants[index] &+ schedule[index]
-            let majority = (a & b) ^ (a & c) ^ (b & c)
-            let second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ majority
-            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
-            index &+= 1
+            let (words, constants) = (schedule + index, constants + index)
+            // The words change their places from round to round; eight rounds bring them back to theirs.
+            round(a, b, c, &d, e, f, g, &h, constants[0] &+ words[0])
+            round(h, a, b, &c, d, e, f, &g, constants[1] &+ words[1])
+            round(g, h, a, &b, c, d, e, &f, constants[2] &+ words[2])
+            round(f, g, h, &a, b, c, d, &e, constants[3] &+ words[3])
+            round(e, f, g, &h, a, b, c, &d, constants[4] &+ words[4])
+            round(d, e, f, &g, h, a, b, &c, constants[5] &+ words[5])
+            round(c, d, e, &f, g, h, a, &b, constants[6] &+ words[6])
+            round(b, c, d, &e, f, g, h, &a, constants[7] &+ words[7])
+            index &+= 8
         }
         state = state &+ SIMD8(a, b, c, d, e, f, g, h)
+    }
+
+    @inline(__always)
+    private static func round(
+        _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32,
+        _ h: inout UInt32, _ input: UInt32
+    ) {
+        let choice = g ^ (e & (f ^ g))
+        let first = h &+ (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ choice &+ input
+        let majority = (a & b) ^ (c & (a ^ b))
+        d = d &+ first
+        h = first &+ (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ majority
     }
 
     @inline(__always)
