@@ -32,7 +32,7 @@ public struct HTTPTransportRequest: Sendable {
     /// What the server may make us hold.
     public var limits: HTTPLimits
     /// Told what happens, outside of all locks and C frames; it must not block. A transport that knows nothing says
-    /// nothing.
+    /// nothing. One that says anything tells an end too, before whoever waits for the head or the body learns of it.
     public var observer: (@Sendable (HTTPEvent) -> Void)?
 
     /// Puts a request together; for tests of transports. It is not checked.
