@@ -34,7 +34,7 @@ public struct HTTPTransportRequest: Sendable {
     /// Whether it may be sent twice; nil goes by the method (RFC 9110, section 9.2.2).
     public var isIdempotent: Bool?
     /// Told what happens, outside of all locks and C frames; it must not block. A transport that knows nothing says
-    /// nothing.
+    /// nothing. One that says anything tells an end too, before whoever waits for the head or the body learns of it.
     public var observer: (@Sendable (HTTPEvent) -> Void)?
 
     /// Puts a request together; for tests of transports. It is not checked.
