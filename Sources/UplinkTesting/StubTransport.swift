@@ -23,6 +23,7 @@ public final class StubTransport: HTTPTransport {
     private struct State {
         var rules = StubRules()
         var requests: [HTTPTransportRequest] = []
+        var bodies: [[UInt8]?] = []
     }
 
     private let state = Locked(State())
@@ -36,15 +37,11 @@ public final class StubTransport: HTTPTransport {
     /// The requests so far, in order.
     public var requests: [HTTPTransportRequest] { state.withLock { $0.requests } }
 
-    /// The bodies of the requests so far, in order; nil for a request without one.
-    public var bodies: [[UInt8]?] {
-        requests.map { request in
-            switch request.body.content {
-            case .none: nil
-            case .bytes(let bytes): bytes
-            }
-        }
-    }
+    /// The bodies of the requests so far, in order, wherever their bytes came from; nil for a request without one.
+    public var bodies: [[UInt8]?] { state.withLock { $0.bodies } }
+
+    /// The most bytes of a body that are recorded; a larger one is an error of its request.
+    private static var maximumBody: Int { 64 << 20 }
 
     /// The rules with answers that nobody got, in the order in which they were set; empty when the test used all.
     public var unused: [String] { state.withLock { $0.rules.unused } }
@@ -98,10 +95,20 @@ public final class StubTransport: HTTPTransport {
 
     // MARK: Answering
 
-    /// Records the request and answers as the test said; an error where it said nothing.
+    /// Records the request with its body and answers as the test said; an error where it said nothing.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        let story = StubStory(of: request, isTold: tellsEvents)
-        state.withLock { $0.requests.append(request) }
+        let body: [UInt8]?
+        do {
+            body = request.body.isNone ? nil : try await request.body.collect(upTo: Self.maximumBody)
+        } catch {
+            StubStory(of: request, sent: 0, isTold: tellsEvents).ended(received: 0, .failure(error))
+            throw error
+        }
+        let story = StubStory(of: request, sent: body?.count ?? 0, isTold: tellsEvents)
+        state.withLock { state in
+            state.requests.append(request)
+            state.bodies.append(body)
+        }
         do {
             guard let answer = answer(to: request) else { throw nothingStubbed(for: request) }
             return try await give(await answer(request), to: request, story)
@@ -170,25 +177,27 @@ public final class StubTransport: HTTPTransport {
 /// Tells a request's observer what a real transport would.
 struct StubStory: Sendable {
     private let observer: (@Sendable (HTTPEvent) -> Void)?
-    private let length: Int64
+    private let sent: Int64
+    private let length: Int64?
 
-    init(of request: HTTPTransportRequest, isTold: Bool) {
+    init(of request: HTTPTransportRequest, sent: Int, isTold: Bool) {
         observer = isTold ? request.observer : nil
-        length = request.body.length ?? 0
+        self.sent = Int64(sent)
+        length = request.body.length
         observer?(.queued)
     }
 
     func begun() {
         observer?(.started)
         observer?(.connected(HTTPConnection()))
-        if length > 0 { observer?(.sent(bytes: length, of: length)) }
+        if sent > 0 { observer?(.sent(bytes: sent, of: length)) }
     }
 
     func responded(_ status: HTTPResponse.Status) { observer?(.head(status)) }
 
     func ended(received: Int64, _ result: Result<Void, any Error>) {
         var timings = HTTPTimings()
-        timings.sentBytes = length
+        timings.sentBytes = sent
         timings.receivedBytes = received
         timings.connection = HTTPConnection()
         switch result {
