@@ -25,6 +25,8 @@ final class CurlTransfer {
     var uploadEnds: [UploadEnd] = []
     /// Sending was held up so that libcurl reads what the server has sent meanwhile.
     var reachesForAnswer = false
+    /// The server knows no expectations, and libcurl sends the request again; what comes until then is no answer.
+    private var isAskedAgain = false
     /// What libcurl has it in.
     var generation: Generation?
     /// The proxy that it goes through.
@@ -79,11 +81,18 @@ final class CurlTransfer {
 
     /// libcurl brings a line of a head or of the trailers. False stops the transfer.
     func takeHeader(_ line: UnsafeRawBufferPointer, now: Int64) -> Bool {
+        isAskedAgain = false
         if let events, parser.isAtStatusLine { events.beginHead(now: now) }
         do throws(HTTPClientError) {
             switch try parser.take(line: line) {
             case .more: break
             case .interim(let status): events?.note(.interim(status))
+            case .final(let response, _) where refusesExpectation(response):
+                isAskedAgain = true
+                // libcurl waits no more, and would send the field all the same. It reads the list when it asks again.
+                handle?.setFields(self, expectsContinue: false)
+                parser = HeadParser(method: exchange.request.head.method, limits: exchange.request.limits)
+                events?.note(.interim(response.status))
             case .final(let response, let framing):
                 guard machine.headArrived(now: now) == .deliverHead else { return false }
                 self.framing = framing
@@ -102,6 +111,7 @@ final class CurlTransfer {
     ///
     /// - Returns: Whether they are kept; libcurl brings them again when the transfer was paused.
     func takeBody(_ bytes: UnsafeRawBufferPointer, now: Int64) -> TransferMachine.Action {
+        guard !isAskedAgain else { return .keep }
         let isShort = budget.isSpent
         let action = machine.bytesArrived(
             bytes.count, buffered: exchange.mailbox.bytes, isMemoryShort: isShort, now: now)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
+import HTTPTypes
 import UplinkEventLoop
 import UplinkHTTP
 
@@ -22,6 +23,13 @@ extension CurlTransfer {
     func rewindUpload() -> Bool {
         guard let upload else { return true }
         return upload.rewind { uploadEnds.append($0) }
+    }
+
+    /// Whether an answer is about the expectation of 100 alone: libcurl sends the request again, without it (RFC 9110,
+    /// section 10.1.1).
+    func refusesExpectation(_ response: HTTPResponse) -> Bool {
+        guard let upload, upload.expectsContinue, response.status == .expectationFailed else { return false }
+        return upload.canBeRepeated
     }
 
     /// What libcurl's code comes to, when the answer was whole before the request was.

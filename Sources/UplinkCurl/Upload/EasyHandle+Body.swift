@@ -31,11 +31,6 @@ extension EasyHandle {
         if !request.mayBeRepeated { set(CURLOPT_FRESH_CONNECT, 1) }
     }
 
-    /// What libcurl has to be told about the body by a field; `Expect:` is how none is sent.
-    func bodyFields(of transfer: CurlTransfer) -> [String] {
-        [transfer.upload?.expectsContinue == true ? "Expect: 100-continue" : "Expect:"]
-    }
-
     private func setReading(_ transfer: CurlTransfer) {
         let box = Unmanaged.passUnretained(transfer).toOpaque()
         set(CURLOPT_READDATA, pointer: box)
