@@ -23,6 +23,7 @@ public final class StubTransport: HTTPTransport {
     private struct State {
         var rules = StubRules()
         var requests: [HTTPTransportRequest] = []
+        var bodies: [[UInt8]?] = []
     }
 
     private let state = Locked(State())
@@ -37,14 +38,9 @@ public final class StubTransport: HTTPTransport {
     public var requests: [HTTPTransportRequest] { state.withLock { $0.requests } }
 
     /// The bodies of the requests so far, in order; nil for a request without one.
-    public var bodies: [[UInt8]?] {
-        requests.map { request in
-            switch request.body.content {
-            case .none: nil
-            case .bytes(let bytes): bytes
-            }
-        }
-    }
+    ///
+    /// A body that is produced while it is sent is read whole before the request is answered, up to 16 MiB.
+    public var bodies: [[UInt8]?] { state.withLock { $0.bodies } }
 
     /// The rules with answers that nobody got, in the order in which they were set; empty when the test used all.
     public var unused: [String] { state.withLock { $0.rules.unused } }
@@ -101,8 +97,12 @@ public final class StubTransport: HTTPTransport {
     /// Records the request and answers as the test said; an error where it said nothing.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let story = StubStory(of: request, isTold: tellsEvents)
-        state.withLock { $0.requests.append(request) }
         do {
+            let body = request.body.isNone ? nil : try await request.body.collect(upTo: 16 << 20)
+            state.withLock { state in
+                state.requests.append(request)
+                state.bodies.append(body)
+            }
             guard let answer = answer(to: request) else { throw nothingStubbed(for: request) }
             return try await give(await answer(request), to: request, story)
         } catch {
