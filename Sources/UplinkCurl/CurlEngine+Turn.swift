@@ -36,7 +36,7 @@ extension CurlEngine {
             guard let transfer = transfers[id] else { continue }
             publish(transfer)
             arm(transfer)
-            if let events = transfer.events?.take(transfer.handle) { announcements.append(events) }
+            if let events = transfer.events?.take() { announcements.append(events) }
         }
         cleanUpGenerations()
         setDeadlineTimer()
