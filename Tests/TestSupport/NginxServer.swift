@@ -5,8 +5,8 @@ package import SystemPackage
 /// nginx with a prefix, a configuration and ports of the test's own.
 ///
 /// Over plain HTTP and, for each of ``Certificates/names``, over TLS it serves `/file` (what was put there), `/empty`
-/// (204), `/missing` (404), `/go?target` (a redirect) and `/resumed` (the TLS session: `r` or `.`; the connection is
-/// closed).
+/// (204), `/missing` (404), `/go?target` (a redirect), `/take` (what was PUT there) and `/resumed` (the TLS session: `r`
+/// or `.`; the connection is closed).
 package final class NginxServer: Sendable {
     package let directory: TemporaryDirectory
     /// The port for plain HTTP.
@@ -54,6 +54,7 @@ package final class NginxServer: Sendable {
         let locations = """
             location = /file { alias \(path)/file; default_type text/plain; }
                 location = /empty { return 204; }
+                location = /take { root \(path); dav_methods PUT DELETE; client_max_body_size 64m; }
                 location = /missing { return 404; }
                 location = /go { return 302 $args; }
                 location = /resumed { keepalive_timeout 0; return 200 $ssl_session_reused; }

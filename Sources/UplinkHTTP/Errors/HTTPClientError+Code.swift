@@ -14,6 +14,8 @@ extension HTTPClientError {
             case invalidResponse, invalidFraming, headerTooLarge, tooManyInterimResponses, unexpectedUpgrade
             case truncated, unsupportedEncoding, tooManyEncodings, invalidEncoding, compressionRatioExceeded,
                 unframedBody, bodyTooLarge, bodyAlreadyUsed
+            case lineTooLong, invalidText, checksumMismatch
+            case bodyNotReplayable, bodyLengthMismatch
             case tooManyRedirects, redirectForbidden
             case fileExists, fileFailed
             case closed, engine
@@ -126,6 +128,20 @@ extension HTTPClientError {
         public static let bodyTooLarge = Code(kind: .bodyTooLarge)
         /// The body is read by another iterator, or has been.
         public static let bodyAlreadyUsed = Code(kind: .bodyAlreadyUsed)
+
+        /// A line of the body is longer than the caller allows.
+        public static let lineTooLong = Code(kind: .lineTooLong)
+        /// The body was to be text and is not UTF-8.
+        public static let invalidText = Code(kind: .invalidText)
+        /// The body's digest is not the one that was expected.
+        public static let checksumMismatch = Code(kind: .checksumMismatch)
+
+        // MARK: The request's body
+
+        /// The request would have to be sent again, and its body cannot be.
+        public static let bodyNotReplayable = Code(kind: .bodyNotReplayable)
+        /// The request's body is longer or shorter than announced, or its file changed while it was sent.
+        public static let bodyLengthMismatch = Code(kind: .bodyLengthMismatch)
 
         // MARK: Redirects
 
