@@ -26,6 +26,9 @@ public final class StubTransport: HTTPTransport {
         var bodies: [[UInt8]?] = []
     }
 
+    /// The most bytes of a request's body that are recorded.
+    private static let maximumBody = 64 << 20
+
     private let state = Locked(State())
     private let tellsEvents: Bool
 
@@ -37,11 +40,10 @@ public final class StubTransport: HTTPTransport {
     /// The requests so far, in order.
     public var requests: [HTTPTransportRequest] { state.withLock { $0.requests } }
 
-    /// The bodies of the requests so far, in order, wherever their bytes came from; nil for a request without one.
+    /// The bodies of the requests so far, in order; nil for a request without one, and until its body has been read.
+    ///
+    /// A body is read to its end before the request is answered; one of more than 64 MiB is an error.
     public var bodies: [[UInt8]?] { state.withLock { $0.bodies } }
-
-    /// The most bytes of a body that are recorded; a larger one is an error of its request.
-    private static var maximumBody: Int { 64 << 20 }
 
     /// The rules with answers that nobody got, in the order in which they were set; empty when the test used all.
     public var unused: [String] { state.withLock { $0.rules.unused } }
@@ -95,22 +97,22 @@ public final class StubTransport: HTTPTransport {
 
     // MARK: Answering
 
-    /// Records the request with its body and answers as the test said; an error where it said nothing.
+    /// Records the request and answers as the test said; an error where it said nothing.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        let body: [UInt8]?
-        do {
-            body = request.body.isNone ? nil : try await request.body.collect(upTo: Self.maximumBody)
-        } catch {
-            StubStory(of: request, sent: 0, isTold: tellsEvents).ended(received: 0, .failure(error))
-            throw error
-        }
-        let story = StubStory(of: request, sent: body?.count ?? 0, isTold: tellsEvents)
-        state.withLock { state in
+        let story = StubStory(of: request, isTold: tellsEvents)
+        let place = state.withLock { state in
             state.requests.append(request)
-            state.bodies.append(body)
+            state.bodies.append(nil)
+            return state.requests.count - 1
         }
         do {
             guard let answer = answer(to: request) else { throw nothingStubbed(for: request) }
+            story.started()
+            if !request.body.isNone {
+                let body = try await request.body.collect(upTo: Self.maximumBody)
+                state.withLock { $0.bodies[place] = body }
+                story.sent(body.count)
+            }
             return try await give(await answer(request), to: request, story)
         } catch {
             story.ended(received: 0, .failure(error))
@@ -137,7 +139,6 @@ public final class StubTransport: HTTPTransport {
     private func give(
         _ answer: Answer, to request: HTTPTransportRequest, _ story: StubStory
     ) async throws -> HTTPTransportResponse {
-        story.begun()
         try await answer.delay()
         switch answer.kind {
         case .error(let error): throw error
@@ -175,29 +176,32 @@ public final class StubTransport: HTTPTransport {
 }
 
 /// Tells a request's observer what a real transport would.
-struct StubStory: Sendable {
+final class StubStory: Sendable {
     private let observer: (@Sendable (HTTPEvent) -> Void)?
-    private let sent: Int64
     private let length: Int64?
+    private let sentBytes = Locked<Int64>(0)
 
-    init(of request: HTTPTransportRequest, sent: Int, isTold: Bool) {
+    init(of request: HTTPTransportRequest, isTold: Bool) {
         observer = isTold ? request.observer : nil
-        self.sent = Int64(sent)
         length = request.body.length
         observer?(.queued)
     }
 
-    func begun() {
+    func started() {
         observer?(.started)
         observer?(.connected(HTTPConnection()))
-        if sent > 0 { observer?(.sent(bytes: sent, of: length)) }
+    }
+
+    func sent(_ count: Int) {
+        sentBytes.withLock { $0 = Int64(count) }
+        observer?(.sent(bytes: Int64(count), of: length))
     }
 
     func responded(_ status: HTTPResponse.Status) { observer?(.head(status)) }
 
     func ended(received: Int64, _ result: Result<Void, any Error>) {
         var timings = HTTPTimings()
-        timings.sentBytes = sent
+        timings.sentBytes = sentBytes.withLock { $0 }
         timings.receivedBytes = received
         timings.connection = HTTPConnection()
         switch result {
