@@ -25,6 +25,12 @@ final class CurlTransfer {
     var uploadEnds: [UploadEnd] = []
     /// Sending was held up so that libcurl reads what the server has sent meanwhile.
     var reachesForAnswer = false
+    /// Sending was held up the last time.
+    var hasReached = false
+    /// Where the request's body goes out; negative before.
+    var uploadSocket: curl_socket_t = -1
+    /// What the server had said when sending failed, and libcurl has not read.
+    var salvaged: [UInt8] = []
     /// The server knows no expectations, and libcurl sends the request again; what comes until then is no answer.
     private var isAskedAgain = false
     /// What libcurl has it in.
@@ -139,6 +145,15 @@ final class CurlTransfer {
     func takeUploadEnds() -> [UploadEnd] {
         defer { uploadEnds = [] }
         return uploadEnds
+    }
+
+    /// Whether all of the answer has come, as far as its head tells.
+    var isAnswerWhole: Bool {
+        switch framing?.kind {
+        case .some(.none): true
+        case .length(let length): received == length
+        case .chunked, .untilClose, nil: false
+        }
     }
 
     /// What is wrong with a body that libcurl calls whole.
