@@ -159,6 +159,21 @@ struct UploadTests {
         }
     }
 
+    @Test func aServerThatSaysNothingGetsTheBodyAfterASecond() async throws {
+        try await withServer(Self.script) { server in
+            try await withClient { client, _ in
+                var body = HTTPRequestBody.text("hello")
+                body.expectsContinue = true
+                let start = ContinuousClock.now
+                let request = try HTTPRequest(parsing: server.url(), method: .post)
+                #expect(try await client.execute(request, body: body).status == .ok)
+                #expect(ContinuousClock.now - start >= .milliseconds(900))
+            }
+            #expect(server.heads.count == 1)
+            #expect(server.bodies == [BodyRecord(of: Array("hello".utf8))])
+        }
+    }
+
     /// RFC 9110, section 10.1.1: the server does not know the expectation, so the request is sent without it.
     @Test(arguments: ["", "no 100 here"])
     func aServerThatKnowsNoExpectationsIsAskedWithout(_ text: String) async throws {

@@ -48,7 +48,8 @@ extension CurlTransfer {
     /// until then. What is encrypted cannot be read without libcurl.
     func salvage(from descriptor: curl_socket_t) {
         guard machine.phase == .awaitingHead, url.scheme == .http, !parser.hasBegun else { return }
-        let limit = exchange.request.limits.headerBytes + exchange.request.limits.bufferedBytes
+        let limits = exchange.request.limits
+        let limit = min(limits.headerBytes, 1 << 20) + min(limits.bufferedBytes, 1 << 20)
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         while salvaged.count < limit {
             let count = recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT))
