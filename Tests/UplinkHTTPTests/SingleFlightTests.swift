@@ -59,6 +59,21 @@ struct SingleFlightTests {
         #expect(transport.requests.count == 5)
     }
 
+    @Test func eventsTellTheFirstOfTheTransferAndAllOfTheEnd() async throws {
+        transport.answer(url, .text("hello").after(.seconds(1), on: clock))
+        let client = client()
+        let (first, second) = (HTTPEvents(), HTTPEvents())
+        let one = Task { [url] in try await client.get(url, options: .init(events: first)).collected(upTo: 9) }
+        try await clock.waitForSleepers()
+        let other = Task { [url] in try await client.get(url, options: .init(events: second)).collected(upTo: 9) }
+        for _ in 0..<2000 { await Task.yield() }
+        try await clock.advance(by: .seconds(1))
+        _ = (try await one.value, try await other.value)
+        #expect(await first.kinds() == ["queued", "started", "connected", "head 200", "finished"])
+        #expect(await second.kinds() == ["finished"])
+        #expect(transport.requests.count == 1)
+    }
+
     @Test func errorsAreShared() async throws {
         transport.answer(url, .error(.maybeProcessed).after(.seconds(1), on: clock))
         let tasks = await get(client(), 5)
