@@ -21,6 +21,9 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
     private let tokens = Locked(TokenMachine())
     private let requests = SharedWork<String?, String>()
 
+    /// How many requests wait for a token; for tests.
+    var waiting: Int { requests.waiting }
+
     /// Makes the middleware.
     ///
     /// - Parameters:
