@@ -216,6 +216,25 @@ struct BearerAuthenticationTests {
         try await eventually { isCancelled.all == [true] }
     }
 
+    @Test func waitingForATokenIsInTheTotal() async throws {
+        accept("t1")
+        let clock = ManualClock()
+        let isCancelled = Notes<Bool>()
+        let bearer: HTTPBearerAuthentication = try .bearer(for: ["https://a.example"]) { _ in
+            do {
+                try await Task.sleep(for: .seconds(100))
+            } catch { isCancelled.add(true) }
+            return "t1"
+        }
+        let client = HTTPClient(transport, bearer, clock: clock)
+        let task = Task { [url] in try await client.get(url, timeouts: HTTPTimeouts(total: .seconds(5))) }
+        try await clock.advance(by: .seconds(5))
+        #expect(await clientError { _ = try await task.value }?.code == .totalTimeout)
+        try await eventually { isCancelled.all == [true] }
+        #expect(transport.requests.isEmpty)
+        try clock.checkNobodySleeps()
+    }
+
     @Test func theProviderMayUseTheClientItself() async throws {
         transport.answer("https://a.example/token", .text("t1"))
         transport.answer(url, .text("a"))

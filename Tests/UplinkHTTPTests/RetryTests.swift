@@ -120,6 +120,15 @@ struct RetryTests {
         try clock.checkNobodySleeps()
     }
 
+    @Test(arguments: [HTTPClientError.Code.certificateExpired, .certificateUntrusted, .tlsFailed, .closed, .queueFull])
+    func whatTimeDoesNotMendIsNotTriedAgain(_ code: HTTPClientError.Code) async throws {
+        transport.answer(url, .error(HTTPClientError(code, phase: .tls, message: "no")))
+        let error = await clientError { _ = try await client.get(url) }
+        #expect(error?.code == code)
+        #expect(error?.attempts == 1)
+        #expect(transport.requests.count == 1)
+    }
+
     @Test func cancellingEndsAPause() async throws {
         transport.answer(url, .error(.notSent))
         let task = Task { [client, url] in try await client.get(url) }
