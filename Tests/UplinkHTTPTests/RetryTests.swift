@@ -54,7 +54,10 @@ struct RetryTests {
         transport.answer(.put, url, .error(.notSent))
         let error = await clientError { _ = try await client.put(url, body: .stream(pieces)) }
         #expect(error?.attempts == 1)
-        #expect(transport.bodies == [[1]])
+        let more = AsyncStream<[UInt8]> { $0.finish() }
+        transport.answer(.put, url, .text("busy", status: .serviceUnavailable))
+        #expect(try await client.put(url, body: .stream(more)).status == .serviceUnavailable)
+        #expect(transport.bodies == [[1], []])
     }
 
     @Test func theLastErrorSaysHowOftenAndHowLong() async throws {
