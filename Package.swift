@@ -19,7 +19,9 @@ let package = Package(
         .trait(
             name: "Pictures",
             description: "The program `uplink` draws pictures (libchafa-dev, libglib2.0-dev, libpng-dev)."
-        )
+        ),
+        .trait(
+            name: "Compression", description: "`HTTPClient` asks for gzip and deflate and decodes them (zlib1g-dev)."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -38,11 +40,16 @@ let package = Package(
         .systemLibrary(name: "CLinux", path: "CModules/CLinux"),
         .systemLibrary(
             name: "CChafa", path: "CModules/CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
+        .systemLibrary(name: "CZLib", path: "CModules/CZLib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CPNG", path: "CModules/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
-        // Pure: no C but libc.
+        // Pure: no C but libc, and zlib where it is wanted.
         .target(name: "UplinkCore"),
-        .target(name: "UplinkHTTP", dependencies: ["UplinkCore", .httpTypes, .system]),
+        .target(
+            name: "UplinkHTTP",
+            dependencies: [
+                "UplinkCore", .httpTypes, .system, .target(name: "CZLib", condition: .when(traits: ["Compression"])),
+            ]),
 
         // The engine and its two adapters.
         .target(name: "UplinkEventLoop", dependencies: ["CLibUV", "UplinkCore"]),

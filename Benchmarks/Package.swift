@@ -1,18 +1,23 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that SwiftNIO is nobody's dependency but the benchmarks'. `scripts/benchmark` builds and runs.
+// A package of its own, so that SwiftNIO and AsyncHTTPClient are nobody's dependency but the benchmarks'.
+// `scripts/benchmark` builds and runs.
 let package = Package(
     name: "uplink-benchmarks",
     dependencies: [
         .package(name: "uplink", path: ".."),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     ],
     targets: [
         .systemLibrary(name: "CUV", path: "CModules/CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(
+            name: "CCurl", path: "CModules/CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
-        // What all is compared with: the same work in C over the same libuv.
-        .target(name: "PlainC", dependencies: ["CUV"], cSettings: [.unsafeFlags(["-O2"])]),
+        // What all is compared with: the same work in C over the same libuv and libcurl.
+        .target(name: "PlainC", dependencies: ["CUV", "CCurl"], cSettings: [.unsafeFlags(["-O2"])]),
 
         // Rounds, processes, medians, tables and plots.
         .target(name: "Harness", dependencies: ["PlainC"]),
@@ -25,6 +30,14 @@ let package = Package(
             dependencies: [
                 "Harness", "PlainC", .eventLoop,
                 .product(name: "UplinkCore", package: "uplink"), .product(name: "UplinkTesting", package: "uplink"),
+            ]),
+        .executableTarget(
+            name: "HTTP",
+            dependencies: [
+                "Harness", "PlainC", .eventLoop,
+                .product(name: "UplinkCurl", package: "uplink"), .product(name: "UplinkHTTP", package: "uplink"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"), .nio,
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
         .executableTarget(
             name: "Monitor",

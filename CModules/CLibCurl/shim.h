@@ -34,6 +34,18 @@ static inline CURLcode uplink_easy_set_write(CURL *easy, CURLoption option, curl
     return curl_easy_setopt(easy, option, value);
 }
 
+static inline CURLcode uplink_easy_set_read(CURL *easy, curl_read_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_READFUNCTION, value);
+}
+
+static inline CURLcode uplink_easy_set_seek(CURL *easy, curl_seek_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
+}
+
+static inline CURLcode uplink_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
 static inline CURLcode uplink_easy_set_prereq(CURL *easy, curl_prereq_callback value) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
 }

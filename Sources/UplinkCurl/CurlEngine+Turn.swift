@@ -34,6 +34,7 @@ extension CurlEngine {
         }
         for id in active.takeAll() {
             guard let transfer = transfers[id] else { continue }
+            flushUpload(transfer)
             publish(transfer)
             arm(transfer)
             if let events = transfer.events?.take() { announcements.append(events) }
@@ -52,6 +53,7 @@ extension CurlEngine {
         guard let multi = generation.multi else { return }
         for (id, code) in multi.takeFinished() {
             guard let transfer = transfers[id] else { continue }
+            let code = transfer.settled(code)
             let isWhole = code == CURLE_OK && transfer.refusal == nil && transfer.incompleteness == nil
             end(transfer, transfer.machine.engineFinished(succeeded: isWhole), code: code)
         }

@@ -144,7 +144,8 @@ actor CurlEngine: LoopActor {
 
     private func resume(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle else { return }
-        curl_easy_pause(handle.curl, CInt(CURLPAUSE_CONT))  // brings bytes at once, and may pause again
+        // Brings bytes at once, and may pause again.
+        curl_easy_pause(handle.curl, transfer.pauseBits(resumingUpload: false))
         active.note(transfer.id)
         scheduleTurn()
     }
@@ -157,6 +158,7 @@ actor CurlEngine: LoopActor {
     /// Takes a transfer from libcurl and everywhere else, and remembers whom to tell.
     private func end(_ transfer: CurlTransfer, _ ending: TransferMachine.Ending, code: CURLcode) {
         let outcome = transfer.outcome(of: ending, code: code)
+        transfer.noteProgress()
         let events = transfer.events?.finish(
             outcome, transfer.handle, received: transfer.received, now: Monotonic.now)
         if let events { announcements.append(events) }
@@ -169,6 +171,7 @@ actor CurlEngine: LoopActor {
             (transfer.handle, transfer.generation) = (nil, nil)
         }
         transfers[transfer.id] = nil
+        endUpload(transfer)
         queue.remove(transfer.id)
         deadlines.remove(slot: transfer.deadlineSlot)
         freeSlots.append(transfer.deadlineSlot)
@@ -208,11 +211,17 @@ actor CurlEngine: LoopActor {
 enum Resumption {
     case head(CurlTransfer.HeadWaiter)
     case body(Mailbox.Resumption)
+    /// The producer of a request's body, who has room.
+    case upload(UploadPipe.Resumption)
+    /// The producer of a request's body that nobody wants any more.
+    case uploadEnd(UploadEnd)
 
     func resume() {
         switch self {
         case .head(let waiter): waiter.resume()
         case .body(let resumption): resumption.resume()
+        case .upload(let resumption): resumption.resume()
+        case .uploadEnd(let end): end.perform()
         }
     }
 }

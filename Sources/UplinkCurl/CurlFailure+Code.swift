@@ -52,6 +52,8 @@ extension CurlFailure {
         case CURLE_OUT_OF_MEMORY where phase == .firstByte:
             (.headerTooLarge, "a line of the answer's head is larger than libcurl takes")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR: broken(report)
+        case CURLE_SEND_FAIL_REWIND:
+            (.bodyNotReplayable, "the connection broke, and the request's body cannot be produced again")
         default: (.engine, "libcurl failed in an unexpected way")
         }
     }

@@ -15,6 +15,7 @@ extension CurlTransfer {
             let (code, message) = CurlFailure.timeout(timeout, exchange.request.timeouts)
             return error(code, phase, message)
         case .failed:
+            if let failure = upload?.failure { return (failure as? HTTPClientError).map { complete($0) } ?? failure }
             if let refusal { return complete(refusal) }
             if isStrandedByChange {
                 return error(.networkChanged, phase, "the network changed under the connection; try again")

@@ -19,6 +19,12 @@ final class CurlTransfer {
     var armedDeadline: Int64?
     /// The handle, while libcurl has the transfer.
     var handle: EasyHandle?
+    /// The request's body, if it has one.
+    let upload: Upload?
+    /// Producers to be ended with the turn.
+    var uploadEnds: [UploadEnd] = []
+    /// Sending was held up so that libcurl reads what the server has sent meanwhile.
+    var reachesForAnswer = false
     /// What libcurl has it in.
     var generation: Generation?
     /// The proxy that it goes through.
@@ -53,6 +59,7 @@ final class CurlTransfer {
         (id, self.exchange, self.url, headWaiter) = (exchange.id, exchange, url, waiter)
         (self.deadlineSlot, self.pool, self.budget, self.active) = (deadlineSlot, pool, budget, active)
         self.proxy = proxy
+        upload = exchange.makeUpload()
         let request = exchange.request
         events = request.observer.map { EventLog($0, now: now) }
         machine = TransferMachine(timeouts: request.timeouts, highMark: request.limits.bufferedBytes, now: now)
@@ -112,6 +119,12 @@ final class CurlTransfer {
     func takeHead() -> Exchange.Head? {
         defer { head = nil }
         return head
+    }
+
+    /// Takes the producers that have been let go since the last turn.
+    func takeUploadEnds() -> [UploadEnd] {
+        defer { uploadEnds = [] }
+        return uploadEnds
     }
 
     /// What is wrong with a body that libcurl calls whole.

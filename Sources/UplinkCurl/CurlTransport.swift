@@ -41,11 +41,12 @@ public final class CurlTransport: HTTPTransport {
     /// Sends a request over a connection that is there, or a new one, and returns with the final head.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         guard getpid() == process else { throw CurlFailure.forked }
+        let body = try await engine.prepare(request.body)
         let id = lastID.withLock { last in
             last += 1
             return last
         }
-        let exchange = Exchange(id: id, request: request, engine: engine, owner: self)
+        let exchange = Exchange(id: id, request: request, body: body, engine: engine, owner: self)
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 engine.post { $0.submit(exchange, continuation) }

@@ -35,7 +35,7 @@ extension EasyHandle {
 }
 
 extension CurlTransfer {
-    fileprivate static func recover(_ box: UnsafeMutableRawPointer?) -> CurlTransfer? {
+    static func recover(_ box: UnsafeMutableRawPointer?) -> CurlTransfer? {
         box.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 

@@ -18,7 +18,7 @@ extension EasyHandle {
         set(CURLOPT_PRIVATE, pointer: UnsafeMutableRawPointer(bitPattern: UInt(transfer.id)))
         set(CURLOPT_URL, transfer.url.textWithoutFragment)
         set(CURLOPT_PATH_AS_IS, 1)
-        set(head.method == .head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1)
+        setBody(of: transfer)
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))  // HTTP/2 truncates silently before libcurl 8
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
@@ -29,6 +29,6 @@ extension EasyHandle {
             CURLOPT_HTTPHEADER,
             list: head.headerFields.map {
                 $0.value.isEmpty ? "\($0.name.rawName);" : "\($0.name.rawName): \($0.value)"
-            })
+            } + bodyFields(of: transfer))
     }
 }

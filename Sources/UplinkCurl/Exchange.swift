@@ -14,6 +14,8 @@ final class Exchange: HTTPBodySource {
 
     let id: UInt64
     let request: HTTPTransportRequest
+    private let body: PreparedBody
+    private let priority = Task.currentPriority
     let mailbox: Mailbox
     private let engine: CurlEngine
     private let owner: CurlTransport  // a transport lives as long as its transfers
@@ -25,12 +27,24 @@ final class Exchange: HTTPBodySource {
         var trailerFields: HTTPFields?
     }
 
-    init(id: UInt64, request: HTTPTransportRequest, engine: CurlEngine, owner: CurlTransport) {
+    init(id: UInt64, request: HTTPTransportRequest, body: PreparedBody, engine: CurlEngine, owner: CurlTransport) {
         self.id = id
         self.request = request
+        self.body = body
         self.engine = engine
         self.owner = owner
         mailbox = Mailbox(lowMark: request.limits.bufferedBytes / 4, budget: engine.budget)
+    }
+
+    /// The request's body, on its way; called by the engine, once.
+    func makeUpload() -> Upload? {
+        switch body.content {
+        case .none: return nil
+        case .bytes, .production:
+            return Upload(body, on: engine.eventLoop, priority: priority) { [engine, id] in
+                engine.post { $0.feed(id) }
+            }
+        }
     }
 
     /// Whether the owner has cancelled; looked at when the transfer is submitted.

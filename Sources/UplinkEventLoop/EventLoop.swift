@@ -73,7 +73,7 @@ public final class EventLoop: Sendable {
     package func executeUnlessEnded(_ work: @escaping @Sendable () -> Void) { inbox.addUnlessClosed(.work(work)) }
 
     func submit(_ entry: Inbox.Entry) {
-        if inbox.add(entry) == .needsAfterlife { LoopThread.runAfterlife(of: self) }
+        if inbox.add(entry, isOnLoop: isCurrent) == .needsAfterlife { LoopThread.runAfterlife(of: self) }
     }
 
     /// The loop's handles, for callers on its thread.

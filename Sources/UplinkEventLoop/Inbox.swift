@@ -61,7 +61,9 @@ final class Inbox: Sendable {
 
     deinit { if wakeDescriptor >= 0 { Glibc.close(wakeDescriptor) } }
 
-    func add(_ entry: Entry) -> Addition {
+    /// - Parameter isOnLoop: The caller runs on the loop's thread, which looks here before it waits again: it need not be
+    ///   woken, and a wake-up would cost it a turn.
+    func add(_ entry: Entry, isOnLoop: Bool = false) -> Addition {
         let (addition, wakesLoop): (Addition, Bool) = state.withLock { state in
             state.entries.append(entry)
             guard state.isClosed else { return (.done, state.awaken()) }
@@ -69,7 +71,7 @@ final class Inbox: Sendable {
             state.hasAfterlife = true
             return (.needsAfterlife, false)
         }
-        if wakesLoop { wake() }
+        if wakesLoop, !isOnLoop { wake() }
         return addition
     }
 

@@ -6,121 +6,194 @@ public import UplinkHTTP
 /// A transport that answers as the test says, without a socket, and records what it was asked.
 ///
 /// Each client gets a stub of its own; nothing is global. A request for which nothing was stubbed is an error, never a
-/// hang.
+/// hang. It keeps no timeouts: what a test lets take long takes as long as the test's clock says.
 ///
 /// ```swift
 /// let transport = StubTransport()
 /// transport.answer("https://example.org/", .text("hello"))
+/// transport.answer(.post, "https://example.org/", .text("", status: .serviceUnavailable), .text("created"))
 /// let client = HTTPClient(transport: transport)
+/// // …
+/// #expect(transport.unused.isEmpty)
 /// ```
+///
+/// Rules are looked at from the last one that was set to the first. Setting a rule for the same method and URL again
+/// replaces it.
 public final class StubTransport: HTTPTransport {
-    /// What a request gets.
-    public struct Answer: Sendable {
-        enum Kind: Sendable {
-            case response(HTTPResponse, pieces: [[UInt8]], ending: HTTPClientError?)
-            case error(HTTPClientError)
-            case silence
-        }
-        let kind: Kind
-        var delay: @Sendable () async throws -> Void = {}
-
-        /// A whole answer, its body in the pieces given. `Content-Length` is set unless the fields have one.
-        public static func response(
-            _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:], pieces: [[UInt8]] = []
-        ) -> Self {
-            Self(kind: .response(HTTPResponse(status: status, headerFields: headers), pieces: pieces, ending: nil))
-        }
-
-        /// A whole answer with a text.
-        public static func text(_ text: String, status: HTTPResponse.Status = .ok) -> Self {
-            .response(status, headers: [.contentType: "text/plain"], pieces: [Array(text.utf8)])
-        }
-
-        /// An answer whose body breaks off with an error after these pieces.
-        public static func broken(
-            _ error: HTTPClientError, after pieces: [[UInt8]], headers: HTTPFields = [:]
-        ) -> Self {
-            Self(kind: .response(HTTPResponse(status: .ok, headerFields: headers), pieces: pieces, ending: error))
-        }
-
-        /// No answer but an error.
-        public static func error(_ error: HTTPClientError) -> Self { Self(kind: .error(error)) }
-
-        /// Neither answer nor error: the request waits until it is cancelled.
-        public static let silence = Self(kind: .silence)
-
-        /// The same after a delay on a clock, which may be the test's own.
-        public func after<C: Clock>(_ delay: Duration, on clock: C) -> Self where C.Duration == Duration {
-            var answer = self
-            answer.delay = { try await clock.sleep(for: delay) }
-            return answer
-        }
-    }
-
     private struct State {
-        var answers: [String: [Answer]] = [:]
+        var rules = StubRules()
         var requests: [HTTPTransportRequest] = []
     }
 
     private let state = Locked(State())
+    private let tellsEvents: Bool
 
     /// Makes a stub that answers nothing yet.
-    public init() {}
+    ///
+    /// - Parameter tellsEvents: Whether it tells what happens, as `CurlTransport` does; otherwise it tells nothing.
+    public init(tellsEvents: Bool = true) { self.tellsEvents = tellsEvents }
 
     /// The requests so far, in order.
     public var requests: [HTTPTransportRequest] { state.withLock { $0.requests } }
 
-    /// Sets the answers for a URL: one for each request in turn, the last one for all that follow.
+    /// The bodies of the requests so far, in order; nil for a request without one.
+    public var bodies: [[UInt8]?] {
+        requests.map { request in
+            switch request.body.content {
+            case .none, .stream: nil
+            case .bytes(let bytes): bytes
+            }
+        }
+    }
+
+    /// The rules with answers that nobody got, in the order in which they were set; empty when the test used all.
+    public var unused: [String] { state.withLock { $0.rules.unused } }
+
+    // MARK: Rules
+
+    /// Sets the answers for a URL, whatever the method: one for each request in turn, the last one for all that follow.
     ///
     /// - Parameter url: The whole URL as the request makes it, such as `https://example.org/` with its slash.
-    public func answer(_ url: String, _ answers: Answer...) { state.withLock { $0.answers[url] = answers } }
+    public func answer(_ url: String, _ answers: Answer...) { add(.url(url, nil), answers) }
+
+    /// Sets the answers for a method and a URL: one for each request in turn, the last one for all that follow.
+    public func answer(_ method: HTTPRequest.Method, _ url: String, _ answers: Answer...) {
+        add(.url(url, method), answers)
+    }
+
+    /// Sets answers for a URL, each for one request; after them earlier rules hold, or nothing is stubbed.
+    ///
+    /// - Parameter method: Nil for any.
+    public func answerOnce(_ method: HTTPRequest.Method? = nil, _ url: String, _ answers: Answer...) {
+        add(.url(url, method), answers, repeatsLast: false)
+    }
+
+    /// Sets the answers for the requests that a closure says yes to.
+    ///
+    /// - Parameters:
+    ///   - name: What ``unused`` calls the rule.
+    ///   - matches: Called with each request that no later rule is for, from any thread.
+    ///   - answers: One for each request in turn, the last one for all that follow.
+    public func answer(
+        _ name: String = "a predicate", where matches: @escaping @Sendable (HTTPTransportRequest) -> Bool,
+        _ answers: Answer...
+    ) { add(.predicate(name, matches), answers) }
+
+    /// Has a closure answer all requests that no later rule is for.
+    ///
+    /// - Parameters:
+    ///   - name: What ``unused`` calls the rule.
+    ///   - answer: Called with each request, in its task.
+    public func respond(
+        _ name: String = "a closure", with answer: @escaping @Sendable (HTTPTransportRequest) async -> Answer
+    ) {
+        state.withLock { $0.rules.add(.predicate(name) { _ in true }, repeatsLast: true, [answer]) }
+    }
+
+    private func add(_ pattern: StubRules.Pattern, _ answers: [Answer], repeatsLast: Bool = true) {
+        state.withLock { state in
+            state.rules.add(pattern, repeatsLast: repeatsLast, answers.map { answer in { _ in answer } })
+        }
+    }
+
+    // MARK: Answering
 
     /// Records the request and answers as the test said; an error where it said nothing.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        let url = "\(request.head.scheme ?? "")://\(request.head.authority ?? "")\(request.head.path ?? "")"
-        let answer = state.withLock { state -> Answer? in
-            state.requests.append(request)
-            guard let answers = state.answers[url], let first = answers.first else { return nil }
-            if answers.count > 1 { state.answers[url]?.removeFirst() }
-            return first
-        }
-        guard let answer else {
-            throw HTTPClientError(
-                .connectionFailed, phase: .connect,
-                message: "nothing is stubbed for \(url); call answer(\"\(url)\", …) before the request")
-        }
-        try await answer.delay()
-        switch answer.kind {
-        case .error(let error): throw error
-        case .silence:
-            try await forever()
-            throw CancellationError()
-        case .response(let head, let pieces, let ending):
-            return respond(to: request, head, pieces: pieces, ending: ending)
+        let story = StubStory(of: request, isTold: tellsEvents)
+        state.withLock { $0.requests.append(request) }
+        do {
+            guard let answer = answer(to: request) else { throw nothingStubbed(for: request) }
+            return try await give(await answer(request), to: request, story)
+        } catch {
+            story.ended(received: 0, .failure(error))
+            throw error
         }
     }
 
-    private func respond(
-        to request: HTTPTransportRequest, _ head: HTTPResponse, pieces: [[UInt8]], ending: HTTPClientError?
-    ) -> HTTPTransportResponse {
-        var head = head
-        if ending == nil, head.headerFields[.contentLength] == nil {
-            head.headerFields[.contentLength] = "\(pieces.reduce(0) { $0 + $1.count })"
-        }
-        let rest = Locked(request.head.method == .head ? [] : pieces)
-        let body = HTTPBody(contentLength: head.headerFields[.contentLength].flatMap { Int64($0) }) {
-            if let piece = rest.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return piece }
-            if let ending { throw ending }
-            return nil
-        }
-        return HTTPTransportResponse(head: head, body: body)
-    }
-
-    /// Waits for the task's cancellation.
-    private func forever() async throws {
+    /// Waits for the task's cancellation, and returns its error.
+    static func untilCancelled() async -> any Error {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         for await _ in stream {}
         withExtendedLifetime(continuation) {}
-        try Task.checkCancellation()
+        return CancellationError()
+    }
+
+    private func answer(to request: HTTPTransportRequest) -> (@Sendable (HTTPTransportRequest) async -> Answer)? {
+        // The closures are the test's, and are not called with the lock held.
+        for rule in state.withLock({ $0.rules.rules }) where rule.pattern.matches(request) {
+            if let answer = state.withLock({ $0.rules.use(rule.id) }) { return answer }
+        }
+        return nil
+    }
+
+    private func give(
+        _ answer: Answer, to request: HTTPTransportRequest, _ story: StubStory
+    ) async throws -> HTTPTransportResponse {
+        story.begun()
+        try await answer.delay()
+        switch answer.kind {
+        case .error(let error): throw error
+        case .silence: throw await Self.untilCancelled()
+        case .response(var head, let pieces, let ending):
+            if case .complete = ending, head.headerFields[.contentLength] == nil {
+                head.headerFields[.contentLength] = "\(pieces.reduce(0) { $0 + $1.count })"
+            }
+            story.responded(head.status)
+            return HTTPTransportResponse(head: head, body: body(of: head, pieces, ending, answer, request, story))
+        }
+    }
+
+    private func body(
+        of head: HTTPResponse, _ pieces: [[UInt8]], _ ending: StubBody.Ending, _ answer: Answer,
+        _ request: HTTPTransportRequest, _ story: StubStory
+    ) -> HTTPBody {
+        let isEmpty = request.head.method == .head || head.status == .noContent || head.status == .notModified
+        let length = head.headerFields[.contentLength].flatMap { Int64($0) }
+        let source = StubBody(isEmpty ? [] : pieces, isEmpty ? .complete : ending, pause: answer.pause) {
+            story.ended(received: $0, $1)
+        }
+        if isEmpty || length == 0 { source.endAtOnce() }
+        return HTTPBody(
+            framing: isEmpty ? .none : length.map { .length($0) } ?? .chunked, contentLength: length, source: source)
+    }
+
+    private func nothingStubbed(for request: HTTPTransportRequest) -> HTTPClientError {
+        let url = request.head.stubbedURL
+        return HTTPClientError(
+            .engine, phase: .request,  // nothing that a retry would take for the network
+            message: "nothing is stubbed for \(url) (\(request.head.method.rawValue)); "
+                + "call answer(\"\(url)\", …) before the request")
+    }
+}
+
+/// Tells a request's observer what a real transport would.
+struct StubStory: Sendable {
+    private let observer: (@Sendable (HTTPEvent) -> Void)?
+    private let length: Int64
+
+    init(of request: HTTPTransportRequest, isTold: Bool) {
+        observer = isTold ? request.observer : nil
+        length = request.body.length ?? 0
+        observer?(.queued)
+    }
+
+    func begun() {
+        observer?(.started)
+        observer?(.connected(HTTPConnection()))
+        if length > 0 { observer?(.sent(bytes: length, of: length)) }
+    }
+
+    func responded(_ status: HTTPResponse.Status) { observer?(.head(status)) }
+
+    func ended(received: Int64, _ result: Result<Void, any Error>) {
+        var timings = HTTPTimings()
+        timings.sentBytes = length
+        timings.receivedBytes = received
+        timings.connection = HTTPConnection()
+        switch result {
+        case .success: observer?(.finished(timings))
+        case .failure(let error): observer?(.failed(error as? HTTPClientError, timings))
+        }
     }
 }

@@ -5,9 +5,10 @@ package import SystemPackage
 /// nginx with a prefix, a configuration and ports of the test's own.
 ///
 /// Over plain HTTP and, for each of ``Certificates/names``, over TLS it serves `/file` (what was put there), `/empty`
-/// (204), `/missing` (404), `/go?target` (a redirect), `/resumed` (the TLS session: `r` or `.`; the connection is
-/// closed), `/who` (the client's certificate, and the connection's number) and `/backend`, which is the test's own server,
-/// passed on without a length. The certificate `mutual` is `good`, on a port where the client's is asked for.
+/// (204), `/missing` (404), `/go?target` (a redirect), `/take` (what was PUT there), `/resumed` (the TLS session: `r` or
+/// `.`; the connection is closed), `/who` (the client's certificate, and the connection's number) and `/backend`, which is
+/// the test's own server, passed on without a length. The certificate `mutual` is `good`, on a port where the client's is
+/// asked for.
 package final class NginxServer: Sendable {
     package let directory: TemporaryDirectory
     /// The port for plain HTTP.
@@ -66,6 +67,7 @@ package final class NginxServer: Sendable {
         let locations = """
             location = /file { alias \(path)/file; default_type text/plain; }
                 location = /empty { return 204; }
+                location = /take { root \(path); dav_methods PUT DELETE; client_max_body_size 64m; }
                 location = /missing { return 404; }
                 location = /go { return 302 $args; }
                 location = /resumed { keepalive_timeout 0; return 200 $ssl_session_reused; }
@@ -97,6 +99,8 @@ package final class NginxServer: Sendable {
             events { worker_connections 512; }
             http {
             access_log off;
+            gzip on;
+            gzip_types text/plain;
             \(temporary.joined(separator: "\n"))
             server { listen 127.0.0.1:\(port); \(locations) }
             \(servers.joined(separator: "\n"))

@@ -9,6 +9,10 @@ package final class RawServer: Sendable {
     package enum Step: Sendable {
         /// Read a request's head.
         case readHead
+        /// Read the body of that request (Content-Length or chunks), with a pause after every 64 KiB.
+        case readBody(pausing: Duration? = nil)
+        /// Read so many bytes of the body.
+        case readSome(Int)
         /// Send these bytes.
         case send([UInt8])
         /// Send this many bytes of the letter `x`, as fast as they are taken.
@@ -17,6 +21,8 @@ package final class RawServer: Sendable {
         case pause(Duration)
         /// Do nothing until the client closes the connection.
         case waitForClose
+        /// Do nothing until the client closes the connection, and leave unread what it sends.
+        case waitForCloseWithoutReading
         /// Close with RST.
         case reset
         /// Begin again with the script's first step, on the same connection.
@@ -29,6 +35,10 @@ package final class RawServer: Sendable {
     package struct Connection: Sendable {
         /// The heads that were read.
         package var heads: [String] = []
+        /// The bodies that were read by ``Step/readBody(pausing:)``, the last one perhaps in part.
+        package var bodies: [BodyRecord] = []
+        /// Whether the last body came whole.
+        package var isBodyWhole = false
         /// When the client closed the connection, as far as the script came to notice.
         package var closedAt: ContinuousClock.Instant?
         /// Bytes sent by ``Step/fill(_:)``.
@@ -80,6 +90,9 @@ package final class RawServer: Sendable {
     /// All heads of all connections.
     package var heads: [String] { connections.flatMap(\.heads) }
 
+    /// All bodies of all connections.
+    package var bodies: [BodyRecord] { connections.flatMap(\.bodies) }
+
     /// Ends the server and its threads. Call it once, at the end of the test.
     package func stop() {
         shutdown(listener, CInt(SHUT_RDWR))
@@ -119,12 +132,22 @@ package final class RawServer: Sendable {
             case .readHead:
                 guard let head = readHead(descriptor) else { return note(number) { $0.closedAt = .now } }
                 note(number) { $0.heads.append(head) }
+            case .readBody(let pause):
+                guard readBody(descriptor, number, pause) else { return note(number) { $0.closedAt = .now } }
+            case .readSome(let count):
+                guard BodyReader(descriptor: descriptor, note: { _ in }).read(count) else {
+                    return note(number) { $0.closedAt = .now }
+                }
             case .send(let bytes): guard send(bytes, to: descriptor) else { return note(number) { $0.closedAt = .now } }
             case .fill(let count): guard fill(count, descriptor, number) else { return }
             case .pause(let duration): usleep(UInt32(duration / .microseconds(1)))
             case .waitForClose:
                 var byte: UInt8 = 0
                 while recv(descriptor, &byte, 1, 0) > 0 {}
+                note(number) { $0.closedAt = .now }
+            case .waitForCloseWithoutReading:
+                var poll = pollfd(fd: descriptor, events: 0x2000, revents: 0)  // POLLRDHUP, which Glibc hides
+                while Glibc.poll(&poll, 1, -1) < 0, errno == EINTR {}
                 note(number) { $0.closedAt = .now }
             case .reset:
                 var linger = linger(l_onoff: 1, l_linger: 0)
@@ -151,6 +174,24 @@ package final class RawServer: Sendable {
             note(number) { $0.filled += taken }
         }
         return true
+    }
+
+    private func readBody(_ descriptor: CInt, _ number: Int, _ pause: Duration?) -> Bool {
+        var head = ""
+        note(number) { connection in
+            head = connection.heads.last ?? ""
+            connection.isBodyWhole = false
+            connection.bodies.append(BodyRecord())
+        }
+        let reader = BodyReader(descriptor: descriptor, pause: pause) { bytes in
+            self.note(number) { $0.bodies[$0.bodies.count - 1].append(bytes) }
+        }
+        let isWhole = reader.read(after: head)
+        note(number) { connection in
+            connection.bodies[connection.bodies.count - 1].finish()
+            connection.isBodyWhole = isWhole
+        }
+        return isWhole
     }
 
     private func note(_ number: Int, _ change: (inout Connection) -> Void) {

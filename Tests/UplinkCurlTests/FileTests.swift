@@ -95,6 +95,77 @@ struct FileTests {
         }
     }
 
+    /// rename(2) fails, after all is written: there is a directory of the target's name.
+    @Test func aNameThatCannotBeGivenIsAnErrorAndLeavesNothing() async throws {
+        try await withDirectory { directory in
+            let target = directory.path.appending("file")
+            try await withServer([.readHead, .send(head(3) + "new")]) { server in
+                try await withClient { client, _ in
+                    try #require(mkdir(target.string, 0o700) == 0)
+                    let (error, _) = await failure {
+                        try await client.get(server.url()).body.write(to: target, replacingExisting: true)
+                    }
+                    #expect(error?.code == .fileFailed)
+                    #expect(error?.errno == EISDIR)
+                    #expect(error?.phase == .sink)
+                }
+            }
+            #expect(directory.names == ["file"])
+        }
+    }
+
+    @Test func aDirectoryThatGoesAwayIsAnError() async throws {
+        let directory = try TemporaryDirectory()
+        let script: [RawServer.Step] = [.readHead, .send(head(6) + "abc"), .pause(.seconds(1)), .send("def")]
+        try await withServer(script) { server in
+            try await withClient { client, transport in
+                let response = try await client.get(server.url())
+                async let writing = failure { try await response.body.write(to: directory.path.appending("file")) }
+                try await eventually { !directory.names.isEmpty }
+                directory.remove()
+                let error = await writing.error
+                #expect(error?.code == .fileFailed)
+                #expect(error?.errno == ENOENT)
+                #expect(await transport.census().transfers == 0)
+            }
+        }
+    }
+
+    /// A link of the target's name is replaced, or is in the way; what it points to is left alone.
+    @Test func aLinkIsNotFollowed() async throws {
+        try await withDirectory { directory in
+            try directory.write("precious", Array("old".utf8))
+            let target = directory.path.appending("file")
+            try #require(symlink("precious", target.string) == 0)
+            try await withServer([.readHead, .send(head(3) + "new"), .loop]) { server in
+                try await withClient { client, _ in
+                    let (error, _) = await failure { try await client.get(server.url()).body.write(to: target) }
+                    #expect(error?.code == .fileExists)
+                    try await client.get(server.url()).body.write(to: target, replacingExisting: true)
+                }
+            }
+            #expect(try directory.read("precious") == Array("old".utf8))
+            #expect(try directory.read("file") == Array("new".utf8))
+            #expect(directory.names == ["file", "precious"])
+            var status = stat()
+            #expect(lstat(target.string, &status) == 0 && status.st_mode & 0o7777 == 0o600)
+        }
+    }
+
+    @Test func aDanglingLinkIsInTheWay() async throws {
+        try await withDirectory { directory in
+            let target = directory.path.appending("file")
+            try #require(symlink("nowhere", target.string) == 0)
+            try await withServer([.readHead, .send(head(3) + "new")]) { server in
+                try await withClient { client, _ in
+                    let (error, _) = await failure { try await client.get(server.url()).body.write(to: target) }
+                    #expect(error?.code == .fileExists)
+                }
+            }
+            #expect(directory.names == ["file"])
+        }
+    }
+
     @Test func aMissingDirectoryIsAnError() async throws {
         try await withServer([.readHead, .send(head(3) + "new")]) { server in
             try await withClient { client, _ in
@@ -104,6 +175,27 @@ struct FileTests {
                 #expect(error?.code == .fileFailed)
                 #expect(error?.errno == ENOENT)
                 #expect(error?.phase == .sink)
+            }
+        }
+    }
+
+    @Test(.enabled(if: getuid() == 0 || Spawn.isCI, "a file system of one's own needs root"))
+    func aDirectoryThatIsReadOnlyIsAnError() async throws {
+        try await withDirectory { directory in
+            let log = try TemporaryDirectory()
+            defer { log.remove() }
+            let options = ["-t", "tmpfs", "-o", "ro,size=256k", "uplink-test", directory.path.string]
+            try #require(try Spawn.run(["mount"] + options, in: log.path) == 0)
+            defer { _ = try? Spawn.run(["umount", directory.path.string], in: log.path) }
+            try await withServer([.readHead, .send(head(3) + "new")]) { server in
+                try await withClient { client, transport in
+                    let (error, _) = await failure {
+                        try await client.get(server.url()).body.write(to: directory.path.appending("file"))
+                    }
+                    #expect(error?.code == .fileFailed)
+                    #expect(error?.errno == EROFS)
+                    #expect(await transport.census().transfers == 0)
+                }
             }
         }
     }

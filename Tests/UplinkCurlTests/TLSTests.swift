@@ -9,7 +9,7 @@ import UplinkHTTP
 
 /// Identities, pins and versions.
 @Suite(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(1)), .serialized, SharedNginx(),
     .enabled(if: NginxServer.isInstalled || Spawn.isCI, "nginx and openssl are needed: apt install nginx-light openssl")
 )
 struct TLSTests {
@@ -17,8 +17,7 @@ struct TLSTests {
         _ change: (NginxServer, inout CurlTransport.Configuration) throws -> Void,
         _ body: (NginxServer, HTTPClient, CurlTransport) async throws -> Void
     ) async throws {
-        let server = try NginxServer()
-        defer { server.stop() }
+        let server = try #require(SharedNginx.server)
         var configuration = CurlTransport.Configuration()
         configuration.trust = .authorities(server.authority)
         try change(server, &configuration)

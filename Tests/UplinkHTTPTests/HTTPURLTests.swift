@@ -72,6 +72,32 @@ struct HTTPURLTests {
         #expect(try HTTPURLParser.resolve(reference, against: base).text == result)
     }
 
+    @Test func plainURLsAreReadAsTheParserReadsThem() throws {
+        var generator = SystemRandomNumberGenerator()
+        let pieces = [
+            "a", "b.c", "0", "1", "25", "255", "256", "0x1", ".", "..", "./", "/", "//", "/.", "-", "_", ":", ":1", ":80",
+            ":443", ":65536", "/", "/a", "/b", "a", "b", "c", "?", "?q=1", "#", "@", "%2e", "%41", "[", "]", "A", "ü", " ", "!", "127.0.0.1", "é",
+        ]
+        var plain = 0
+        for _ in 0..<50_000 {
+            let scheme = ["http://", "https://", "HTTP://", "http:"][Int.random(in: 0..<4, using: &generator)]
+            let text = (0..<Int.random(in: 1...7, using: &generator))
+                .reduce(into: scheme) { text, _ in text += pieces.randomElement(using: &generator) ?? "" }
+            guard let url = PlainURLReader.read(text) else { continue }
+            plain += 1
+            #expect(url == (try? HTTPURLParser.parseUnusual(text)), "\(text)")
+        }
+        #expect(plain > 200)
+    }
+
+    @Test(arguments: [
+        "http://example.org/", "https://a-b.example.org:8443/c/d.e?f=g&h", "http://127.0.0.1:8080/small",
+        "http://localhost/", "http://a/~b//c",
+    ])
+    func whatIsUsualIsReadTheShortWay(_ text: String) throws {
+        #expect(PlainURLReader.read(text) == (try HTTPURLParser.parseUnusual(text)))
+    }
+
     @Test func theParserTakesAnyBytesWithoutATrap() {
         var generator = SystemRandomNumberGenerator()
         let pieces = [

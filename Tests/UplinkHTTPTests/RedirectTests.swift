@@ -30,14 +30,68 @@ private func redirect(_ code: Int, _ location: String...) -> HTTPResponse {
 
 @Suite(.timeLimit(.minutes(1)))
 struct RedirectTests {
-    @Test(arguments: [301, 302, 303, 307, 308], [HTTPRequest.Method.get, .head])
-    func bothMethodsStayWhatTheyAre(_ code: Int, _ method: HTTPRequest.Method) async throws {
+    @Test(
+        arguments: [301, 302, 303, 307, 308], [HTTPRequest.Method.get, .head, .post, .put, .patch, .delete])
+    func methodsAndBodiesAreThoseOfTheSpecification(_ code: Int, _ method: HTTPRequest.Method) async throws {
         let table = Table(["http://a/": redirect(code, "/b?c"), "http://a/b?c": HTTPResponse(status: .ok)])
-        let response = try await HTTPClient(transport: table).execute(HTTPRequest(parsing: "http://a/", method: method))
+        let hasBody = method != .get && method != .head
+        let fields: HTTPFields = [.contentLanguage: "en", .accept: "*/*"]
+        let response = try await HTTPClient(transport: table).execute(
+            HTTPRequest(parsing: "http://a/", method: method, headerFields: fields),
+            body: hasBody ? .text("hello") : .none, options: .init(isIdempotent: false))
         #expect(response.status == .ok)
         #expect(response.url == "http://a/b?c")
         #expect(response.redirects == ["http://a/"])
-        #expect(table.requests.map(\.head.method) == [method, method])
+        let becomesGet = code == 303 && method != .head || code < 303 && method == .post
+        let next = try #require(table.requests.last)
+        #expect(table.requests.map(\.head.method) == [method, becomesGet ? .get : method])
+        #expect(try await next.body.collect(upTo: 9) == (hasBody && !becomesGet ? Array("hello".utf8) : []))
+        #expect(next.head.headerFields[.contentType] == (hasBody && !becomesGet ? "text/plain; charset=utf-8" : nil))
+        #expect(next.head.headerFields[.contentLanguage] == (becomesGet && method != .get ? nil : "en"))
+        #expect(next.head.headerFields[.accept] == "*/*")
+        #expect(next.isIdempotent == (becomesGet && method != .get ? nil : false))
+    }
+
+    @Test func aGetWithABodyLosesItWithSeeOther() async throws {
+        let table = Table(["http://a/": redirect(303, "/b"), "http://a/b": HTTPResponse(status: .ok)])
+        _ = try await HTTPClient(transport: table).execute(HTTPRequest(parsing: "http://a/"), body: .text("hello"))
+        #expect(table.requests.last?.body.isNone == true)
+        #expect(table.requests.last?.head.headerFields[.contentType] == nil)
+    }
+
+    @Test func theFieldsOwnContentTypeIsTheOneThatGoesOut() async throws {
+        let table = Table(["http://a/": HTTPResponse(status: .ok)])
+        let fields: HTTPFields = [.contentType: "text/csv"]
+        let request = try HTTPRequest(parsing: "http://a/", method: .post, headerFields: fields)
+        _ = try await HTTPClient(transport: table).execute(request, body: .text("a,b"))
+        #expect(table.requests.last?.head.headerFields[values: .contentType] == ["text/csv"])
+    }
+
+    /// A form that answers a POST with the way to itself is the commonest redirect there is.
+    @Test func aPostThatLeadsToAGetOfTheSameURLIsNoCircle() async throws {
+        let configuration = HTTPClient.Configuration()
+        var machine = try RedirectMachine(
+            HTTPRequest(parsing: "http://a/", method: .post), body: .text("x"), configuration: configuration)
+        #expect(try machine.received(redirect(303, "/")) == .follow)
+        #expect(machine.request.method == .get)
+        let error = #expect(throws: HTTPClientError.self) { try machine.received(redirect(302, "/")) }
+        #expect(error?.code == .tooManyRedirects)
+    }
+
+    @Test(arguments: [307, 308]) func aBodyThatIsGoneEndsTheWay(_ code: Int) async throws {
+        let pieces = AsyncStream<[UInt8]> { continuation in
+            continuation.yield([1, 2, 3])
+            continuation.finish()
+        }
+        let body = HTTPRequestBody.stream(pieces)
+        var machine = try RedirectMachine(
+            HTTPRequest(parsing: "http://a/", method: .post), body: body, configuration: .init())
+        var unspent = machine
+        #expect(try unspent.received(redirect(code, "/b")) == .follow)  // the server wanted nothing of it
+        #expect(try await body.collect(upTo: 3) == [1, 2, 3])
+        let error = #expect(throws: HTTPClientError.self) { try machine.received(redirect(code, "/b")) }
+        #expect(error?.code == .bodyNotReplayable)
+        #expect(error?.redirects == ["http://a/"])
     }
 
     @Test(arguments: [300, 304, 305, 306, 399]) func otherStatusesAreAnswers(_ code: Int) async throws {

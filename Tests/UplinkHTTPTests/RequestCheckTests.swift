@@ -21,10 +21,47 @@ struct RequestCheckTests {
         return await #expect(throws: HTTPClientError.self) { try await request(client) }?.code
     }
 
-    @Test(arguments: [HTTPRequest.Method.post, .put, .delete, .connect, .trace])
-    func otherMethodsAreRefused(_ method: HTTPRequest.Method) async {
-        let code = await code { _ = try await $0.execute(HTTPRequest(parsing: "http://a/", method: method)) }
+    @Test func connectIsRefused() async {
+        let code = await code { _ = try await $0.execute(HTTPRequest(parsing: "http://a/", method: .connect)) }
         #expect(code == .invalidRequest)
+    }
+
+    @Test(arguments: [HTTPRequest.Method.trace, .head]) func someMethodsHaveNoBody(_ method: HTTPRequest.Method) async {
+        let code = await code {
+            _ = try await $0.execute(HTTPRequest(parsing: "http://a/", method: method), body: .bytes([]))
+        }
+        #expect(code == .invalidRequest)
+    }
+
+    @Test func aContentTypeWithALineBreakIsRefused() async {
+        let code = await code {
+            let request = try HTTPRequest(parsing: "http://a/", method: .post)
+            _ = try await $0.execute(request, body: .bytes([], contentType: "a/b\r\nX: y"))
+        }
+        #expect(code == .invalidRequest)
+    }
+
+    @Test func aNegativeLengthIsRefused() async {
+        let code = await code {
+            let pieces = AsyncStream<[UInt8]> { $0.finish() }
+            let request = try HTTPRequest(parsing: "http://a/", method: .post)
+            _ = try await $0.execute(request, body: .stream(pieces, length: -1))
+        }
+        #expect(code == .invalidRequest)
+    }
+
+    @Test(arguments: [
+        "GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "m-search", "A!#$%&'*+.^_`|~1",
+    ])
+    func everyOtherTokenIsAMethod(_ name: String) throws {
+        let method = try #require(HTTPRequest.Method(rawValue: name))
+        try RequestCheck.check(HTTPRequest(parsing: "http://a/", method: method))
+    }
+
+    @Test func idempotenceIsThatOfTheSpecification() {
+        let methods: [HTTPRequest.Method] = [.get, .head, .options, .trace, .put, .delete, .post, .patch]
+        #expect(methods.map(\.isIdempotent) == [true, true, true, true, true, true, false, false])
+        #expect(HTTPRequest.Method("PROPFIND")?.isIdempotent == false)
     }
 
     @Test(arguments: ["Host", "content-length", "Transfer-Encoding", "Connection", "Expect", "TE", "Upgrade"])

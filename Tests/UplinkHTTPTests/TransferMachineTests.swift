@@ -38,6 +38,40 @@ struct TransferMachineTests {
         #expect(machine.deadline == 10 * second)
     }
 
+    @Test func theAnswersTimeCountsFromTheEndOfTheRequestsBody() {
+        var machine = machine()
+        _ = machine.turnCame(now: 0)
+        _ = machine.gateOpened()
+        machine.requestGoesOut(now: second)
+        machine.bodyIsSent(now: 2 * second)
+        #expect(machine.deadline == 6 * second)  // the stall's
+        machine.bodyIsSent(now: 5 * second)
+        #expect(machine.deadline == 9 * second)
+        var stalled = machine
+        #expect(stalled.timePassed(now: 9 * second) == .end(.timedOut(.stall)))
+        machine.bodyIsAwaited()
+        #expect(machine.deadline == 100 * second)  // the producer takes the time: the total is all that counts
+        machine.bodyIsSent(now: 50 * second)
+        #expect(machine.deadline == 54 * second)
+        machine.bodyWasSent(now: 51 * second)
+        #expect(machine.deadline == 54 * second)
+        #expect(machine.timePassed(now: 54 * second) == .end(.timedOut(.firstByte)))
+    }
+
+    @Test func aRequestsBodyKeepsAnAnswersAlive() {
+        var machine = flowing()
+        machine.bodyIsSent(now: 6 * second)
+        #expect(machine.deadline == 10 * second)
+        machine.bodyIsAwaited()
+        #expect(machine.deadline == 100 * second)
+        machine.bodyWasSent(now: 20 * second)
+        #expect(machine.deadline == 24 * second)
+        #expect(machine.bytesArrived(200, buffered: 50, now: 21 * second) == .pause)
+        machine.bodyIsSent(now: 22 * second)
+        #expect(machine.deadline == 100 * second)  // the reader takes the time
+        #expect(machine.timePassed(now: 50 * second) == .none)
+    }
+
     @Test func eachTimeoutHasItsName() {
         var machine = machine()
         #expect(machine.timePassed(now: second - 1) == .none)

@@ -50,4 +50,81 @@ struct StubTransportTests {
         try await clock.advance(by: .seconds(9))
         #expect(try await task.value == 200)
     }
+
+    @Test func methodsHaveAnswersOfTheirOwnAndTheLastRuleComesFirst() async throws {
+        transport.answer("http://a.example/", .text("any"))
+        transport.answer(.head, "http://a.example/", .text("", status: .gone))
+        #expect(try await client.get("http://a.example/").status == .ok)
+        #expect(try await client.head("http://a.example/").status == .gone)
+        transport.answer("http://a.example/", .text("", status: .created))
+        #expect(try await client.get("http://a.example/").status == .created)
+        #expect(try await client.head("http://a.example/").status == .created)
+    }
+
+    @Test func answersForOneRequestRunOut() async throws {
+        transport.answer("http://a.example/", .text("always"))
+        transport.answerOnce(.get, "http://a.example/", .text("once"))
+        var lengths: [Int64?] = []
+        for _ in 0..<3 { lengths.append(try await client.get("http://a.example/").body.contentLength) }
+        #expect(lengths == [4, 6, 6])
+        transport.answerOnce(nil, "http://b.example/", .text("once"))
+        _ = try await client.get("http://b.example/")
+        await #expect(throws: HTTPClientError.self) { try await client.get("http://b.example/") }
+    }
+
+    @Test func predicatesAndClosuresAnswer() async throws {
+        transport.respond { request in .text(request.head.path ?? "") }
+        transport.answer(where: { $0.head.headerFields[.accept] == "x" }, .text("", status: .notAcceptable))
+        let body = try await client.get("http://a.example/p").body.collect(upTo: 10)
+        #expect(body == Array("/p".utf8))
+        #expect(try await client.get("http://a.example/p", headers: [.accept: "x"]).status == .notAcceptable)
+    }
+
+    @Test func whatWasNotUsedIsTold() async throws {
+        transport.answer("http://a.example/", .text("1"), .text("2"), .text("3"))
+        transport.answer(.head, "http://b.example/", .text("b"))
+        transport.answer("the odd one", where: { _ in false }, .text("c"))
+        _ = try await client.get("http://a.example/")
+        #expect(
+            transport.unused == [
+                "http://a.example/: 1 of 3 answers were used", "HEAD http://b.example/", "the odd one",
+            ])
+        for _ in 0..<2 { _ = try await client.get("http://a.example/") }
+        _ = try await client.head("http://b.example/")
+        #expect(transport.unused == ["the odd one"])
+    }
+
+    @Test func aBodyComesPieceByPieceOnTheTestsClock() async throws {
+        let clock = ManualClock()
+        let pieces: [[UInt8]] = [[1], [2, 3], [4]]
+        transport.answer("http://a.example/", .response(pieces: pieces).pausing(.seconds(2), on: clock))
+        let response = try await client.get("http://a.example/")
+        let task = Task {
+            var pieces: [[UInt8]] = []
+            for try await chunk in response.body { pieces.append(chunk.bytes) }
+            return pieces
+        }
+        for _ in pieces { try await clock.advance(by: .seconds(2)) }
+        #expect(try await task.value == pieces)
+        try clock.checkNobodySleeps()
+    }
+
+    @Test func aStalledBodyEndsWithItsReader() async throws {
+        transport.answer("http://a.example/", .stalled(after: [[1]]))
+        let response = try await client.get("http://a.example/")
+        let task = Task { try await response.body.collect(upTo: 10) }
+        for _ in 0..<100 { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func anEmptyBodyAndAHeadEndAtOnce() async throws {
+        transport.answer("http://a.example/", .text("hello"))
+        let head = try await client.head("http://a.example/")
+        #expect(head.body.framing == .none)
+        #expect(head.body.contentLength == 5)
+        #expect(try await head.body.collect(upTo: 0).isEmpty)
+        transport.answer("http://a.example/", .response(.noContent, pieces: [[1]]))
+        #expect(try await client.get("http://a.example/").body.collect(upTo: 0).isEmpty)
+    }
 }

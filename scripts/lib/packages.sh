@@ -5,6 +5,7 @@
 packages_of() {
     case $1 in
     build) echo ca-certificates git g++ binutils pkg-config tzdata libuv1-dev libcurl4-openssl-dev ;;
+    compression) echo zlib1g-dev ;;
     pictures) echo libchafa-dev libglib2.0-dev libpng-dev ;;
     demo) echo iproute2 util-linux ;;
     test) echo iproute2 util-linux openssl procps nginx-light ;;

@@ -14,6 +14,8 @@ public struct Experiment: Sendable {
     public let subjects: [Subject]
     /// What the tables show beside processor time.
     public let columns: [Column]
+    /// It takes minutes or much memory, so it is run where `--largest` allows it, and not otherwise.
+    public let isOnRequest: Bool
 
     /// Further figures of each operation.
     public enum Column: Sendable {
@@ -29,17 +31,22 @@ public struct Experiment: Sendable {
         case time(String)
         /// What the subject noted of the whole run: a number, such as how often it was woken.
         case number(String)
+        /// What the process's resident memory grew by at its highest, in all.
+        case peakOfAll
+        /// How often the process's threads went to sleep or were put aside, in all.
+        case contextSwitches
     }
 
     public init(
         _ name: String, title: String, operation: String, counts: [Int] = [10, 1_000, 100_000, 1_000_000],
-        columns: [Column] = [.peak], subjects: [Subject]
+        columns: [Column] = [.peak], isOnRequest: Bool = false, subjects: [Subject]
     ) {
         self.name = name
         self.title = title
         self.operation = operation
         self.counts = counts
         self.columns = columns
+        self.isOnRequest = isOnRequest
         self.subjects = subjects
     }
 }

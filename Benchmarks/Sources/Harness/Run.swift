@@ -12,11 +12,15 @@ public final class Run: @unchecked Sendable {  // used by one task, which waits 
     private var notes: [String: Double] = [:]
     private var facts: [String: Double] = [:]
 
+    static let peakOfAll = "peak-of-all"
+    static let contextSwitches = "context-switches"
+
     init(count: Int) { self.count = count }
 
     /// Begins to count what the process uses. What must be there before has been made and used once.
     public func begin() {
         bytesAtStart = Double(plain_bytes_in_use())
+        forgetPeak()
         start = Reading()
         lastMark = start.cpu
     }
@@ -40,6 +44,8 @@ public final class Run: @unchecked Sendable {  // used by one task, which waits 
     /// Ends the count, after `operations` in all, if these are not `count`.
     public func end(operations: Int? = nil) {
         let (end, operations) = (Reading(), Double(operations ?? count))
+        facts[Self.peakOfAll] = max(0, end.peak - start.resident)
+        facts[Self.contextSwitches] = end.switches - start.switches
         figures = Figures(
             cpu: (end.cpu - start.cpu) / operations, wall: (end.wall - start.wall) / operations,
             peak: max(0, end.peak - start.resident) / operations,
@@ -72,6 +78,7 @@ private struct Reading {
     /// Bytes.
     let resident: Double
     let peak: Double
+    let switches: Double
 
     init() {
         var usage = rusage()
@@ -80,12 +87,28 @@ private struct Reading {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         wall = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-        peak = Double(usage.ru_maxrss) * 1024
+        switches = Double(usage.ru_nvcsw + usage.ru_nivcsw)
+        peak = peakOfResident() ?? Double(usage.ru_maxrss) * 1024
         resident = Double(residentPages()) * Double(getpagesize())
     }
 }
 
 private func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+
+/// Lets the kernel forget what the process held before (proc(5), clear_refs). The other peak, getrusage's, begins with
+/// the parent's memory.
+private func forgetPeak() {
+    guard let file = fopen("/proc/self/clear_refs", "w") else { return }
+    fputs("5", file)
+    fclose(file)
+}
+
+private func peakOfResident() -> Double? {
+    for line in (readWhole("/proc/self/status") ?? "").split(separator: "\n") where line.hasPrefix("VmHWM:") {
+        return Double(line.split(separator: " ").dropLast().last ?? "").map { $0 * 1024 }
+    }
+    return nil
+}
 
 private func residentPages() -> Int {
     let words = (readWhole("/proc/self/statm") ?? "").split(separator: " ")

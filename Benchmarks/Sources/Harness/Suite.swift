@@ -28,7 +28,10 @@ public struct Suite {
 
     private func run(_ options: Options) throws {
         let circumstances = Circumstances()
-        let chosen = experiments.filter { options.names.isEmpty || options.names.contains($0.name) }
+        let chosen = experiments.filter { experiment in
+            options.names.isEmpty
+                ? !experiment.isOnRequest || options.saysLargest : options.names.contains(experiment.name)
+        }
         var parts: [String] = []
         for experiment in chosen {
             let results = Results(running: experiment, rounds: options.rounds, largest: options.largest)
@@ -55,6 +58,7 @@ public struct Suite {
 private struct Options {
     var rounds = 5
     var largest = Int.max
+    var saysLargest = false
     var page: String?
     var names: [String] = []
     /// What the command line said that changes the figures.
@@ -82,7 +86,7 @@ private struct Options {
                 rounds = try number()
                 words += [word, String(rounds)]
             case "--largest":
-                largest = try number()
+                (largest, saysLargest) = (try number(), true)
                 words += [word, String(largest)]
             case "--page": page = rest.popFirst()
             default:

@@ -23,6 +23,12 @@ extension Results {
         case .time(let name): table(name) { figures, _ in figures.notes[name].map(time) ?? "–" }
         case .number(let name):
             table(name) { figures, _ in figures.notes[name].map { grouped(Int($0)) } ?? "–" }
+        case .peakOfAll:
+            table("Peak memory in all") { figures, _ in figures.notes[Run.peakOfAll].map(bytes) ?? "–" }
+        case .contextSwitches:
+            table("Context switches in all") { figures, _ in
+                figures.notes[Run.contextSwitches].map { grouped(Int($0)) } ?? "–"
+            }
         case .bytesBeyondBaseline(let name):
             table("Memory \(name) per \(experiment.operation) (and beyond the first row's)") { figures, baseline in
                 guard let own = figures.notes[name] else { return "–" }

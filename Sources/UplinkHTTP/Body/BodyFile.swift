@@ -52,6 +52,7 @@ final class BodyFile: Sendable {
         }
         try giveName()
         close()
+        try keepName()
     }
 
     /// Removes the file, unless it has its name by now.
@@ -87,6 +88,18 @@ final class BodyFile: Sendable {
         guard rename(temporary.string, target.string) == 0 else {
             throw Self.failure("naming `\(target)`", errno, "the directory must be writable, the target no directory")
         }
+    }
+
+    /// Makes sure that the name, too, is on the disk.
+    private func keepName() throws(HTTPClientError) {
+        let directory = target.removingLastComponent()
+        let path = directory.isEmpty ? "." : directory.string
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }  // it may be writable and not readable
+        defer { Glibc.close(descriptor) }
+        // Some file systems cannot synchronise a directory, and say so.
+        guard fsync(descriptor) != 0, errno == EIO || errno == ENOSPC || errno == EDQUOT else { return }
+        throw Self.failure("synchronising `\(path)`", errno, "the file is there, and may be gone after a power cut")
     }
 
     private static func number(_ error: any Error) -> CInt { (error as? Errno)?.rawValue ?? 0 }

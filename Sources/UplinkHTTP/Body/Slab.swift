@@ -29,6 +29,20 @@ package final class Slab {
         return taken
     }
 
+    /// Has `body` write behind what is filled, and say how much it wrote.
+    ///
+    /// - Parameter limit: How many bytes the slab may hold then, where it is not to be filled.
+    @discardableResult
+    func fill<Failure: Error>(
+        upTo limit: Int = .max, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> Int {
+        let room = max(0, min(limit, capacity) - count)
+        let taken = try body(UnsafeMutableRawBufferPointer(start: memory.advanced(by: count), count: room))
+        precondition(taken >= 0 && taken <= room, "a slab was filled beyond its end")
+        count += taken
+        return taken
+    }
+
     /// The bytes as a chunk that anybody may keep. The slab is done with.
     package func publish() -> HTTPBody.Chunk {
         precondition(!isPublished, "a slab is published once")

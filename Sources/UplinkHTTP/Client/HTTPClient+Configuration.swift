@@ -12,10 +12,19 @@ extension HTTPClient {
         public var maximumRedirects = 10
         /// Whether a redirect may lead from `https` to `http`.
         public var allowsInsecureRedirects = false
-        /// Fields that, like `Authorization` and `Cookie`, never follow a redirect to another origin.
+        /// Fields that, like `Authorization` and `Cookie`, never follow a redirect to another origin, and are never
+        /// logged.
         public var sensitiveFields: [HTTPField.Name] = []
+        /// What stands between the client and its transport, the outermost first; see ``HTTPMiddleware``.
+        public var middlewares: [any HTTPMiddleware] = []
         /// Refuses `http` altogether.
         public var requiresHTTPS = false
+        /// Whether bodies are asked for compressed, and decoded while they are read, where a request says nothing about it
+        /// by `Accept-Encoding` or `Range` of its own.
+        ///
+        /// It takes the package trait `Compression` (gzip and deflate by zlib); without it nothing is asked for. Fields are
+        /// left as they came, and `contentLength` is nil for a decoded body.
+        public var decodesContent = true
         /// The `User-Agent` where a request has none; nil sends none.
         public var userAgent: String? = "uplink"
 

@@ -12,86 +12,89 @@ public import HTTPTypes
 /// other setting from the environment.
 public struct HTTPClient: Sendable {
     private let transport: any HTTPTransport
-    private let configuration: Configuration
+    let configuration: Configuration
+    private let clock: HTTPClientClock
 
     /// Makes a client; nothing is opened yet.
     public init(transport: any HTTPTransport, configuration: Configuration = .init()) {
+        self.init(transport: transport, configuration: configuration, clock: ContinuousClock())
+    }
+
+    /// Makes a client that measures the total timeout, and pauses between attempts, on a clock, which may be a test's.
+    ///
+    /// The transport has a clock of its own for what it does.
+    public init<C: Clock>(transport: any HTTPTransport, configuration: Configuration = .init(), clock: C)
+    where C.Duration == Duration {
         self.transport = transport
         self.configuration = configuration
+        self.clock = HTTPClientClock(clock)
     }
 
-    /// Asks for a URL and returns when the head of the answer is there.
+    /// Sends a request and follows its redirects; returns when the head of the answer is there.
     ///
     /// - Parameters:
-    ///   - url: An absolute `http` or `https` URL (RFC 3986), percent-encoded, without user and password.
-    ///   - headers: Fields to send.
-    ///   - timeouts: In place of the configuration's.
-    /// - Throws: ``HTTPClientError``, or `CancellationError` at once when the task is cancelled. A status such as 404
-    ///   is no error.
-    public func get(
-        _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil
-    ) async throws -> HTTPClientResponse {
-        try await execute(HTTPRequest(parsing: url, headerFields: headers), options: .init(timeouts: timeouts))
-    }
-
-    /// Asks for the head alone. `contentLength` of the body tells what a GET would bring; the body itself is empty.
-    ///
-    /// - Throws: As ``get(_:headers:timeouts:)``.
-    public func head(
-        _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil
-    ) async throws -> HTTPClientResponse {
-        try await execute(
-            HTTPRequest(parsing: url, method: .head, headerFields: headers), options: .init(timeouts: timeouts))
-    }
-
-    /// Sends a request and follows its redirects.
-    ///
-    /// - Parameters:
-    ///   - request: GET or HEAD; see ``HTTPTypes/HTTPRequest/init(parsing:method:headerFields:)``.
+    ///   - request: Any method but CONNECT; see ``HTTPTypes/HTTPRequest/init(parsing:method:headerFields:)``.
     ///   - body: What the request carries.
     ///   - options: What this request does differently.
-    /// - Throws: As ``get(_:headers:timeouts:)``.
+    /// - Throws: ``HTTPClientError``, `CancellationError` at once when the task is cancelled, or what a middleware
+    ///   throws. A status such as 404 is no error.
     public func execute(
         _ request: HTTPRequest, body: HTTPRequestBody = .none, options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {
+        try options.events?.claim()
         let timeouts = options.timeouts ?? configuration.timeouts
+        let call = HTTPCall(
+            options, total: timeouts.total, clock: clock,
+            hasMiddlewares: !configuration.middlewares.isEmpty || options.retry != nil)
+        do {
+            let response = try await perform(request, body: body, timeouts: timeouts, options: options, call)
+            call.settled()
+            return response
+        } catch {
+            call.failed(error)
+            throw error
+        }
+    }
+
+    private func perform(
+        _ request: HTTPRequest, body: HTTPRequestBody, timeouts: HTTPTimeouts, options: HTTPRequestOptions,
+        _ call: HTTPCall
+    ) async throws -> HTTPClientResponse {
         try configuration.validate()
         try timeouts.validate()
-        var hops = try RedirectMachine(request, body: body, configuration: configuration)
-        let start = ContinuousClock.now
+        var configuration = configuration
+        if !options.sensitiveFields.isEmpty { configuration.sensitiveFields += options.sensitiveFields }
+        var hops = try RedirectMachine(
+            request, body: body, isIdempotent: options.isIdempotent, configuration: configuration)
+        let chain = MiddlewareChain(transport, configuration.middlewares, options: options)
         while true {
-            var remaining = timeouts
-            remaining.total = timeouts.total.map { max(.zero, $0 - (ContinuousClock.now - start)) }
-            let response = try await send(hops, timeouts: remaining, observer: options.observer)
+            let response: HTTPTransportResponse
+            do {
+                response = try await chain.send(
+                    HTTPClientRequest(
+                        hops, timeouts: timeouts, options: options, configuration: configuration, call: call))
+            } catch let error as HTTPClientError {
+                throw error.concerning(hops)
+            }
             switch try hops.received(response.head) {
             case .deliver:
                 return try deliver(response, after: hops)
             case .follow:
+                call.tell(.redirected(to: hops.url.redacted))
                 await response.body.discardIfShort()
             }
-        }
-    }
-
-    private func send(
-        _ hops: RedirectMachine, timeouts: HTTPTimeouts, observer: (@Sendable (HTTPEvent) -> Void)?
-    ) async throws -> HTTPTransportResponse {
-        do {
-            return try await transport.send(
-                HTTPTransportRequest(
-                    head: hops.request, body: hops.body, timeouts: timeouts, limits: configuration.limits,
-                    observer: observer))
-        } catch var error as HTTPClientError {
-            error.url = hops.url.redacted
-            error.redirects = hops.redactedHistory
-            throw error
         }
     }
 
     private func deliver(
         _ response: HTTPTransportResponse, after hops: RedirectMachine
     ) throws(HTTPClientError) -> HTTPClientResponse {
+        var response = response
         do throws(HTTPClientError) {
-            try ContentCoding.check(response.head, method: hops.request.method)
+            if hops.decodesContent {
+                response.body = try ContentCoding.decoded(
+                    response.body, of: response.head, limits: configuration.limits)
+            }
             if configuration.limits.requiresFramedBodies, response.body.framing == .untilClose {
                 throw HTTPClientError(
                     .unframedBody, phase: .body, requestDisposition: .responseStarted,

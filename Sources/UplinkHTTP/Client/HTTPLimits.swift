@@ -10,6 +10,10 @@ public struct HTTPLimits: Sendable, Hashable {
     public var interimResponses = 16
     /// Bytes of a body that are held for a reader who is slower than the network; the body pauses there.
     public var bufferedBytes = 256 * 1024
+    /// How often a body may be encoded (gzip within gzip).
+    public var contentCodings = 2
+    /// How many times as large as what came a decoded body may be, beyond its first MiB.
+    public var compressionRatio = 100
     /// Refuses a body whose only end is that of the connection, because nobody can tell whether it is whole.
     public var requiresFramedBodies = false
 
@@ -20,7 +24,8 @@ public struct HTTPLimits: Sendable, Hashable {
     func validate() throws(HTTPClientError) {
         let all = [
             ("headerBytes", headerBytes), ("headerFields", headerFields), ("interimResponses", interimResponses),
-            ("bufferedBytes", bufferedBytes),
+            ("bufferedBytes", bufferedBytes), ("contentCodings", contentCodings),
+            ("compressionRatio", compressionRatio),
         ]
         for (name, limit) in all where limit < 1 {
             throw HTTPClientError(

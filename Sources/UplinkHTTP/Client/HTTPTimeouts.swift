@@ -7,9 +7,10 @@ public struct HTTPTimeouts: Sendable, Hashable {
     /// From the transfer's turn until the connection stands, TLS included. Without a limit of ours libcurl's of 300
     /// seconds holds.
     public var connect: Duration?
-    /// From the connection until the head of the answer.
+    /// From the connection, or the last byte of the request's body, until the head of the answer.
     public var firstByte: Duration?
-    /// Without a byte of the body. Does not run while the reader is what holds the body up.
+    /// Without a byte of a body, the request's or the answer's. Does not run while its producer or its reader is what
+    /// holds it up.
     public var stall: Duration?
     /// For everything, redirects included, until the body's last byte has arrived.
     public var total: Duration?

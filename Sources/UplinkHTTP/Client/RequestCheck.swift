@@ -9,10 +9,9 @@ enum RequestCheck {
         "trailer", "transfer-encoding", "upgrade",
     ]
 
-    static func check(_ request: HTTPRequest) throws(HTTPClientError) {
-        guard request.method == .get || request.method == .head else {
-            throw invalid("the method \(request.method.rawValue) is not supported yet; use GET or HEAD")
-        }
+    static func check(_ request: HTTPRequest, body: HTTPRequestBody = .none) throws(HTTPClientError) {
+        try check(request.method, body)
+        try body.check()
         for field in request.headerFields {
             let name = field.name.rawName
             if reserved.contains(field.name.canonicalName) {
@@ -25,6 +24,21 @@ enum RequestCheck {
         }
     }
 
+    /// Any method but CONNECT (RFC 9110, section 9). A body is what the caller makes of it, with GET too, save where
+    /// the RFC leaves none.
+    private static func check(_ method: HTTPRequest.Method, _ body: HTTPRequestBody) throws(HTTPClientError) {
+        guard FieldText.isToken(method.rawValue) else {
+            throw invalid("the method is no token; give a name such as `GET` or `PROPFIND`")
+        }
+        switch method {
+        case .connect:
+            throw invalid("CONNECT asks a proxy for a tunnel and no server for an answer; it cannot be sent")
+        case .trace where !body.isNone: throw invalid("TRACE has no body (RFC 9110, section 9.3.8); leave it out")
+        case .head where !body.isNone: throw invalid("HEAD is sent without a body; leave it out, or use another method")
+        default: break
+        }
+    }
+
     static func checkUserAgent(_ userAgent: String?) throws(HTTPClientError) {
         guard let userAgent, !HTTPField.isValidValue(userAgent) else { return }
         throw invalid("`userAgent` is no valid field value; remove line breaks, control characters and outer spaces")
@@ -32,5 +46,15 @@ enum RequestCheck {
 
     private static func invalid(_ message: String) -> HTTPClientError {
         HTTPClientError(.invalidRequest, phase: .request, message: message)
+    }
+}
+
+extension HTTPRequest.Method {
+    /// Whether sending it twice has the effect of sending it once (RFC 9110, section 9.2.2).
+    package var isIdempotent: Bool {
+        switch self {
+        case .get, .head, .options, .trace, .put, .delete: true
+        default: false
+        }
     }
 }

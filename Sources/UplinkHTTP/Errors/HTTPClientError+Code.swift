@@ -12,7 +12,10 @@ extension HTTPClientError {
             case certificatePinMismatch, certificateExpired, certificateNotYetValid, certificateHostMismatch
             case certificateSelfSigned, certificateUntrusted, certificateWrongPurpose
             case invalidResponse, invalidFraming, headerTooLarge, tooManyInterimResponses, unexpectedUpgrade
-            case truncated, unsupportedEncoding, unframedBody, bodyTooLarge, bodyAlreadyUsed
+            case truncated, unsupportedEncoding, tooManyEncodings, invalidEncoding, compressionRatioExceeded,
+                unframedBody, bodyTooLarge, bodyAlreadyUsed
+            case lineTooLong, invalidText, checksumMismatch
+            case bodyNotReplayable, bodyLengthMismatch
             case tooManyRedirects, redirectForbidden
             case fileExists, fileFailed
             case closed, engine
@@ -111,14 +114,34 @@ extension HTTPClientError {
         public static let unexpectedUpgrade = Code(kind: .unexpectedUpgrade)
         /// The body ended before its announced end.
         public static let truncated = Code(kind: .truncated)
-        /// The body has a content coding, and none was asked for.
+        /// The body has a content coding that was not asked for and cannot be decoded.
         public static let unsupportedEncoding = Code(kind: .unsupportedEncoding)
+        /// The body is encoded more often than the limits allow.
+        public static let tooManyEncodings = Code(kind: .tooManyEncodings)
+        /// The body is not of the content coding it claims to be, or damaged.
+        public static let invalidEncoding = Code(kind: .invalidEncoding)
+        /// The decoded body is too many times as large as what came.
+        public static let compressionRatioExceeded = Code(kind: .compressionRatioExceeded)
         /// The body ends with the connection, so that nobody can tell whether it is whole; refused by configuration.
         public static let unframedBody = Code(kind: .unframedBody)
         /// The body is larger than the caller allows.
         public static let bodyTooLarge = Code(kind: .bodyTooLarge)
         /// The body is read by another iterator, or has been.
         public static let bodyAlreadyUsed = Code(kind: .bodyAlreadyUsed)
+
+        /// A line of the body is longer than the caller allows.
+        public static let lineTooLong = Code(kind: .lineTooLong)
+        /// The body was to be text and is not UTF-8.
+        public static let invalidText = Code(kind: .invalidText)
+        /// The body's digest is not the one that was expected.
+        public static let checksumMismatch = Code(kind: .checksumMismatch)
+
+        // MARK: The request's body
+
+        /// The request would have to be sent again, and its body cannot be.
+        public static let bodyNotReplayable = Code(kind: .bodyNotReplayable)
+        /// The request's body is longer or shorter than announced, or its file changed while it was sent.
+        public static let bodyLengthMismatch = Code(kind: .bodyLengthMismatch)
 
         // MARK: Redirects
 
@@ -136,21 +159,12 @@ extension HTTPClientError {
         /// The engine failed in a way that has no name of its own; see `curlCode`.
         public static let engine = Code(kind: .engine)
 
+        private static let networkFailures: Set<Kind> = [
+            .connectTimeout, .firstByteTimeout, .stallTimeout, .dnsFailed, .connectionFailed, .connectionReset,
+            .emptyReply, .truncated, .networkChanged, .bindingFailed, .proxyFailed,
+        ]
+
         /// Whether another path through the network may help.
-        var isNetworkFailure: Bool {
-            switch kind {
-            case .connectTimeout, .firstByteTimeout, .stallTimeout, .dnsFailed, .connectionFailed, .connectionReset,
-                .emptyReply, .truncated, .networkChanged, .bindingFailed, .proxyFailed:
-                true
-            case .invalidURL, .invalidRequest, .invalidConfiguration, .queueFull, .queueTimeout, .totalTimeout,
-                .addressForbidden, .proxyRefused, .tlsFailed, .tlsVersionUnsupported, .notTLS,
-                .clientCertificateRequired, .clientCertificateRefused, .certificatePinMismatch, .certificateExpired,
-                .certificateNotYetValid, .certificateHostMismatch, .certificateSelfSigned, .certificateUntrusted,
-                .certificateWrongPurpose, .invalidResponse, .invalidFraming, .headerTooLarge,
-                .tooManyInterimResponses, .unexpectedUpgrade, .unsupportedEncoding, .unframedBody, .bodyTooLarge,
-                .bodyAlreadyUsed, .tooManyRedirects, .redirectForbidden, .fileExists, .fileFailed, .closed, .engine:
-                false
-            }
-        }
+        var isNetworkFailure: Bool { Self.networkFailures.contains(kind) }
     }
 }

@@ -49,6 +49,10 @@ public struct HTTPClientError: NetworkFailure {
     public package(set) var url: String = ""
     /// The URLs that redirected here, in order; redacted as ``url``.
     public internal(set) var redirects: [String] = []
+    /// How often the request to ``url`` was tried, this time included.
+    public package(set) var attempts = 1
+    /// The pauses between these attempts, taken together.
+    public package(set) var waited = Duration.zero
     /// libcurl's error (`libcurl-errors(3)`), or 0.
     public package(set) var curlCode: Int32 = 0
     /// What libcurl said beside its code; may be empty.
@@ -75,10 +79,15 @@ public struct HTTPClientError: NetworkFailure {
 }
 
 extension HTTPClientError: CustomStringConvertible {
-    /// The URL, the message, and what libcurl said.
+    /// Code and phase, such as `connectTimeout/connect`: one of a fixed number of texts, without a value of the request's
+    /// or the server's, so that it may label a metric.
+    public var shortDescription: String { "\(code)/\(phase.rawValue)" }
+
+    /// The URL, the message, what libcurl said, and how often the request was tried if more than once.
     public var description: String {
         var text = url.isEmpty ? message : "\(url): \(message)"
         if !curlText.isEmpty { text += " (libcurl \(curlCode): \(curlText))" }
+        if attempts > 1 { text += " (attempt \(attempts), after pauses of \(waited))" }
         return text
     }
 }

@@ -19,8 +19,10 @@ public enum HTTPEvent: Sendable {
     case redirected(to: String)
     /// The attempt failed, or its answer asks for another one, which begins after this long.
     case retrying(attempt: Int, after: Duration, because: String)
-    /// The body is whole, as far as anybody can tell.
+    /// The body is whole, as far as anybody can tell. The timings' parts are those of the last exchange, its redirects
+    /// and failed attempts left out; `total` counts them all.
     case finished(HTTPTimings)
-    /// There is no whole answer, for this reason; nil when the task was cancelled.
+    /// There is no whole answer, for this reason; nil when the task was cancelled, the body dropped, or a middleware
+    /// threw an error of its own.
     case failed(HTTPClientError?, HTTPTimings)
 }

@@ -15,24 +15,36 @@ struct RedirectMachine {
     private(set) var request: HTTPRequest
     /// What it carries.
     private(set) var body: HTTPRequestBody
+    /// Whether it may be sent twice, where the caller has said so.
+    private(set) var isIdempotent: Bool?
     /// Where it goes.
     private(set) var url: HTTPURL
     /// Where the earlier ones went.
     private(set) var history: [HTTPURL] = []
+    /// What was asked for so far: a method and a URL each.
+    private var asked: Set<String> = []
+    /// Whether the answer's content codings are undone; otherwise the caller has asked for them.
+    let decodesContent: Bool
     private let configuration: HTTPClient.Configuration
 
     var redactedHistory: [String] { history.map(\.redacted) }
 
     init(
-        _ request: HTTPRequest, body: HTTPRequestBody = .none, configuration: HTTPClient.Configuration
+        _ request: HTTPRequest, body: HTTPRequestBody = .none, isIdempotent: Bool? = nil,
+        configuration: HTTPClient.Configuration
     ) throws(HTTPClientError) {
         self.body = body
+        self.isIdempotent = isIdempotent
         self.configuration = configuration
         url = try request.checkedURL()
-        try RequestCheck.check(request)
+        try RequestCheck.check(request, body: body)
         try RequestCheck.checkUserAgent(configuration.userAgent)
         var fields = request.headerFields
         if fields[.userAgent] == nil, let userAgent = configuration.userAgent { fields[.userAgent] = userAgent }
+        if fields[.contentType] == nil, let contentType = body.contentType { fields[.contentType] = contentType }
+        let asksByItself = fields[.acceptEncoding] != nil || fields[.range] != nil
+        decodesContent = !asksByItself
+        if configuration.decodesContent, !asksByItself { fields[.acceptEncoding] = ContentCoding.accepted }
         self.request = HTTPRequest(method: request.method, url: url, headerFields: fields)
         if configuration.requiresHTTPS, url.scheme == .http {
             throw HTTPClientError(
@@ -42,7 +54,7 @@ struct RedirectMachine {
 
     mutating func received(_ response: HTTPResponse) throws(HTTPClientError) -> Action {
         switch response.status.code {
-        case 301, 302, 303, 307, 308: break  // GET and HEAD stay what they are with all five
+        case 301, 302, 303, 307, 308: break
         default: return .deliver
         }
         guard configuration.maximumRedirects > 0, let location = try location(in: response) else { return .deliver }
@@ -51,18 +63,43 @@ struct RedirectMachine {
         guard history.count <= configuration.maximumRedirects else {
             throw failure(.tooManyRedirects, "more than \(configuration.maximumRedirects) redirects")
         }
-        guard !history.contains(where: { $0.textWithoutFragment == next.textWithoutFragment }) else {
+        asked.insert("\(request.method.rawValue) \(url.textWithoutFragment)")
+        var fields = request.headerFields
+        let method = method(after: response.status)
+        if method != request.method || (response.status.code == 303 && !body.isNone) { dropBody(&fields) }
+        guard !asked.contains("\(method.rawValue) \(next.textWithoutFragment)") else {
             throw failure(.tooManyRedirects, "the redirects go round in a circle, back to \(next.redacted)")
         }
-        var fields = request.headerFields
+        guard !body.isSpent else {
+            throw failure(
+                .bodyNotReplayable,
+                "the redirect wants the body again, which cannot be produced again; "
+                    + "send it to \(next.redacted), or give a body that is replayable")
+        }
         if !next.hasSameOrigin(as: url) {
             for name in [.authorization, .cookie, .proxyAuthorization] + configuration.sensitiveFields {
                 fields[name] = nil
             }
         }
         url = next
-        request = HTTPRequest(method: request.method, url: next, headerFields: fields)
+        request = HTTPRequest(method: method, url: next, headerFields: fields)
         return .follow
+    }
+
+    /// The method of the next request (RFC 9110, sections 15.4.2 to 15.4.9): as every browser has it.
+    private func method(after status: HTTPResponse.Status) -> HTTPRequest.Method {
+        switch (status.code, request.method) {
+        case (301, .post), (302, .post): .get
+        case (303, let method) where method != .head: .get
+        default: request.method
+        }
+    }
+
+    /// The next request is another one, which carries nothing.
+    private mutating func dropBody(_ fields: inout HTTPFields) {
+        body = .none
+        isIdempotent = nil
+        for field in fields where field.name.canonicalName.hasPrefix("content-") { fields[field.name] = nil }
     }
 
     private func location(in response: HTTPResponse) throws(HTTPClientError) -> String? {

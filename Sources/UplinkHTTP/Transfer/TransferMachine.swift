@@ -13,7 +13,7 @@ package struct TransferMachine: Sendable {
         case gated
         /// It resolves, connects, negotiates TLS. Nothing of the request has been sent.
         case connecting
-        /// The request goes out, the final head is awaited.
+        /// The request goes out, with its body, and the final head is awaited.
         case awaitingHead
         /// The head is there, the body arrives.
         case bodyFlowing
@@ -61,6 +61,8 @@ package struct TransferMachine: Sendable {
     package private(set) var phase = Phase.queued
     /// Where the transfer stood when it ended; for the error.
     package private(set) var lastPhase = Phase.queued
+    /// Whether the request's body is on its way, so that the head is not awaited yet.
+    private var isSending = false
     private let timeouts: HTTPTimeouts
     private let highMark: Int
     private var phaseDeadline: Int64?
@@ -104,6 +106,36 @@ package struct TransferMachine: Sendable {
         switch phase {
         case .connecting: enter(.awaitingHead, limit: timeouts.firstByte, now: now)
         case .queued, .gated, .awaitingHead, .bodyFlowing, .bodyPaused, .ended: break
+        }
+    }
+
+    /// Bytes of the request's body go out: until they are all gone the stall timeout holds.
+    package mutating func bodyIsSent(now: Int64) {
+        switch phase {
+        case .awaitingHead:
+            isSending = true
+            enter(phase, limit: timeouts.stall, now: now)
+        case .bodyFlowing: enter(phase, limit: timeouts.stall, now: now)
+        case .queued, .gated, .connecting, .bodyPaused, .ended: break
+        }
+    }
+
+    /// The producer of the request's body has nothing yet: it is not the network that holds the transfer up.
+    package mutating func bodyIsAwaited() {
+        switch phase {
+        case .awaitingHead, .bodyFlowing: phaseDeadline = nil
+        case .queued, .gated, .connecting, .bodyPaused, .ended: break
+        }
+    }
+
+    /// The last byte of the request's body has gone out.
+    package mutating func bodyWasSent(now: Int64) {
+        switch phase {
+        case .awaitingHead:
+            isSending = false
+            enter(phase, limit: timeouts.firstByte, now: now)
+        case .bodyFlowing: enter(phase, limit: timeouts.stall, now: now)
+        case .queued, .gated, .connecting, .bodyPaused, .ended: break
         }
     }
 
@@ -162,7 +194,7 @@ package struct TransferMachine: Sendable {
         switch phase {
         case .queued: return end(.timedOut(.queue))
         case .gated, .connecting: return end(.timedOut(.connect))
-        case .awaitingHead: return end(.timedOut(.firstByte))
+        case .awaitingHead: return end(.timedOut(isSending ? .stall : .firstByte))
         case .bodyFlowing: return end(.timedOut(.stall))
         case .bodyPaused, .ended: return .none
         }

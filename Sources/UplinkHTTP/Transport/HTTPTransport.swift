@@ -31,21 +31,29 @@ public struct HTTPTransportRequest: Sendable {
     public var timeouts: HTTPTimeouts
     /// What the server may make us hold.
     public var limits: HTTPLimits
+    /// Whether it may be sent twice; nil goes by the method (RFC 9110, section 9.2.2).
+    public var isIdempotent: Bool?
     /// Told what happens, outside of all locks and C frames; it must not block. A transport that knows nothing says
-    /// nothing.
+    /// nothing. One that says anything tells an end too, before whoever waits for the head or the body learns of it.
     public var observer: (@Sendable (HTTPEvent) -> Void)?
 
     /// Puts a request together; for tests of transports. It is not checked.
     public init(
         head: HTTPRequest, body: HTTPRequestBody = .none, timeouts: HTTPTimeouts = .init(),
-        limits: HTTPLimits = .init(), observer: (@Sendable (HTTPEvent) -> Void)? = nil
+        limits: HTTPLimits = .init(), isIdempotent: Bool? = nil, observer: (@Sendable (HTTPEvent) -> Void)? = nil
     ) {
         self.head = head
         self.body = body
+        self.isIdempotent = isIdempotent
         self.observer = observer
         self.timeouts = timeouts
         self.limits = limits
     }
+}
+
+extension HTTPTransportRequest {
+    /// Whether a transport may send it again by itself when a connection dies before any answer.
+    package var mayBeRepeated: Bool { (isIdempotent ?? head.method.isIdempotent) && body.isReplayable }
 }
 
 /// What a transport brings back: the final head, and the body to come.

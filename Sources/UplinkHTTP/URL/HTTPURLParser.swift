@@ -16,6 +16,12 @@ enum HTTPURLParser {
 
     /// Reads an absolute URL.
     static func parse(_ text: String) throws(HTTPClientError) -> HTTPURL {
+        if let url = PlainURLReader.read(text) { return url }
+        return try parseUnusual(text)
+    }
+
+    /// The whole way; what is plain comes out the same.
+    static func parseUnusual(_ text: String) throws(HTTPClientError) -> HTTPURL {
         let parts = try split(text)
         guard let scheme = parts.scheme else {
             throw invalid(text, "has no scheme; begin with `https://`")

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import UplinkEventLoop
+import UplinkHTTP
+
+extension CurlTransfer {
+    /// libcurl has taken bytes of the request's body.
+    func noteSent(now: Int64, isEnd: Bool = false) {
+        if isEnd || upload?.isWhole == true { machine.bodyWasSent(now: now) } else { machine.bodyIsSent(now: now) }
+    }
+
+    /// The producer of the request's body has nothing for libcurl.
+    func noteSendingWaits() { machine.bodyIsAwaited() }
+
+    /// Tells the observer, once for all that went out in this turn.
+    func noteProgress() {
+        guard let events, let event = upload?.progress() else { return }
+        events.note(event)
+    }
+
+    /// libcurl wants to send the request's body again.
+    func rewindUpload() -> Bool {
+        guard let upload else { return true }
+        return upload.rewind { uploadEnds.append($0) }
+    }
+
+    /// What libcurl's code comes to, when the answer was whole before the request was.
+    ///
+    /// A server may answer early and close: sending fails then, and nobody misses what was not sent.
+    func settled(_ code: CURLcode) -> CURLcode {
+        guard upload != nil, code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR, let expected, received == expected
+        else { return code }
+        return CURLE_OK
+    }
+
+    /// Which direction stays paused when the other one goes on.
+    func pauseBits(resumingUpload: Bool) -> CInt {
+        if resumingUpload { return machine.phase == .bodyPaused ? CInt(CURLPAUSE_RECV) : CInt(CURLPAUSE_CONT) }
+        return upload?.isPaused == true ? CInt(CURLPAUSE_SEND) : CInt(CURLPAUSE_CONT)
+    }
+}
+
+extension CurlEngine: BlockingWork {
+    package nonisolated func performBlocking<Result: Sendable>(
+        _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await eventLoop.offLoop(work)
+    }
+
+    /// Looks up what has to be known of a body before its request is submitted. In the caller's task.
+    nonisolated func prepare(_ body: HTTPRequestBody) async throws -> PreparedBody {
+        do {
+            return try await body.prepare(blocking: self)
+        } catch let error as EventLoopError {
+            throw CurlFailure.noLoop(error)
+        }
+    }
+
+    /// A producer has something for libcurl, which found nothing before, or has failed.
+    func feed(_ id: UInt64) {
+        guard let transfer = transfers[id], let upload = transfer.upload else { return }  // it has ended
+        if upload.failure != nil {
+            return end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_ABORTED_BY_CALLBACK)
+        }
+        resumeUpload(transfer)
+    }
+
+    /// The turn's share for a transfer with a body: whoever has room goes on, and the observer is told.
+    func flushUpload(_ transfer: CurlTransfer) {
+        guard let upload = transfer.upload else { return }
+        for end in transfer.takeUploadEnds() { resumptions.append(.uploadEnd(end)) }
+        if let resumption = upload.flush() { resumptions.append(.upload(resumption)) }
+        if transfer.reachesForAnswer { post { [id = transfer.id] in $0.reach(id) } }
+        transfer.noteProgress()
+    }
+
+    /// Ends the production of a body that nobody wants any more.
+    func endUpload(_ transfer: CurlTransfer) {
+        for end in transfer.takeUploadEnds() { resumptions.append(.uploadEnd(end)) }
+        if let end = transfer.upload?.stop() { resumptions.append(.uploadEnd(end)) }
+    }
+
+    private func reach(_ id: UInt64) {
+        guard let transfer = transfers[id], transfer.reachesForAnswer else { return }
+        transfer.reachesForAnswer = false
+        resumeUpload(transfer)
+    }
+
+    private func resumeUpload(_ transfer: CurlTransfer) {
+        guard let handle = transfer.handle, let upload = transfer.upload, upload.isPaused else { return }
+        upload.goOn()
+        transfer.machine.bodyIsSent(now: Monotonic.now)
+        curl_easy_pause(handle.curl, transfer.pauseBits(resumingUpload: true))  // may ask at once, and pause again
+        active.note(transfer.id)
+        scheduleTurn()
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import Glibc
+import HTTPTypes
+import UplinkHTTP
+
+extension EasyHandle {
+    /// Sets method and body, and with them how the body is framed.
+    func setBody(of transfer: CurlTransfer) {
+        let request = transfer.exchange.request
+        let method = request.head.method
+        if let upload = transfer.upload {
+            set(CURLOPT_UPLOAD, 1)
+            // Without a length libcurl sends chunks.
+            note(uplink_easy_set_offset(curl, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload.length ?? -1)))
+            if upload.length ?? .max > 65_536 { set(CURLOPT_UPLOAD_BUFFERSIZE, SlabPool.slabSize) }
+            setReading(transfer)
+        } else if method == .head {
+            set(CURLOPT_NOBODY, 1)
+        } else if method == .post || method == .put || method == .patch {
+            // These are expected to carry something, so that nothing has to be announced (RFC 9110, section 8.6).
+            set(CURLOPT_UPLOAD, 1)
+            note(uplink_easy_set_offset(curl, CURLOPT_INFILESIZE_LARGE, 0))
+            setReading(transfer)
+        } else {
+            set(CURLOPT_HTTPGET, 1)
+        }
+        if method != .get && method != .head || transfer.upload != nil { set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
+        // libcurl repeats a request by itself when a connection that was used again dies before an answer. What must
+        // not be done twice gets a connection of its own.
+        if !request.mayBeRepeated { set(CURLOPT_FRESH_CONNECT, 1) }
+    }
+
+    /// What libcurl has to be told about the body by a field; `Expect:` is how none is sent.
+    func bodyFields(of transfer: CurlTransfer) -> [String] {
+        [transfer.upload?.expectsContinue == true ? "Expect: 100-continue" : "Expect:"]
+    }
+
+    private func setReading(_ transfer: CurlTransfer) {
+        let box = Unmanaged.passUnretained(transfer).toOpaque()
+        set(CURLOPT_READDATA, pointer: box)
+        note(
+            uplink_easy_set_read(curl) { memory, size, count, box in
+                guard let transfer = CurlTransfer.recover(box) else { return Int(CURL_READFUNC_ABORT) }
+                return transfer.callbackForUpload(UnsafeMutableRawBufferPointer(start: memory, count: size * count))
+            })
+        set(CURLOPT_SEEKDATA, pointer: box)
+        note(
+            uplink_easy_set_seek(curl) { box, offset, origin in
+                guard let transfer = CurlTransfer.recover(box), offset == 0, origin == SEEK_SET else {
+                    return CInt(CURL_SEEKFUNC_FAIL)
+                }
+                return CInt(transfer.callbackForRewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
+            })
+    }
+
+    /// Whether the server has sent something that libcurl has not read yet.
+    fileprivate var hasSomethingToRead: Bool {
+        let socket = socket
+        guard socket >= 0 else { return false }
+        var byte: UInt8 = 0
+        return recv(socket, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1
+    }
+}
+
+extension CurlTransfer {
+    fileprivate func callbackForUpload(_ memory: UnsafeMutableRawBufferPointer) -> Int {
+        active.note(id)
+        guard let upload else { return 0 }
+        // An answer before the end of the request is often a refusal, and the connection is closed behind it. libcurl
+        // must read it before the next attempt to send fails.
+        if machine.phase == .awaitingHead, handle?.hasSomethingToRead == true {
+            upload.pause()
+            reachesForAnswer = true
+            return Int(CURL_READFUNC_PAUSE)
+        }
+        switch upload.read(into: memory) {
+        case .bytes(let count):
+            noteSent(now: Monotonic.now)
+            return count
+        case .wait:
+            noteSendingWaits()
+            return Int(CURL_READFUNC_PAUSE)
+        case .end:
+            noteSent(now: Monotonic.now, isEnd: true)
+            return 0
+        case .failed: return Int(CURL_READFUNC_ABORT)
+        }
+    }
+
+    fileprivate func callbackForRewind() -> Bool {
+        active.note(id)
+        return rewindUpload()
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibCurl
+import UplinkCore
+import UplinkEventLoop
+import UplinkHTTP
+
+/// A request's body on its way into libcurl. The loop's thread only.
+///
+/// Bytes that are in memory are copied as libcurl asks. All others come through a pipe from a task that produces them,
+/// which begins when libcurl asks for the first time.
+final class Upload {
+    /// What libcurl gets.
+    enum Reading: Equatable {
+        /// So many bytes.
+        case bytes(Int)
+        /// The producer has nothing yet.
+        case wait
+        /// The body is whole.
+        case end
+        /// There is no whole body; see ``Upload/failure``.
+        case failed
+    }
+
+    private let body: PreparedBody
+    private let loop: EventLoop
+    private let priority: TaskPriority
+    /// Tells the engine to look again, from any thread.
+    private let tell: @Sendable () -> Void
+    private var pipe: UploadPipe?
+    private var producer: Task<Void, Never>?
+    /// Bytes that libcurl has taken, in this sending.
+    private(set) var sent: Int64 = 0
+    /// What the observer has been told.
+    private var reported: Int64 = 0
+    /// libcurl was told to wait.
+    private(set) var isPaused = false
+
+    init(_ body: PreparedBody, on loop: EventLoop, priority: TaskPriority, tell: @escaping @Sendable () -> Void) {
+        (self.body, self.loop, self.priority, self.tell) = (body, loop, priority, tell)
+    }
+
+    /// How many bytes there are, where that is known.
+    var length: Int64? { body.length }
+
+    /// Whether the server is to say first that it wants the body.
+    var expectsContinue: Bool { body.expectsContinue && length != 0 }
+
+    /// Why there is no whole body: the producer's error, or ours.
+    var failure: (any Error)? { pipe?.failure }
+
+    /// Whether libcurl has everything.
+    var isWhole: Bool { sent == length }
+
+    // MARK: libcurl asks
+
+    func read(into memory: UnsafeMutableRawBufferPointer) -> Reading {
+        isPaused = false
+        let reading: Reading
+        switch body.content {
+        case .none: reading = .end
+        case .bytes(let bytes): reading = copy(bytes, into: memory)
+        case .production(let production):
+            let pipe = pipe ?? begin(production)
+            switch pipe.take(into: memory) {
+            case .bytes(let count): reading = .bytes(count)
+            case .wait: reading = .wait
+            case .end: reading = .end
+            case .failed: reading = .failed
+            }
+        }
+        switch reading {
+        case .bytes(let count): sent += Int64(count)
+        case .wait: isPaused = true
+        case .end, .failed: break
+        }
+        return reading
+    }
+
+    /// libcurl is to ask again soon, though there may be something.
+    func pause() { isPaused = true }
+
+    /// libcurl asks anew.
+    func goOn() { isPaused = false }
+
+    /// libcurl wants the body again from its start, on another connection; whether it can have it.
+    ///
+    /// - Parameter letGo: Gets what ends the sending so far.
+    func rewind(_ letGo: (UploadEnd) -> Void) -> Bool {
+        guard sent > 0 || pipe != nil else { return true }
+        guard body.isReplayable else { return false }
+        if let end = stop() { letGo(end) }
+        (pipe, producer) = (nil, nil)
+        (sent, reported) = (0, 0)
+        return true
+    }
+
+    private func copy(_ bytes: [UInt8], into memory: UnsafeMutableRawBufferPointer) -> Reading {
+        let count = min(bytes.count - Int(sent), memory.count)
+        guard count > 0 else { return .end }
+        bytes.withUnsafeBytes { bytes in
+            let start = Int(sent)
+            memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
+        }
+        return .bytes(count)
+    }
+
+    private func begin(_ production: BodyProduction) -> UploadPipe {
+        let pipe = UploadPipe(length: production.length, tell: tell)
+        self.pipe = pipe
+        // Our own code stays on the loop, where its reads come back; that of others has no business there.
+        producer =
+            production.runsForeignCode
+            ? Task.detached(priority: priority) { await pipe.run(production) }
+            : Task.detached(executorPreference: loop, priority: priority) { await pipe.run(production) }
+        return pipe
+    }
+
+    // MARK: The turn
+
+    /// The producer that has room again.
+    func flush() -> UploadPipe.Resumption? { pipe?.flush() }
+
+    /// What the observer has not been told yet.
+    func progress() -> HTTPEvent? {
+        guard sent != reported else { return nil }
+        reported = sent
+        return .sent(bytes: sent, of: length)
+    }
+
+    /// Nobody wants the body any more.
+    func stop() -> UploadEnd? {
+        guard let pipe, let producer else { return nil }
+        self.producer = nil
+        return UploadEnd(waiter: pipe.stop(), producer: producer)
+    }
+}
+
+/// Ends a producer, in no lock and in no C frame.
+struct UploadEnd: Sendable {
+    fileprivate let waiter: UploadPipe.Resumption?
+    fileprivate let producer: Task<Void, Never>
+
+    /// The cancellation runs handlers of whoever made the producer: not on the loop's thread.
+    func perform() {
+        waiter?.resume()
+        Task.detached { [producer] in producer.cancel() }
+    }
+}

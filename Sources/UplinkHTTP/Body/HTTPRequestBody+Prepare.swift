@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request's body on its way: what it needs has been looked up.
+package struct PreparedBody: Sendable {
+    /// Where its bytes come from.
+    package enum Content: Sendable {
+        /// There is no body.
+        case none
+        /// These bytes.
+        case bytes([UInt8])
+        /// Bytes that are produced while they are sent.
+        case production(BodyProduction)
+    }
+
+    package let content: Content
+    /// How many bytes there are; nil sends chunks.
+    package let length: Int64?
+    /// Whether ``content`` can be sent again from its start.
+    package let isReplayable: Bool
+    /// Whether the server is to say first that it wants the body.
+    package let expectsContinue: Bool
+}
+
+extension HTTPRequestBody {
+    /// Looks up what has to be known before the head is sent.
+    ///
+    /// - Throws: ``HTTPClientError`` when a file cannot be read, or what a sequence throws that was announced as empty.
+    package func prepare(blocking work: any BlockingWork) async throws -> PreparedBody {
+        switch content {
+        case .none: return prepared(.none, nil)
+        case .bytes(let bytes): return prepared(.bytes(bytes), Int64(bytes.count))
+        case .stream(let stream):
+            let production = try await stream.prepare(work)
+            guard production.length == 0 else { return prepared(.production(production), production.length) }
+            // Nobody would ever ask a producer of nothing, who may have something all the same.
+            try await production.run(BodySink { _ in throw BodyLength.exceeded(0) })
+            return prepared(.bytes([]), 0)
+        }
+    }
+
+    private func prepared(_ content: PreparedBody.Content, _ length: Int64?) -> PreparedBody {
+        PreparedBody(content: content, length: length, isReplayable: isReplayable, expectsContinue: expectsContinue)
+    }
+
+    /// The whole body in memory; for transports of one's own.
+    ///
+    /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/bodyTooLarge`` when there is more than `maximum`, or
+    ///   what the producer throws.
+    public func collect(upTo maximum: Int) async throws -> [UInt8] {
+        let collected = BodyCollector(maximum)
+        switch try await prepare(blocking: InlineWork()).content {
+        case .none: break
+        case .bytes(let bytes): try collected.append(HTTPBody.Chunk(bytes))
+        case .production(let production):
+            try await production.run(BodySink { try collected.append($0) })
+            try BodyLength.check(Int64(collected.bytes.count), against: production.length)
+        }
+        return collected.bytes
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import UplinkCore
+
+/// A checksum that is computed piece by piece; ``SHA256`` is one, and yours may be another.
+public protocol HTTPChecksum: Sendable {
+    /// Takes more bytes.
+    mutating func update(_ bytes: UnsafeRawBufferPointer)
+
+    /// The digest of all bytes so far. Called once, at the end.
+    mutating func finish() -> [UInt8]
+}
+
+/// A body whose checksum is computed while it is read.
+public struct HTTPChecksummedBody: Sendable {
+    /// The same bytes; read it in place of the original.
+    public let body: HTTPBody
+    let source: ChecksummedSource
+
+    /// The digest, once ``body`` has been read to its end.
+    public var digest: [UInt8]? { source.digest }
+}
+
+extension HTTPBody {
+    /// Computes a checksum of the body while it is read: a pass-through, which takes the body's one reading.
+    ///
+    /// ```swift
+    /// try await response.body.checksummed(with: SHA256(), expecting: digest).body.write(to: path)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - checksum: What is computed, from here on.
+    ///   - expected: The digest that must come out. Another one makes the reader throw
+    ///     ``HTTPClientError/Code/checksumMismatch`` in place of the end, so that no file is left and nothing is
+    ///     collected.
+    public func checksummed(with checksum: some HTTPChecksum, expecting expected: [UInt8]? = nil) -> HTTPChecksummedBody
+    {
+        let source = ChecksummedSource(handle.claim(), checksum, expected: expected)
+        return HTTPChecksummedBody(
+            body: HTTPBody(framing: framing, contentLength: contentLength, source: source), source: source)
+    }
+}
+
+/// Passes a body's chunks on and computes their checksum.
+final class ChecksummedSource: HTTPBodySource {
+    private struct State {
+        var checksum: any HTTPChecksum
+        var digest: [UInt8]?
+    }
+
+    private let reader: BodyReader?
+    private let expected: [UInt8]?
+    /// Only one task reads, so that the lock is never waited for.
+    private let state: Locked<State>
+
+    /// - Parameter reader: The right to read the original; nil when somebody else has it.
+    init(_ reader: BodyReader?, _ checksum: some HTTPChecksum, expected: [UInt8]?) {
+        self.reader = reader
+        self.expected = expected
+        state = Locked(State(checksum: checksum))
+    }
+
+    var digest: [UInt8]? { state.withLock { $0.digest } }
+
+    nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
+        var iterator = HTTPBody.Iterator(reader: reader)
+        guard let chunk = try await iterator.next() else {
+            try finish()
+            return nil
+        }
+        chunk.withUnsafeBytes { bytes in state.withLock { $0.checksum.update(bytes) } }
+        return chunk
+    }
+
+    private func finish() throws(HTTPClientError) {
+        let digest = state.withLock { state in
+            let digest = state.digest ?? state.checksum.finish()
+            state.digest = digest
+            return digest
+        }
+        guard let expected, digest != expected else { return }
+        throw HTTPClientError(
+            .checksumMismatch, phase: .body, requestDisposition: .responseStarted,
+            message: "the body's digest is \(Self.hexadecimal(digest)), not \(Self.hexadecimal(expected)); "
+                + "it was changed on its way, or the server has another version")
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.reduce(into: "") { text, byte in
+            if byte < 16 { text += "0" }
+            text += String(byte, radix: 16)
+        }
+    }
+
+    func cancel() { reader?.source.cancel() }
+
+    func limit(toRemaining total: Duration) { reader?.source.limit(toRemaining: total) }
+
+    func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        guard let reader else { return try work() }
+        return try await reader.source.performBlocking(work)
+    }
+
+    var trailerFields: HTTPFields? { reader?.source.trailerFields }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import UplinkCore
+
+/// One call of a client, with all its redirects and attempts: its number, its deadline, and who is told about it.
+final class HTTPCall: Sendable {
+    private static let lastID = Locked<UInt64>(0)
+
+    /// Unlike that of any other call in this process.
+    let id: UInt64
+    let clock: HTTPClientClock
+    private let start: Duration
+    private let deadline: Duration?
+    private let events: HTTPEvents?
+    private let observer: (@Sendable (HTTPEvent) -> Void)?
+    /// What the call's exchanges tell; nil where nobody can want to know.
+    private let story: Locked<Story>?
+
+    private struct Story {
+        var outcome = OutcomeMachine()
+        var lastExchange: UInt64 = 0
+    }
+
+    /// - Parameter hasMiddlewares: Whether somebody may observe exchanges beside the options.
+    init(_ options: HTTPRequestOptions, total: Duration?, clock: HTTPClientClock, hasMiddlewares: Bool) {
+        id = Self.lastID.withLock { last in
+            last += 1
+            return last
+        }
+        self.clock = clock
+        let start = clock.now()
+        self.start = start
+        deadline = total.map { start + $0 }
+        events = options.events
+        observer = options.observer
+        story = hasMiddlewares || events != nil || observer != nil ? Locked(Story()) : nil
+    }
+
+    /// Whether anybody wants to know.
+    var isObserved: Bool { events != nil || observer != nil }
+
+    /// What is left of `total`; nil without one.
+    var remaining: Duration? { deadline.map { max(.zero, $0 - clock.now()) } }
+
+    /// A number for the next exchange, above all before.
+    func nextExchange() -> UInt64 {
+        story?.withLock { story in
+            story.lastExchange += 1
+            return story.lastExchange
+        } ?? 0
+    }
+
+    // MARK: Telling
+
+    /// An exchange tells something.
+    func told(_ event: HTTPEvent, by exchange: UInt64) {
+        if let event = story?.withLock({ $0.outcome.told(event, by: exchange) }) { send(event) }
+    }
+
+    /// The client does something of its own.
+    func tell(_ event: HTTPEvent) {
+        if let story, story.withLock({ $0.outcome.phase != .ended }) { send(event) }
+    }
+
+    /// The answer is about to be given to the caller; its body may still arrive.
+    func settled() { if let event = story?.withLock({ $0.outcome.settled() }) { send(event) } }
+
+    /// There is no answer.
+    func failed(_ error: any Error) {
+        if let event = story?.withLock({ $0.outcome.failed(error as? HTTPClientError) }) { send(event) }
+    }
+
+    private func send(_ event: HTTPEvent) {
+        guard isObserved else { return }
+        let event = event.withTotal(clock.now() - start)
+        events?.send(event)
+        observer?(event)
+    }
+}
+
+extension HTTPEvent {
+    /// The event, its time counted from where the teller began.
+    func withTotal(_ total: Duration) -> Self {
+        switch self {
+        case .finished(var timings):
+            timings.total = total
+            return .finished(timings)
+        case .failed(let error, var timings):
+            timings.total = total
+            return .failed(error, timings)
+        case .queued, .started, .connected, .sent, .interim, .head, .redirected, .retrying: return self
+        }
+    }
+}

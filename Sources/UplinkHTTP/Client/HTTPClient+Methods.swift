@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+public import HTTPTypes
+
+extension HTTPClient {
+    /// Asks for a URL and returns when the head of the answer is there.
+    ///
+    /// - Parameters:
+    ///   - url: An absolute `http` or `https` URL (RFC 3986), percent-encoded, without user and password.
+    ///   - headers: Fields to send.
+    ///   - timeouts: In place of the configuration's.
+    /// - Throws: ``HTTPClientError``, `CancellationError` at once when the task is cancelled, or what a middleware
+    ///   throws. A status such as 404 is no error.
+    public func get(
+        _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil
+    ) async throws -> HTTPClientResponse {
+        try await get(url, headers: headers, options: HTTPRequestOptions(timeouts: timeouts))
+    }
+
+    /// Asks for a URL, with options.
+    ///
+    /// - Throws: As ``get(_:headers:timeouts:)``.
+    public func get(
+        _ url: String, headers: HTTPFields = [:], options: HTTPRequestOptions
+    ) async throws -> HTTPClientResponse {
+        try await execute(.get, url, .none, headers, options)
+    }
+
+    /// Asks for the head alone. `contentLength` of the body tells what a GET would bring; the body itself is empty.
+    ///
+    /// - Throws: As ``get(_:headers:timeouts:)``.
+    public func head(
+        _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil
+    ) async throws -> HTTPClientResponse {
+        try await head(url, headers: headers, options: HTTPRequestOptions(timeouts: timeouts))
+    }
+
+    /// Asks for the head alone, with options.
+    ///
+    /// - Throws: As ``get(_:headers:timeouts:)``.
+    public func head(
+        _ url: String, headers: HTTPFields = [:], options: HTTPRequestOptions
+    ) async throws -> HTTPClientResponse {
+        try await execute(.head, url, .none, headers, options)
+    }
+
+    /// Has a resource process a body. It is sent once, unless nothing of it went out or the options declare it
+    /// idempotent.
+    ///
+    /// - Throws: As ``get(_:headers:timeouts:)``.
+    public func post(
+        _ url: String, body: HTTPRequestBody, headers: HTTPFields = [:], options: HTTPRequestOptions = .init()
+    ) async throws -> HTTPClientResponse {
+        try await execute(.post, url, body, headers, options)
+    }
+
+    /// Puts a body in the place of a resource.
+    ///
+    /// - Throws: As ``get(_:headers:timeouts:)``.
+    public func put(
+        _ url: String, body: HTTPRequestBody, headers: HTTPFields = [:], options: HTTPRequestOptions = .init()
+    ) async throws -> HTTPClientResponse {
+        try await execute(.put, url, body, headers, options)
+    }
+
+    /// Changes a resource as the body says (RFC 5789). It is sent once, unless nothing of it went out or the options
+    /// declare it idempotent.
+    ///
+    /// - Throws: As ``get(_:headers:timeouts:)``.
+    public func patch(
+        _ url: String, body: HTTPRequestBody, headers: HTTPFields = [:], options: HTTPRequestOptions = .init()
+    ) async throws -> HTTPClientResponse {
+        try await execute(.patch, url, body, headers, options)
+    }
+
+    /// Removes a resource.
+    ///
+    /// - Throws: As ``get(_:headers:timeouts:)``.
+    public func delete(
+        _ url: String, body: HTTPRequestBody = .none, headers: HTTPFields = [:], options: HTTPRequestOptions = .init()
+    ) async throws -> HTTPClientResponse {
+        try await execute(.delete, url, body, headers, options)
+    }
+
+    private func execute(
+        _ method: HTTPRequest.Method, _ url: String, _ body: HTTPRequestBody, _ headers: HTTPFields,
+        _ options: HTTPRequestOptions
+    ) async throws -> HTTPClientResponse {
+        let request: HTTPRequest
+        do {
+            request = try HTTPRequest(parsing: url, method: method, headerFields: headers)
+        } catch {
+            try options.events?.refuse(error)
+            throw error
+        }
+        return try await execute(request, body: body, options: options)
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+public import HTTPTypes
+
+/// A whole answer, its body in memory.
+public struct HTTPCollectedResponse: Sendable {
+    /// Status and fields.
+    public let head: HTTPResponse
+    /// The URL that answered, after all redirects. A fragment is there only if a redirect gave it.
+    public let url: String
+    /// The URLs that redirected, in order; empty when the first one answered.
+    public let redirects: [String]
+    /// The body.
+    public let body: [UInt8]
+    /// The fields that came after the body.
+    public let trailerFields: HTTPFields
+
+    /// The status, such as `.ok`. No status is an error by itself.
+    public var status: HTTPResponse.Status { head.status }
+    /// The header fields.
+    public var headerFields: HTTPFields { head.headerFields }
+}
+
+extension HTTPClientResponse {
+    /// Reads the whole body into memory.
+    ///
+    /// - Parameters:
+    ///   - maximum: The most bytes to accept.
+    ///   - timeout: How long reading may take from now; nil for no limit beside `total`.
+    /// - Throws: As ``HTTPBody/collect(upTo:within:)``.
+    public func collected(
+        upTo maximum: Int, within timeout: Duration? = .seconds(60)
+    ) async throws -> HTTPCollectedResponse {
+        let bytes = try await body.collect(upTo: maximum, within: timeout)
+        return HTTPCollectedResponse(
+            head: head, url: url, redirects: redirects, body: bytes, trailerFields: body.trailerFields ?? [:])
+    }
+}

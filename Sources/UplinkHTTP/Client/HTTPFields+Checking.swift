@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+public import HTTPTypes
+
+/// What names and values of fields may look like (RFC 9110, sections 5.1 and 5.5).
+enum FieldText {
+    /// Whether it is a token: what names and methods consist of.
+    static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+
+    /// Whether no byte of it is a control character, save the tab.
+    static func isValue(_ text: String) -> Bool { text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 9 } }
+}
+
+extension HTTPFields {
+    /// Makes fields from strings that come from elsewhere, such as a command line.
+    ///
+    /// `HTTPField` itself silently makes spaces of line breaks; here they are errors, so that nobody smuggles a field
+    /// into another one's value. Spaces and tabs around a value are dropped (RFC 9110, section 5.5).
+    ///
+    /// - Parameter fields: Names and values, in order.
+    /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/invalidRequest`` for a name that is no token, and for a
+    ///   value with CR, LF, NUL or another control character. The message does not quote the value.
+    public init(checking fields: some Sequence<(String, String)>) throws(HTTPClientError) {
+        self.init()
+        for (name, value) in fields {
+            guard FieldText.isToken(name), let field = HTTPField.Name(name) else {
+                throw HTTPClientError(
+                    .invalidRequest, phase: .request,
+                    message: "`\(Self.printable(name))` is no field name; give letters, digits and `-`, no spaces")
+            }
+            guard FieldText.isValue(value) else {
+                throw HTTPClientError(
+                    .invalidRequest, phase: .request,
+                    message: "the value of `\(name)` contains a line break or another control character; remove it")
+            }
+            append(HTTPField(name: field, value: String(Substring(value).trimmingSpaces())))
+        }
+    }
+
+    private static func printable(_ name: String) -> String {
+        let isControl: (Unicode.Scalar) -> Bool = { $0.value < 0x20 || $0.value == 0x7F }
+        return String(String.UnicodeScalarView(name.unicodeScalars.prefix(64).map { isControl($0) ? "?" : $0 }))
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+
+/// Content codings (RFC 9110, section 8.4). With the trait `Compression` gzip and deflate are asked for and decoded here;
+/// without it none is asked for, so none is accepted.
+enum ContentCoding: String, Sendable {
+    case gzip, deflate
+
+    /// What `Accept-Encoding` says of us; nil when nothing can be decoded.
+    static var accepted: String? {
+        #if Compression
+            "gzip, deflate"
+        #else
+            nil
+        #endif
+    }
+
+    /// A decoder, where there is one.
+    func decoder() -> (any ContentDecoder)? {
+        #if Compression
+            switch self {
+            case .gzip: ZlibDecoder(.gzip)
+            case .deflate: ZlibDecoder(.deflate)
+            }
+        #else
+            nil
+        #endif
+    }
+
+    /// The names of a response's codings in the order in which they were applied, without `identity`.
+    static func names(in response: HTTPResponse) -> [String] {
+        response.headerFields[values: .contentEncoding]
+            .flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces().lowercased() }
+            .filter { !$0.isEmpty && $0 != "identity" }
+    }
+
+    /// The body as the caller is to have it: decoded, unless the caller asked for codings by a field of its own and so
+    /// gets what came.
+    ///
+    /// - Throws: ``HTTPClientError/Code/unsupportedEncoding`` and ``HTTPClientError/Code/tooManyEncodings``; that the
+    ///   content is broken turns out while it is read.
+    static func decoded(
+        _ body: HTTPBody, of response: HTTPResponse, limits: HTTPLimits
+    ) throws(HTTPClientError) -> HTTPBody {
+        guard body.framing != .none, response.status != .noContent, response.status != .notModified else {
+            return body
+        }
+        let names = names(in: response)
+        guard !names.isEmpty else { return body }
+        guard names.count <= limits.contentCodings else {
+            throw failure(
+                .tooManyEncodings,
+                "the body is encoded \(names.count) times; `contentCodings` allows \(limits.contentCodings)")
+        }
+        guard let reader = body.handle.claim() else { return body }
+        var source = reader.source
+        for name in names.reversed() {
+            guard let decoder = ContentCoding(rawValue: name == "x-gzip" ? "gzip" : name)?.decoder() else {
+                throw failure(
+                    .unsupportedEncoding,
+                    "the body is encoded (\(name)), which was not asked for and cannot be decoded; leave "
+                        + "`Accept-Encoding` out, or have the server send the plain body")
+            }
+            source = DecodedSource(
+                source, DecodingMachine(decoder, maximumRatio: limits.compressionRatio), keeping: reader)
+        }
+        return HTTPBody(framing: body.framing.withoutLength, contentLength: nil, source: source)
+    }
+
+    private static func failure(_ code: HTTPClientError.Code, _ message: String) -> HTTPClientError {
+        HTTPClientError(code, phase: .body, requestDisposition: .responseStarted, message: message)
+    }
+}
+
+extension HTTPBody.Framing {
+    /// The same for a body whose length is another than the announced one.
+    fileprivate var withoutLength: Self {
+        switch self {
+        case .none, .untilClose: self
+        case .length, .chunked: .chunked
+        }
+    }
+}
+
+extension Substring {
+    /// Without the spaces and tabs of RFC 9110's OWS at both ends.
+    func trimmingSpaces() -> Substring {
+        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+            return ""
+        }
+        return self[first...last]
+    }
+}

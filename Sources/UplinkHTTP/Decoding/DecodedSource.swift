@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import UplinkCore
+
+/// A body's chunks, decoded where they are read: on the reader's thread, as far as the reader goes, and no further.
+final class DecodedSource: HTTPBodySource {
+    private let source: any HTTPBodySource
+    private let machine: Locked<DecodingMachine>
+    private let reader: BodyReader  // ends the transfer when this goes
+
+    init(_ source: any HTTPBodySource, _ machine: DecodingMachine, keeping reader: BodyReader) {
+        self.source = source
+        self.machine = Locked(machine)
+        self.reader = reader
+    }
+
+    nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
+        do {
+            while true {
+                switch try machine.withLock({ try $0.step() }) {
+                case .chunk(let chunk): return chunk
+                case .end: return nil
+                case .wantsInput:
+                    let chunk = try await source.next()
+                    machine.withLock { $0.take(chunk) }
+                }
+            }
+        } catch let fault as DecodingFault {
+            source.cancel()
+            throw error(fault)
+        }
+    }
+
+    func cancel() { source.cancel() }
+
+    func limit(toRemaining total: Duration) { source.limit(toRemaining: total) }
+
+    func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await source.performBlocking(work)
+    }
+
+    var trailerFields: HTTPFields? { source.trailerFields }
+
+    private func error(_ fault: DecodingFault) -> HTTPClientError {
+        let (taken, made, maximumRatio) = machine.withLock { ($0.taken, $0.made, $0.maximumRatio) }
+        let (code, message): (HTTPClientError.Code, String) =
+            switch fault {
+            case .damaged: (.invalidEncoding, "the body is not of the coding that `Content-Encoding` names, or damaged")
+            case .truncated:
+                (.truncated, "the encoded body breaks off after \(taken) bytes (\(made) decoded); try again")
+            case .expandsTooMuch:
+                (
+                    .compressionRatioExceeded,
+                    "\(taken) bytes of the body became \(made), more than \(maximumRatio) times as many; "
+                        + "if that is meant, raise `compressionRatio`"
+                )
+            }
+        var error = HTTPClientError(code, phase: .body, requestDisposition: .responseStarted, message: message)
+        error.receivedBytes = taken
+        return error
+    }
+}

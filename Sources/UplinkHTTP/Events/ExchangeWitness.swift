@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import UplinkCore
+
+/// Sees to it that the story of an exchange has a head and exactly one end, though the transport may say nothing.
+final class ExchangeWitness: Sendable {
+    private struct Testimony {
+        /// The transport has said something: it will tell the end by itself.
+        var isGiven = false
+        var hasHead = false
+        var hasEnd = false
+    }
+
+    private let testimony = Locked(Testimony())
+    private let clock: HTTPClientClock
+    private let start: Duration
+    private let tell: @Sendable (HTTPEvent) -> Void
+
+    init(clock: HTTPClientClock, tell: @escaping @Sendable (HTTPEvent) -> Void) {
+        self.clock = clock
+        self.tell = tell
+        start = clock.now()
+    }
+
+    /// What the transport tells.
+    var observer: @Sendable (HTTPEvent) -> Void { { self.told($0) } }
+
+    private func told(_ event: HTTPEvent) {
+        let isNews = testimony.withLock { testimony in
+            testimony.isGiven = true
+            guard !testimony.hasEnd else { return false }
+            if case .head = event { testimony.hasHead = true }
+            testimony.hasEnd = event.isLast
+            return true
+        }
+        if isNews { tell(event) }
+    }
+
+    /// The transport has brought a head.
+    func responded(_ response: HTTPTransportResponse) {
+        let isNews = testimony.withLock { testimony in
+            defer { testimony.hasHead = true }
+            return !testimony.hasHead && !testimony.hasEnd
+        }
+        if isNews { tell(.head(response.head.status)) }
+        switch response.body.framing {
+        case .none, .length(0): end(evenIfTold: false) { .finished($0) }
+        case .length, .chunked, .untilClose: break
+        }
+    }
+
+    /// The body was read to its end, which a transport that tells has told before.
+    func bodyEnded() { end(evenIfTold: true) { .finished($0) } }
+
+    /// There is no head, or no whole body.
+    func failed(_ error: any Error) { end(evenIfTold: true) { .failed(error as? HTTPClientError, $0) } }
+
+    /// Nobody wants the body any more. A transport that tells has an end of its own for that, with better timings.
+    func abandoned() { end(evenIfTold: false) { .failed(nil, $0) } }
+
+    private func end(evenIfTold: Bool, _ event: (HTTPTimings) -> HTTPEvent) {
+        let isNews = testimony.withLock { testimony in
+            guard !testimony.hasEnd, evenIfTold || !testimony.isGiven else { return false }
+            testimony.hasEnd = true
+            return true
+        }
+        guard isNews else { return }
+        var timings = HTTPTimings()
+        timings.total = clock.now() - start
+        tell(event(timings))
+    }
+}
+
+/// A body's source with a witness, and errors that say how often the request was tried.
+final class WitnessedSource: HTTPBodySource {
+    private let reader: BodyReader
+    private let witness: ExchangeWitness?
+    private let complete: @Sendable (HTTPClientError) -> HTTPClientError
+
+    init(
+        _ reader: BodyReader, witness: ExchangeWitness?,
+        completing complete: @escaping @Sendable (HTTPClientError) -> HTTPClientError
+    ) {
+        self.reader = reader
+        self.witness = witness
+        self.complete = complete
+    }
+
+    nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
+        do {
+            let chunk = try await reader.source.next()
+            if chunk == nil { witness?.bodyEnded() }
+            return chunk
+        } catch let error as HTTPClientError {
+            let error = complete(error)
+            witness?.failed(error)
+            throw error
+        } catch {
+            witness?.failed(error)
+            throw error
+        }
+    }
+
+    func cancel() {
+        reader.source.cancel()
+        witness?.abandoned()
+    }
+
+    func limit(toRemaining total: Duration) { reader.source.limit(toRemaining: total) }
+
+    func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await reader.source.performBlocking(work)
+    }
+
+    var trailerFields: HTTPFields? { reader.source.trailerFields }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// What happens to one request, as it happens: made by the caller, given with the request, read beside it.
+///
+/// ```swift
+/// let events = HTTPEvents()
+/// async let response = client.get("https://example.org/", options: HTTPRequestOptions(events: events))
+/// for await event in events { print(event) }
+/// ```
+///
+/// It tells of the whole request, with its redirects and attempts, and ends after ``HTTPEvent/finished(_:)`` or
+/// ``HTTPEvent/failed(_:_:)``, of which there is exactly one. The body belongs to the request: it has to be read, or
+/// dropped, for the end to come. A reader who is too slow misses the oldest events, never the last; nobody waits for
+/// one.
+///
+/// Each event goes to one of its readers, and usually there is one. When a reader's task is cancelled its loop ends.
+public final class HTTPEvents: AsyncSequence, Sendable {
+    /// An event.
+    public typealias Element = HTTPEvent
+    /// There are no errors: the request's is an event.
+    public typealias Failure = Never
+
+    private let queue: Locked<EventQueueMachine<CheckedContinuation<Void, Never>>>
+
+    /// Makes a sequence for one request.
+    ///
+    /// - Parameter maximum: The most events that are kept for a slow reader; less than one is taken for one.
+    public init(keeping maximum: Int = 256) { queue = Locked(EventQueueMachine(maximum: Swift.max(1, maximum))) }
+
+    /// How many events were forgotten because the reader was too slow.
+    public var missed: Int { queue.withLock { $0.missed } }
+
+    /// Reads the events.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let events: HTTPEvents
+
+        /// The next event, or nil after the last, and when the task is cancelled.
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> HTTPEvent? {
+            await events.next()
+        }
+    }
+
+    /// A reader.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
+
+    /// The right to tell here: for one request.
+    func claim() throws(HTTPClientError) {
+        guard !queue.withLock({ $0.claim() }) else { return }
+        throw HTTPClientError(
+            .invalidConfiguration, phase: .request,
+            message: "these events belong to another request; make HTTPEvents() for each")
+    }
+
+    /// Tells that there will be no request.
+    func refuse(_ error: HTTPClientError) throws(HTTPClientError) {
+        try claim()
+        send(.failed(error, HTTPTimings()))
+    }
+
+    func send(_ event: HTTPEvent) {
+        for waiter in queue.withLock({ $0.send(event) }) { waiter.resume() }
+    }
+
+    private nonisolated(nonsending) func next() async -> HTTPEvent? {
+        let reader = queue.withLock { $0.enter() }
+        while !Task.isCancelled {
+            switch queue.withLock({ $0.take() }) {
+            case .event(let event): return event
+            case .end: return nil
+            case .wait:
+                await withTaskCancellationHandler {
+                    await withCheckedContinuation { continuation in
+                        let isParked = queue.withLock {
+                            $0.park(reader, continuation, isCancelled: Task.isCancelled)
+                        }
+                        if !isParked { continuation.resume() }
+                    }
+                } onCancel: {
+                    queue.withLock { $0.leave(reader) }?.resume()
+                }
+            }
+        }
+        return nil
+    }
+}

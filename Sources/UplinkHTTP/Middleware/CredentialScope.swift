@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+
+/// The origins that a credential is for.
+struct CredentialScope: Sendable {
+    private let origins: [HTTPURL]
+
+    /// - Throws: ``HTTPClientError`` when a text is no origin.
+    init(_ origins: [String]) throws(HTTPClientError) {
+        var parsed: [HTTPURL] = []
+        for origin in origins {
+            let url = try HTTPURLParser.parse(origin)
+            guard url.path == "/", url.query == nil, url.fragment == nil else {
+                throw HTTPClientError(
+                    .invalidConfiguration, phase: .request,
+                    message: "`\(url.redacted)` is more than an origin; give scheme, host and port alone")
+            }
+            parsed.append(url)
+        }
+        guard !parsed.isEmpty else {
+            throw HTTPClientError(
+                .invalidConfiguration, phase: .request,
+                message: "the credential is for no origin; name at least one, such as https://example.org")
+        }
+        self.origins = parsed
+    }
+
+    /// Whether the credential may go with a request: its origin is one of these, no other has redirected it here, and
+    /// it has no credential of its own.
+    func covers(_ request: HTTPClientRequest) -> Bool {
+        guard request.head.headerFields[.authorization] == nil, let url = try? request.head.checkedURL(),
+            origins.contains(where: { $0.hasSameOrigin(as: url) })
+        else { return false }
+        return request.history.allSatisfy { $0.hasSameOrigin(as: url) }
+    }
+}

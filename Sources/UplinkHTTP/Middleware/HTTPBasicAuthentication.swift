@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+
+/// Sends a user and a password with every request to certain origins (Basic, RFC 7617).
+///
+/// They go out with the first request already, in UTF-8, and readable for everybody on the way unless the origin is
+/// `https`. A request that another origin redirected goes without, and one that has an `Authorization` of its own keeps
+/// that.
+public struct HTTPBasicAuthentication: HTTPMiddleware {
+    private let scope: CredentialScope
+    private let value: String
+
+    /// Makes the middleware.
+    ///
+    /// - Parameters:
+    ///   - origins: Whom the credential is for: scheme, host and port, such as `https://example.org`.
+    ///   - user: Without colon and control characters.
+    ///   - password: Without control characters.
+    /// - Throws: ``HTTPClientError`` when the user or the password cannot be sent, or a text is no origin.
+    public init(for origins: [String], user: String, password: String) throws(HTTPClientError) {
+        scope = try CredentialScope(origins)
+        guard !user.utf8.contains(UInt8(ascii: ":")) else { throw Self.invalid("user contains a colon") }
+        for (name, text) in [("user", user), ("password", password)]
+        where text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) {
+            throw Self.invalid("\(name) contains a control character")
+        }
+        value = "Basic \(Self.base64(Array("\(user):\(password)".utf8)))"
+    }
+
+    /// Sends the request on, with the credential where it is for its origin.
+    public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        guard scope.covers(request) else { return try await next(request) }
+        var request = request
+        request.head.headerFields[.authorization] = value
+        return try await next(request)
+    }
+
+    private static func invalid(_ what: String) -> HTTPClientError {
+        HTTPClientError(
+            .invalidConfiguration, phase: .request,
+            message: "the \(what), which Basic authentication cannot send (RFC 7617); choose another one")
+    }
+
+    /// RFC 4648, section 4.
+    private static func base64(_ bytes: [UInt8]) -> String {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+        var text = ""
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for place in 0..<4 {
+                text.append(place <= group.count ? digits[bits >> (18 - 6 * place) & 63] : "=")
+            }
+        }
+        return text
+    }
+}
+
+extension HTTPMiddleware where Self == HTTPBasicAuthentication {
+    /// Sends a user and a password; see ``HTTPBasicAuthentication``.
+    ///
+    /// - Throws: ``HTTPClientError`` when the user or the password cannot be sent, or a text is no origin.
+    public static func basic(
+        for origins: [String], user: String, password: String
+    ) throws(HTTPClientError) -> Self {
+        try HTTPBasicAuthentication(for: origins, user: user, password: password)
+    }
+}

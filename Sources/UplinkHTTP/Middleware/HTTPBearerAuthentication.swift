@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import UplinkCore
+
+/// Sends a token with every request to certain origins, and gets another one when it is refused (Bearer, RFC 6750).
+///
+/// A request that is answered with 401 is sent once more with a fresh token, whatever its method, because 401 says that
+/// it was not carried out (RFC 9110, section 15.5.2), and if its body is replayable. However many requests are refused
+/// at once, the provider is asked once, and all wait for its token. When it throws, each of them throws its error, and
+/// the next request asks again. A second 401, or the same token again, is an answer like any other.
+///
+/// A request that another origin redirected goes without a token, and one that has an `Authorization` of its own keeps
+/// that. Inside of ``HTTPRetry`` the repetition is no attempt of its own.
+public final class HTTPBearerAuthentication: HTTPMiddleware {
+    /// The instance whose provider runs in this task: its requests go without a token, instead of waiting for
+    /// themselves.
+    @TaskLocal private static var providing: ObjectIdentifier?
+
+    private let scope: CredentialScope
+    private let provider: @Sendable (String?) async throws -> String
+    private let tokens = Locked(TokenMachine())
+    private let requests = SharedWork<String?, String>()
+
+    /// Makes the middleware.
+    ///
+    /// - Parameters:
+    ///   - origins: Whom the token is for: scheme, host and port, such as `https://example.org`.
+    ///   - provider: Gives a token: the first time for nil, later for the one that was refused. It never runs twice at
+    ///     once for the same token, and is cancelled when nobody waits for it any more. It may use the client itself.
+    /// - Throws: ``HTTPClientError`` when a text is no origin.
+    public init(
+        for origins: [String], token provider: @escaping @Sendable (_ refused: String?) async throws -> String
+    ) throws(HTTPClientError) {
+        scope = try CredentialScope(origins)
+        self.provider = provider
+    }
+
+    /// Sends the request on with a token where it is for its origin, and once more when the token was refused.
+    ///
+    /// - Throws: What the provider throws, ``HTTPClientError`` when its token cannot be sent, or what `next` throws.
+    public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        guard scope.covers(request), Self.providing != ObjectIdentifier(self) else { return try await next(request) }
+        var request = request
+        let token = try await token(insteadOf: nil)
+        request.head.headerFields[.authorization] = "Bearer \(token)"
+        let response = try await next(request)
+        guard response.head.status == .unauthorized else { return response }
+        guard request.body.isReplayable else {
+            tokens.withLock { $0.wasRefused(token) }
+            return response
+        }
+        let fresh = try await self.token(insteadOf: token)
+        guard fresh != token else { return response }
+        await response.body.discardIfShort()
+        request.head.headerFields[.authorization] = "Bearer \(fresh)"
+        let second = try await next(request)
+        if second.head.status == .unauthorized { tokens.withLock { $0.wasRefused(fresh) } }
+        return second
+    }
+
+    private func token(insteadOf refused: String?) async throws -> String {
+        switch tokens.withLock({ $0.token(insteadOf: refused) }) {
+        case .use(let token): return token
+        case .ask(let refused):
+            return try await requests.value(for: refused) { [self] in
+                // Another request's answer may have come between the question above and this.
+                if case .use(let token) = tokens.withLock({ $0.token(insteadOf: refused) }) { return token }
+                let token = try await Self.$providing.withValue(ObjectIdentifier(self)) { try await provider(refused) }
+                guard Self.isToken(token) else {
+                    throw HTTPClientError(
+                        .invalidRequest, phase: .request,
+                        message: "the provider's token is no Bearer token (RFC 6750, section 2.1); "
+                            + "it may contain letters, digits and -._~+/, then =")
+                }
+                tokens.withLock { $0.received(token) }
+                return token
+            }
+        }
+    }
+
+    /// `b64token` (RFC 6750, section 2.1).
+    private static func isToken(_ text: String) -> Bool {
+        let rest = text.utf8.drop { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || byte.isDigit || "-._~+/".utf8.contains(byte)
+        }
+        return rest.count < text.utf8.count && rest.allSatisfy { $0 == UInt8(ascii: "=") }
+    }
+}
+
+extension HTTPMiddleware where Self == HTTPBearerAuthentication {
+    /// Sends a token, and gets another one when it is refused; see ``HTTPBearerAuthentication``.
+    ///
+    /// - Throws: ``HTTPClientError`` when a text is no origin.
+    public static func bearer(
+        for origins: [String], token provider: @escaping @Sendable (_ refused: String?) async throws -> String
+    ) throws(HTTPClientError) -> Self {
+        try HTTPBearerAuthentication(for: origins, token: provider)
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+public import HTTPTypes
+
+/// A request on its way through the middlewares.
+public struct HTTPClientRequest: Sendable {
+    /// Method, scheme, authority, path and fields. Checked again before it is sent.
+    public var head: HTTPRequest
+    /// What goes out after the head.
+    public var body: HTTPRequestBody
+    /// How long the parts may take. The client sees to `total` as a whole, whatever stands here.
+    public var timeouts: HTTPTimeouts
+    /// What the caller asked for.
+    public let options: HTTPRequestOptions
+    /// The URLs that redirected here, in order; redacted.
+    public var redirects: [String] { history.map(\.redacted) }
+    /// Which attempt this is, from one; set by ``HTTPRetry``.
+    public internal(set) var attempt = 1
+    /// The pauses before this attempt, taken together.
+    public internal(set) var waited = Duration.zero
+
+    let history: [HTTPURL]
+    /// What the caller says of repeating it, as long as it is the caller's request and no redirect's.
+    let declaredIdempotence: Bool?
+    let call: HTTPCall
+    let limits: HTTPLimits
+    private let configuredSensitiveFields: [HTTPField.Name]
+    private(set) var observers: [@Sendable (HTTPEvent, UInt64) -> Void] = []
+
+    init(
+        _ hops: RedirectMachine, timeouts: HTTPTimeouts, options: HTTPRequestOptions,
+        configuration: HTTPClient.Configuration, call: HTTPCall
+    ) {
+        head = hops.request
+        body = hops.body
+        history = hops.history
+        declaredIdempotence = hops.isIdempotent
+        self.timeouts = timeouts
+        self.options = options
+        self.call = call
+        limits = configuration.limits
+        configuredSensitiveFields = configuration.sensitiveFields
+    }
+
+    /// The number of the call that this request belongs to, with its redirects and attempts; no other call of the
+    /// process has it.
+    public var id: UInt64 { call.id }
+
+    /// Whether sending it twice does no more than sending it once: what the caller says, or the method.
+    public var isIdempotent: Bool { declaredIdempotence ?? head.method.isIdempotent }
+
+    /// Fields that are secret: `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`, and those that the
+    /// configuration or the options name.
+    public var sensitiveFields: Set<HTTPField.Name> {
+        Set([.authorization, .proxyAuthorization, .cookie, .setCookie])
+            .union(configuredSensitiveFields).union(options.sensitiveFields)
+    }
+
+    /// What is left of the total timeout; nil without one.
+    public var remainingTime: Duration? { call.remaining }
+
+    /// Tells `observer` what happens to the request as it is sent on from here: for each exchange one end at least and
+    /// at most, even when the transport tells nothing. From any thread; it must not block.
+    public mutating func observe(_ observer: @escaping @Sendable (HTTPEvent) -> Void) {
+        observers.append { event, _ in observer(event) }
+    }
+
+    /// The same, with the exchange's number, which grows within the call.
+    mutating func observeExchanges(_ observer: @escaping @Sendable (HTTPEvent, UInt64) -> Void) {
+        observers.append(observer)
+    }
+}

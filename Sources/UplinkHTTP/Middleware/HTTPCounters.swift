@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// Counts requests by how they ended: a recorder for a person to read.
+///
+/// ```swift
+/// let counters = HTTPCounters()
+/// configuration.middlewares = [.metrics(to: counters)]
+/// print(counters)  // 12 requests, 3 sent again, 48210 bytes received; 200: 9, 503: 2, connectTimeout: 1
+/// ```
+public final class HTTPCounters: HTTPMetricsRecorder, CustomStringConvertible {
+    /// What was counted.
+    public struct Counts: Sendable, Hashable {
+        /// Requests that have ended.
+        public internal(set) var requests = 0
+        /// How often requests were sent beyond their first time.
+        public internal(set) var repeats = 0
+        /// Bytes of requests' bodies that went out, as far as the transport tells.
+        public internal(set) var sentBytes: Int64 = 0
+        /// Bytes of answers' bodies that came, as far as the transport tells.
+        public internal(set) var receivedBytes: Int64 = 0
+        /// The requests' times, taken together.
+        public internal(set) var total = Duration.zero
+        /// Requests by ``HTTPMetrics/label``.
+        public internal(set) var outcomes: [String: Int] = [:]
+    }
+
+    private let state = Locked(Counts())
+
+    /// Counts from zero.
+    public init() {}
+
+    /// What was counted so far.
+    public var counts: Counts { state.withLock { $0 } }
+
+    /// Counts a request.
+    public func record(_ metrics: HTTPMetrics) {
+        state.withLock { counts in
+            counts.requests += 1
+            counts.repeats += max(0, metrics.exchanges - 1)
+            counts.sentBytes += metrics.timings.sentBytes
+            counts.receivedBytes += metrics.timings.receivedBytes
+            counts.total += metrics.timings.total
+            counts.outcomes[metrics.label, default: 0] += 1
+        }
+    }
+
+    /// One line.
+    public var description: String {
+        let counts = counts
+        let outcomes = counts.outcomes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        return "\(counts.requests) requests, \(counts.repeats) sent again, \(counts.receivedBytes) bytes received"
+            + (outcomes.isEmpty ? "" : "; \(outcomes.joined(separator: ", "))")
+    }
+}

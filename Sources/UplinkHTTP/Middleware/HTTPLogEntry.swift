@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+public import HTTPTypes
+
+/// What a log says about a request: nothing in it is secret, as far as the client knows what is.
+public struct HTTPLogEntry: Sendable {
+    /// What came of a request.
+    public enum Outcome: Sendable {
+        /// This answer, its fields redacted. Its body may still arrive.
+        case response(HTTPResponse)
+        /// This error.
+        case failure(any Error)
+        /// The task was cancelled.
+        case cancellation
+    }
+
+    /// The number of the call; redirects and attempts have it in common.
+    public let id: UInt64
+    /// Which attempt this was, from one, where an ``HTTPRetry`` stands outside of the log.
+    public let attempt: Int
+    /// Method and fields, the secret ones redacted. Its path has lost its query unless the log shows queries.
+    public let fields: HTTPFields
+    /// The method.
+    public let method: HTTPRequest.Method
+    /// The URL, without its query unless the log shows queries.
+    public let url: String
+    /// What came of it.
+    public let outcome: Outcome
+    /// From the request to the head of the answer, or to the error.
+    public let duration: Duration
+}
+
+extension HTTPLogEntry: CustomStringConvertible {
+    /// One line, such as `#12 GET https://example.org/?… 200 in 31 ms`.
+    public var description: String {
+        let again = attempt > 1 ? " (attempt \(attempt))" : ""
+        let result =
+            switch outcome {
+            case .response(let response): "\(response.status.code)"
+            case .failure(let error as HTTPClientError): "failed: \(error.shortDescription): \(error.message)"
+            case .failure(let error): "failed: \(type(of: error))"  // its text is not ours to show
+            case .cancellation: "cancelled"
+            }
+        return "#\(id) \(method.rawValue) \(url)\(again) \(result) in \(duration.milliseconds) ms"
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded down.
+    var milliseconds: Int64 { Int64(clamping: Int128(self / .milliseconds(1))) }
+}

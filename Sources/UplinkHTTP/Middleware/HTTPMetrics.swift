@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+
+/// The figures of one request that has ended, body included.
+public struct HTTPMetrics: Sendable {
+    /// How a request ended.
+    public enum Outcome: Sendable, Hashable {
+        /// With a whole answer of this status.
+        case status(Int)
+        /// With this kind of error.
+        case error(HTTPClientError.Code)
+        /// Its task was cancelled or its body dropped, or a middleware threw an error of its own.
+        case abandoned
+    }
+
+    /// How it ended.
+    public let outcome: Outcome
+    /// The status of the answer, where there was a head at all.
+    public let status: Int?
+    /// The method's name.
+    public let method: String
+    /// Scheme, host and port, such as `https://example.org`.
+    public let origin: String
+    /// How often it was sent.
+    public let exchanges: Int
+    /// How long the parts of the last exchange took; `total` is the time from the request until the end.
+    public let timings: HTTPTimings
+
+    /// The outcome as one of a fixed number of words: `200`, `connectTimeout`, `abandoned`.
+    public var label: String {
+        switch outcome {
+        case .status(let status): "\(status)"
+        case .error(let code): code.description
+        case .abandoned: "abandoned"
+        }
+    }
+}
+
+/// Takes the figures of requests that have ended.
+public protocol HTTPMetricsRecorder: Sendable {
+    /// Takes the figures of one request, when its body has ended. From any thread; it must not block.
+    func record(_ metrics: HTTPMetrics)
+}
+
+/// Reports the figures of each request that passes, once it has ended with its body.
+///
+/// Outside of ``HTTPRetry`` there is one report for a request and all its attempts, inside of it one for each attempt.
+/// Redirects are reported on their own in either place. A body that nobody reads or drops has not ended.
+public struct HTTPMetricsReporting: HTTPMiddleware {
+    private let record: @Sendable (HTTPMetrics) -> Void
+
+    /// Reports to a recorder.
+    public init(to recorder: some HTTPMetricsRecorder) { record = { recorder.record($0) } }
+
+    /// Reports to a closure, from any thread; it must not block.
+    public init(to record: @escaping @Sendable (HTTPMetrics) -> Void) { self.record = record }
+
+    /// Sends the request on, and reports when it has ended.
+    public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        let passage = MetricsPassage(of: request, record: record)
+        var request = request
+        request.observeExchanges { passage.told($0, by: $1) }
+        do {
+            let response = try await next(request)
+            passage.settled(response.head.status.code)
+            return response
+        } catch {
+            passage.failed(error)
+            throw error
+        }
+    }
+}
+
+extension HTTPMiddleware where Self == HTTPMetricsReporting {
+    /// Reports the figures of each request that passes; see ``HTTPMetricsReporting``.
+    public static func metrics(to recorder: some HTTPMetricsRecorder) -> Self { HTTPMetricsReporting(to: recorder) }
+
+    /// Reports the figures of each request that passes to a closure; see ``HTTPMetricsReporting``.
+    public static func metrics(to record: @escaping @Sendable (HTTPMetrics) -> Void) -> Self {
+        HTTPMetricsReporting(to: record)
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+
+/// The middlewares of a client, and the transport inside of them.
+struct MiddlewareChain: Sendable {
+    private let transport: any HTTPTransport
+    private let middlewares: [any HTTPMiddleware]
+
+    init(_ transport: any HTTPTransport, _ middlewares: [any HTTPMiddleware], options: HTTPRequestOptions) {
+        self.transport = transport
+        var middlewares = middlewares
+        if let policy = options.retry, !middlewares.contains(where: { $0 is HTTPRetry }) {
+            middlewares.append(HTTPRetry(policy))
+        }
+        self.middlewares = middlewares
+    }
+
+    func send(_ request: HTTPClientRequest) async throws -> HTTPTransportResponse { try await send(request, from: 0) }
+
+    private func send(_ request: HTTPClientRequest, from place: Int) async throws -> HTTPTransportResponse {
+        guard place < middlewares.count else { return try await exchange(request) }
+        return try await middlewares[place].respond(to: request) { try await send($0, from: place + 1) }
+    }
+
+    /// Sends a request once.
+    private func exchange(_ request: HTTPClientRequest) async throws -> HTTPTransportResponse {
+        if !middlewares.isEmpty { try RequestCheck.check(request.head, body: request.body) }
+        var timeouts = request.timeouts
+        if let remaining = request.call.remaining { timeouts.total = min(timeouts.total ?? remaining, remaining) }
+        let witness = witness(of: request)
+        do {
+            guard timeouts.total != .zero else { throw timeIsUp }
+            var response = try await transport.send(
+                HTTPTransportRequest(
+                    head: request.head, body: request.body, timeouts: timeouts, limits: request.limits,
+                    isIdempotent: request.declaredIdempotence, observer: witness?.observer))
+            witness?.responded(response)
+            if witness != nil || request.attempt > 1 { response.body.attach(witness, to: request) }
+            return response
+        } catch let error as HTTPClientError {
+            let error = error.after(request)
+            witness?.failed(error)
+            throw error
+        } catch {
+            witness?.failed(error)
+            throw error
+        }
+    }
+
+    private func witness(of request: HTTPClientRequest) -> ExchangeWitness? {
+        let call = request.call.isObserved ? request.call : nil
+        let observers = request.observers
+        guard call != nil || !observers.isEmpty else { return nil }
+        let exchange = request.call.nextExchange()
+        return ExchangeWitness(clock: request.call.clock) { event in
+            for observer in observers { observer(event, exchange) }
+            call?.told(event, by: exchange)
+        }
+    }
+
+    private var timeIsUp: HTTPClientError {
+        HTTPClientError(
+            .totalTimeout, phase: .request,
+            message: "the total timeout has passed before the request could be sent; allow more")
+    }
+}
+
+extension HTTPBody {
+    /// Lets a witness see how the body ends.
+    fileprivate mutating func attach(_ witness: ExchangeWitness?, to request: HTTPClientRequest) {
+        guard let reader = handle.claim() else { return }  // a transport's own business
+        self = HTTPBody(
+            framing: framing, contentLength: contentLength,
+            source: WitnessedSource(reader, witness: witness) { $0.after(request) })
+    }
+}
+
+extension HTTPClientError {
+    /// The error, with how often the request was tried.
+    fileprivate func after(_ request: HTTPClientRequest) -> Self {
+        var error = self
+        error.attempts = request.attempt
+        error.waited = request.waited
+        return error
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides whether a request is sent again, and when: pure; time and chance are given.
+struct RetryMachine: Sendable {
+    /// Where the request stands.
+    enum Phase: Sendable, Equatable {
+        /// It is being sent.
+        case attempting
+        /// It waits to be sent again.
+        case pausing
+        /// What came of it is what the caller gets.
+        case settled
+    }
+
+    /// How an attempt ended.
+    enum Outcome: Sendable {
+        /// With an answer, of which the caller has seen nothing yet.
+        case answer(status: Int, retryAfter: Duration?)
+        /// With an error before the head of an answer.
+        case failure(isNetworkFailure: Bool, HTTPClientError.RequestDisposition)
+    }
+
+    /// What is to be done.
+    enum Action: Sendable, Equatable {
+        /// Give the caller what there is.
+        case settle
+        /// Pause so long, then send the request again.
+        case retry(after: Duration)
+    }
+
+    private let policy: HTTPRetryPolicy
+    private let isIdempotent: Bool
+    private let isReplayable: Bool
+    private(set) var phase = Phase.attempting
+    /// Attempts so far, this one included.
+    private(set) var attempts = 1
+    /// All pauses so far.
+    private(set) var waited = Duration.zero
+
+    init(_ policy: HTTPRetryPolicy, isIdempotent: Bool, isReplayable: Bool) {
+        self.policy = policy
+        self.isIdempotent = isIdempotent
+        self.isReplayable = isReplayable
+    }
+
+    /// An attempt has ended.
+    ///
+    /// - Parameters:
+    ///   - remaining: What is left of the total timeout. A pause that would use it up is not worth making.
+    ///   - random: From 0 up to 1.
+    mutating func ended(_ outcome: Outcome, remaining: Duration?, random: Double) -> Action {
+        switch phase {
+        case .attempting: break
+        case .pausing, .settled: return .settle
+        }
+        guard attempts < policy.maximumAttempts, mayRepeat(after: outcome),
+            let pause = pause(after: outcome, random: random), pause < remaining ?? .seconds(Int64.max)
+        else {
+            phase = .settled
+            return .settle
+        }
+        phase = .pausing
+        waited += pause
+        return .retry(after: pause)
+    }
+
+    /// The pause is over.
+    mutating func paused() {
+        switch phase {
+        case .pausing:
+            phase = .attempting
+            attempts += 1
+        case .attempting, .settled: break
+        }
+    }
+
+    /// Whether sending it again can help, and cannot do anything twice.
+    private func mayRepeat(after outcome: Outcome) -> Bool {
+        guard isReplayable else { return false }  // what is gone cannot be sent, whether the server got it or not
+        switch outcome {
+        case .answer(let status, _): return isIdempotent && policy.statuses.contains(status)
+        case .failure(let isNetworkFailure, .notSent): return isNetworkFailure
+        case .failure(let isNetworkFailure, .maybeProcessed), .failure(let isNetworkFailure, .responseStarted):
+            return isNetworkFailure && isIdempotent
+        }
+    }
+
+    /// Nil when the server wants to be left alone for longer than the policy allows.
+    private func pause(after outcome: Outcome, random: Double) -> Duration? {
+        switch outcome {
+        case .answer(_, .some(let wanted)): return wanted <= policy.maximumRetryAfter ? max(wanted, .zero) : nil
+        case .answer(_, .none), .failure: return backOff(random)
+        }
+    }
+
+    private func backOff(_ random: Double) -> Duration {
+        var most = min(policy.initialPause, policy.maximumPause)
+        for _ in 1..<attempts where most > .zero && most < policy.maximumPause {
+            most = min(most < .seconds(Int64.max / 4) ? most * 2 : policy.maximumPause, policy.maximumPause)
+        }
+        return most * (random.isNaN ? 1 : min(max(random, 0), 1))
+    }
+}

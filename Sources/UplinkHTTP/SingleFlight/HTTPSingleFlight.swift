@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+public import HTTPTypes
+import UplinkCore
+
+/// Lets identical GETs that are under way at the same time share one transfer.
+///
+/// Requests are identical when URL, fields and timeouts are, the fields in `ignoring` left out; a request with a body is
+/// never shared. The first one is sent, with its events and options; the others wait for its answer, body included, and
+/// get the same bytes or the same error. Who comes after the answer has a transfer of its own: nothing is cached.
+///
+/// A task that is cancelled leaves the others alone; the last one's cancellation ends the transfer. Stand it before
+/// (outside of) ``HTTPRetry``, so that attempts are shared too, and after what adds fields that differ between users.
+public final class HTTPSingleFlight: HTTPMiddleware {
+    /// What makes requests identical.
+    private struct Key: Hashable {
+        let url: String
+        let fields: HTTPFields
+        let timeouts: HTTPTimeouts
+    }
+
+    private struct Answer: Sendable {
+        let head: HTTPResponse
+        let framing: HTTPBody.Framing
+        let contentLength: Int64?
+        let chunk: HTTPBody.Chunk
+        let trailerFields: HTTPFields?
+    }
+
+    private let maximum: Int
+    private let ignored: [HTTPField.Name]
+    private let work = SharedWork<Key, Answer>()
+
+    /// Makes the middleware.
+    ///
+    /// - Parameters:
+    ///   - maximum: The most bytes of a body. A larger one is ``HTTPClientError/Code/bodyTooLarge`` for all who wait.
+    ///   - ignored: Fields in which requests may differ all the same, such as one with a request's number.
+    public init(upTo maximum: Int, ignoring ignored: [HTTPField.Name] = []) {
+        self.maximum = maximum
+        self.ignored = ignored
+    }
+
+    /// Answers a GET with the answer of an identical one that is under way; sends on all others.
+    public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        guard request.head.method == .get, case .none = request.body.content,
+            let url = try? request.head.checkedURL()
+        else { return try await next(request) }
+        var fields = request.head.headerFields
+        for name in ignored { fields[name] = nil }
+        let key = Key(url: url.textWithoutFragment, fields: fields, timeouts: request.timeouts)
+        let answer = try await work.value(for: key) { [maximum] in
+            let response = try await next(request)
+            let bytes = try await response.body.collect(upTo: maximum, within: nil)
+            return Answer(
+                head: response.head, framing: response.body.framing, contentLength: response.body.contentLength,
+                chunk: HTTPBody.Chunk(bytes), trailerFields: response.body.trailerFields)
+        }
+        return HTTPTransportResponse(
+            head: answer.head,
+            body: HTTPBody(
+                framing: answer.framing, contentLength: answer.contentLength,
+                source: SharedChunk(answer.chunk, trailerFields: answer.trailerFields)))
+    }
+}
+
+extension HTTPMiddleware where Self == HTTPSingleFlight {
+    /// Lets identical GETs share one transfer; see ``HTTPSingleFlight``.
+    public static func singleFlight(upTo maximum: Int, ignoring ignored: [HTTPField.Name] = []) -> Self {
+        HTTPSingleFlight(upTo: maximum, ignoring: ignored)
+    }
+}
+
+/// A body of one chunk, which others read too.
+private final class SharedChunk: HTTPBodySource {
+    private let chunk: Locked<HTTPBody.Chunk?>
+    let trailerFields: HTTPFields?
+
+    init(_ chunk: HTTPBody.Chunk, trailerFields: HTTPFields?) {
+        self.chunk = Locked(chunk.count > 0 ? chunk : nil)
+        self.trailerFields = trailerFields
+    }
+
+    nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
+        try Task.checkCancellation()
+        return chunk.withLock { chunk in
+            defer { chunk = nil }
+            return chunk
+        }
+    }
+
+    func cancel() { chunk.withLock { $0 = nil } }
+
+    func limit(toRemaining total: Duration) {}
+
+    func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try work()
+    }
+}

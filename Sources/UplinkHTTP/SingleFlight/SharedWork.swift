@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// Work that is done once for all who want it at the same time.
+///
+/// It runs in a task of its own: who waits may be cancelled alone, and the last one's cancellation ends it. No lock is
+/// held where anybody is resumed.
+final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private typealias Machine = SharedWorkMachine<Key, Value, CheckedContinuation<Void, Never>, Task<Void, Never>>
+
+    private let machine = Locked(Machine())
+
+    /// Whether nothing is under way; for tests.
+    var isIdle: Bool { machine.withLock { $0.isEmpty } }
+
+    /// The value of the work that is under way for the key, or of `work`.
+    ///
+    /// - Throws: What the work throws, or `CancellationError` as soon as the caller's task is cancelled.
+    func value(for key: Key, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let (place, isFirst) = machine.withLock { $0.join(key) }
+        if isFirst { start(work, at: place) }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if !machine.withLock({ $0.park(place, continuation) }) { continuation.resume() }
+            }
+        } onCancel: {
+            let (waiter, work) = machine.withLock { $0.leave(place) }
+            work?.cancel()
+            waiter?.resume()
+        }
+        guard let result = machine.withLock({ $0.take(place) }) else { throw CancellationError() }
+        return try result.get()
+    }
+
+    private func start(_ work: @escaping @Sendable () async throws -> Value, at place: Machine.Place) {
+        let task = Task {
+            let result: Result<Value, any Error>
+            do {
+                result = .success(try await work())
+            } catch {
+                result = .failure(error)
+            }
+            for waiter in machine.withLock({ $0.finished(place, result) }) { waiter.resume() }
+        }
+        machine.withLock { $0.started(task, for: place) }?.cancel()
+    }
+}

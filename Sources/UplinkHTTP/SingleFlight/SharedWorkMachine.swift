@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who waits for which work, where those who want the same share one: pure; waiters and tasks are values.
+struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Sendable, Work: Sendable>: Sendable {
+    /// Somebody's place among those who wait.
+    struct Place: Sendable, Hashable {
+        let work: UInt64
+        let number: UInt64
+    }
+
+    private enum Seat: Sendable {
+        /// Not suspended yet.
+        case taken
+        /// Suspended.
+        case waiting(Waiter)
+    }
+
+    private struct Shared: Sendable {
+        let key: Key
+        var seats: [UInt64: Seat] = [:]
+        var work: Work?
+        var result: Result<Value, any Error>?
+    }
+
+    private var all: [UInt64: Shared] = [:]
+    private var current: [Key: UInt64] = [:]
+    private var lastNumber: UInt64 = 0
+
+    /// Nothing is under way or kept.
+    var isEmpty: Bool { all.isEmpty && current.isEmpty }
+
+    /// Takes a place. With `isFirst` the work is to be started, and to be given to ``started(_:for:)``.
+    mutating func join(_ key: Key) -> (place: Place, isFirst: Bool) {
+        lastNumber += 1
+        let isFirst = current[key] == nil
+        let work = current[key] ?? lastNumber
+        current[key] = work
+        all[work, default: Shared(key: key)].seats[lastNumber] = .taken
+        return (Place(work: work, number: lastNumber), isFirst)
+    }
+
+    /// The work runs. It is returned if nobody wants it any more, to be cancelled.
+    mutating func started(_ work: Work, for place: Place) -> Work? {
+        guard let shared = all[place.work], !shared.seats.isEmpty else { return work }
+        if shared.result == nil { all[place.work]?.work = work }
+        return nil
+    }
+
+    /// Somebody has suspended. False when there is no need to wait.
+    mutating func park(_ place: Place, _ waiter: Waiter) -> Bool {
+        guard let shared = all[place.work], shared.seats[place.number] != nil, shared.result == nil else {
+            return false
+        }
+        all[place.work]?.seats[place.number] = .waiting(waiter)
+        return true
+    }
+
+    /// Gives up a place. Whoever waits there is to be woken; work that nobody waits for any more is to be cancelled.
+    mutating func leave(_ place: Place) -> (waiter: Waiter?, work: Work?) {
+        guard let seat = all[place.work]?.seats.removeValue(forKey: place.number) else { return (nil, nil) }
+        let waiter: Waiter? = if case .waiting(let waiter) = seat { waiter } else { nil }
+        guard let shared = all[place.work], shared.seats.isEmpty else { return (waiter, nil) }
+        remove(place.work, shared)
+        return (waiter, shared.work)
+    }
+
+    /// The work is done. Those who wait are returned, and take the result.
+    mutating func finished(_ place: Place, _ result: Result<Value, any Error>) -> [Waiter] {
+        guard var shared = all[place.work] else { return [] }  // nobody wanted it
+        if current[shared.key] == place.work { current[shared.key] = nil }
+        shared.result = result
+        shared.work = nil
+        var waiters: [Waiter] = []
+        for (number, seat) in shared.seats {
+            if case .waiting(let waiter) = seat { waiters.append(waiter) }
+            shared.seats[number] = .taken
+        }
+        all[place.work] = shared
+        return waiters
+    }
+
+    /// The result, for a place that was not given up; the place is free then.
+    mutating func take(_ place: Place) -> Result<Value, any Error>? {
+        guard let shared = all[place.work], let result = shared.result, shared.seats[place.number] != nil else {
+            return nil
+        }
+        all[place.work]?.seats[place.number] = nil
+        if shared.seats.count == 1 { remove(place.work, shared) }
+        return result
+    }
+
+    private mutating func remove(_ work: UInt64, _ shared: Shared) {
+        all[work] = nil
+        if current[shared.key] == work { current[shared.key] = nil }
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+public import HTTPTypes
+public import UplinkHTTP
+
+extension StubTransport {
+    /// What a request gets.
+    public struct Answer: Sendable {
+        enum Kind: Sendable {
+            case response(HTTPResponse, pieces: [[UInt8]], StubBody.Ending)
+            case error(any Error)
+            case silence
+        }
+        let kind: Kind
+        var delay: @Sendable () async throws -> Void = {}
+        var pause: @Sendable () async throws -> Void = {}
+
+        /// A whole answer, its body in the pieces given. `Content-Length` is set unless the fields have one.
+        public static func response(
+            _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:], pieces: [[UInt8]] = []
+        ) -> Self {
+            Self(kind: .response(HTTPResponse(status: status, headerFields: headers), pieces: pieces, .complete))
+        }
+
+        /// A whole answer with a text.
+        public static func text(_ text: String, status: HTTPResponse.Status = .ok) -> Self {
+            .response(status, headers: [.contentType: "text/plain"], pieces: [Array(text.utf8)])
+        }
+
+        /// A redirect.
+        public static func redirect(to location: String, status: HTTPResponse.Status = .found) -> Self {
+            .response(status, headers: [.location: location])
+        }
+
+        /// An answer whose body breaks off with an error after these pieces.
+        public static func broken(
+            _ error: HTTPClientError, after pieces: [[UInt8]], headers: HTTPFields = [:]
+        ) -> Self {
+            Self(kind: .response(HTTPResponse(status: .ok, headerFields: headers), pieces: pieces, .error(error)))
+        }
+
+        /// An answer whose body never ends: after these pieces it waits until its reader is cancelled.
+        public static func stalled(after pieces: [[UInt8]], headers: HTTPFields = [:]) -> Self {
+            Self(kind: .response(HTTPResponse(status: .ok, headerFields: headers), pieces: pieces, .silence))
+        }
+
+        /// No answer but an error.
+        public static func error(_ error: HTTPClientError) -> Self { Self(kind: .error(error)) }
+
+        /// Neither answer nor error: the request waits until it is cancelled.
+        public static let silence = Self(kind: .silence)
+
+        /// The same after a delay on a clock, which may be the test's own.
+        public func after<C: Clock>(_ delay: Duration, on clock: C) -> Self where C.Duration == Duration {
+            var answer = self
+            answer.delay = { try await clock.sleep(for: delay) }
+            return answer
+        }
+
+        /// The same with a pause before each piece of the body, on a clock, which may be the test's own.
+        public func pausing<C: Clock>(_ pause: Duration, on clock: C) -> Self where C.Duration == Duration {
+            var answer = self
+            answer.pause = { try await clock.sleep(for: pause) }
+            return answer
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import UplinkHTTP
+
+/// Which request gets which answer: pure. The rule that was set last comes first.
+struct StubRules: Sendable {
+    /// What a rule is for.
+    enum Pattern: Sendable {
+        /// A URL, with any method where none is given.
+        case url(String, HTTPRequest.Method?)
+        /// What a closure says yes to.
+        case predicate(String, @Sendable (HTTPTransportRequest) -> Bool)
+
+        func matches(_ request: HTTPTransportRequest) -> Bool {
+            switch self {
+            case .url(let url, let method):
+                url == request.head.stubbedURL && method ?? request.head.method == request.head.method
+            case .predicate(_, let isMatch): isMatch(request)
+            }
+        }
+
+        var description: String {
+            switch self {
+            case .url(let url, let method): method.map { "\($0.rawValue) \(url)" } ?? url
+            case .predicate(let name, _): name
+            }
+        }
+
+        /// Whether a rule for this replaces one for the other.
+        func replaces(_ other: Self) -> Bool {
+            switch (self, other) {
+            case (.url(let url, let method), .url(let otherURL, let otherMethod)):
+                url == otherURL && method == otherMethod
+            case (.predicate, _), (.url, .predicate): false
+            }
+        }
+    }
+
+    /// A pattern with its answers.
+    struct Rule: Sendable {
+        let id: Int
+        let pattern: Pattern
+        let answers: [@Sendable (HTTPTransportRequest) async -> StubTransport.Answer]
+        /// Whether the last answer is for all requests that follow.
+        let repeatsLast: Bool
+        var uses = 0
+    }
+
+    private(set) var rules: [Rule] = []
+    private var lastID = 0
+
+    mutating func add(
+        _ pattern: Pattern, repeatsLast: Bool,
+        _ answers: [@Sendable (HTTPTransportRequest) async -> StubTransport.Answer]
+    ) {
+        rules.removeAll { pattern.replaces($0.pattern) && $0.repeatsLast == repeatsLast }
+        lastID += 1
+        rules.insert(Rule(id: lastID, pattern: pattern, answers: answers, repeatsLast: repeatsLast), at: 0)
+    }
+
+    /// The next answer of a rule; nil when it has no more.
+    mutating func use(_ id: Int) -> (@Sendable (HTTPTransportRequest) async -> StubTransport.Answer)? {
+        guard let place = rules.firstIndex(where: { $0.id == id }) else { return nil }
+        let rule = rules[place]
+        guard rule.uses < rule.answers.count || (rule.repeatsLast && !rule.answers.isEmpty) else { return nil }
+        rules[place].uses += 1
+        return rule.answers[min(rule.uses, rule.answers.count - 1)]
+    }
+
+    /// Rules with answers that nobody got, in the order in which they were set.
+    var unused: [String] {
+        rules.reversed().filter { $0.uses < $0.answers.count }.map { rule in
+            rule.uses == 0
+                ? rule.pattern.description
+                : "\(rule.pattern.description): \(rule.uses) of \(rule.answers.count) answers were used"
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// The URL as a test writes it.
+    var stubbedURL: String { "\(scheme ?? "")://\(authority ?? "")\(path ?? "")" }
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import HTTPTypes
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkCurl
+import UplinkHTTP
+
+/// Uploads that go wrong, or slowly, or are not wanted any more.
+@Suite(.timeLimit(.minutes(2)), .undisturbed, .serialized)
+struct UploadFaultTests {
+    private struct Broken: Error, Equatable { var number = 7 }
+
+    private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    private static let script: [RawServer.Step] = [.readHead, .readBody(), .send(answer), .loop]
+
+    /// A sequence that asks a closure; tells when its task is cancelled.
+    private struct Asking: AsyncSequence, Sendable {
+        let next: @Sendable (Int) async throws -> [UInt8]?
+
+        struct Iterator: AsyncIteratorProtocol {
+            let ask: @Sendable (Int) async throws -> [UInt8]?
+            var number = 0
+            mutating func next() async throws -> [UInt8]? {
+                defer { number += 1 }
+                return try await ask(number)
+            }
+        }
+
+        func makeAsyncIterator() -> Iterator { Iterator(ask: next) }
+    }
+
+    private func post(_ server: RawServer) throws -> HTTPRequest {
+        try HTTPRequest(parsing: server.url(), method: .post)
+    }
+
+    // MARK: Producers
+
+    @Test func aProducersErrorIsTheRequestsError() async throws {
+        try await withServer([.readHead, .readBody()]) { server in
+            try await withClient { client, transport in
+                let body = HTTPRequestBody.stream(
+                    Asking { number in
+                        guard number < 3 else { throw Broken() }
+                        return [UInt8](repeating: 1, count: 50_000)
+                    })
+                await #expect(throws: Broken()) { _ = try await client.execute(post(server), body: body) }
+                #expect(await transport.census() == (0, 0))
+            }
+            try await eventually { server.connections.first?.closedAt != nil }
+            #expect(server.connections.first?.isBodyWhole == false)
+        }
+    }
+
+    /// The server never sees what looks like a whole body.
+    @Test(arguments: [99_999, 100_001]) func aWrongLengthIsAnError(_ length: Int64) async throws {
+        try await withServer([.readHead, .readBody(), .send(Self.answer)]) { server in
+            try await withClient { client, transport in
+                let body = HTTPRequestBody.stream(Pieces([UInt8](repeating: 1, count: 100_000)), length: length)
+                let (error, _) = await failure { _ = try await client.execute(post(server), body: body) }
+                #expect(error?.code == .bodyLengthMismatch)
+                #expect(error?.url == server.url())
+                #expect(await transport.census() == (0, 0))
+            }
+            try await eventually { server.connections.first?.closedAt != nil }
+            #expect(server.connections.first?.isBodyWhole == false)
+        }
+    }
+
+    @Test(arguments: [-1, 1]) func aFileThatChangesMeanwhileIsAnError(_ change: Int) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let bytes = [UInt8](repeating: 1, count: 40 << 20)
+        try directory.write("upload", bytes)
+        let path = directory.path.appending("upload")
+        let script: [RawServer.Step] = [.readHead, .pause(.milliseconds(300)), .readBody(), .send(Self.answer)]
+        try await withServer(script) { server in
+            try await withClient { client, _ in
+                async let sending = failure { _ = try await client.execute(post(server), body: .file(path)) }
+                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                #expect(truncate(path.string, off_t(bytes.count + change)) == 0)
+                #expect(await sending.error?.code == .bodyLengthMismatch)
+            }
+            #expect(server.connections.first?.isBodyWhole == false)
+        }
+    }
+
+    @Test func aFileThatIsNotThereIsAnErrorBeforeAnythingIsSent() async throws {
+        try await withServer(Self.script) { server in
+            try await withClient { client, _ in
+                let (error, _) = await failure {
+                    _ = try await client.execute(post(server), body: .file("/nonexistent"))
+                }
+                #expect(error?.code == .fileFailed)
+                #expect(error?.errno == ENOENT)
+                #expect(error?.requestDisposition == .notSent)
+            }
+            #expect(server.connections.isEmpty)
+        }
+    }
+
+    @Test func aSlowProducerIsWaitedFor() async throws {
+        let bytes = (0..<20).map { UInt8($0) }
+        try await withServer(Self.script) { server in
+            try await withClient { client, _ in
+                // No stall, and no wait for the head: it is the producer who takes the time.
+                let timeouts = HTTPTimeouts(firstByte: .seconds(5), stall: .milliseconds(60))
+                let body = HTTPRequestBody.stream(Pieces(bytes, size: 2, pause: .milliseconds(100)))
+                let response = try await client.execute(post(server), body: body, options: .init(timeouts: timeouts))
+                #expect(response.status == .ok)
+            }
+            #expect(server.bodies == [BodyRecord(of: bytes)])
+        }
+    }
+
+    // MARK: Servers
+
+    @Test func aSlowServerHoldsTheProducerUp() async throws {
+        let size = 24 << 20
+        let asked = Locked(0)
+        try await withServer([.readHead, .pause(.milliseconds(500)), .readBody(), .send(Self.answer)]) { server in
+            try await withClient { client, _ in
+                let body = HTTPRequestBody.stream(
+                    Asking { number in
+                        guard number < size >> 16 else { return nil }
+                        asked.withLock { $0 += 1 }
+                        return [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 1 << 16)
+                    }, length: Int64(size))
+                async let response = client.execute(post(server), body: body)
+                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await Task.sleep(for: .milliseconds(300))
+                let early = asked.withLock { $0 } << 16
+                #expect(early < size - (1 << 20), "\(early >> 10) KiB were produced though the server read nothing")
+                #expect(try await response.status == .ok)
+            }
+            let numbers = (0..<size >> 16).map { UInt8(truncatingIfNeeded: $0) }
+            let expected = numbers.flatMap { [UInt8](repeating: $0, count: 1 << 16) }
+            #expect(server.bodies == [BodyRecord(of: expected)])
+        }
+    }
+
+    @Test func aServerThatReadsNothingStallsTheUpload() async throws {
+        try await withServer([.readHead, .waitForCloseWithoutReading]) { server in
+            try await withClient { client, transport in
+                let body = HTTPRequestBody.bytes([UInt8](repeating: 1, count: 64 << 20))
+                let timeouts = HTTPTimeouts(firstByte: .seconds(50), stall: .milliseconds(300))
+                let (error, _) = await failure {
+                    _ = try await client.execute(post(server), body: body, options: .init(timeouts: timeouts))
+                }
+                #expect(error?.code == .stallTimeout)
+                #expect(await transport.census() == (0, 0))
+            }
+        }
+    }
+
+    /// The time for the answer counts from the last byte of the request.
+    @Test func aLongUploadIsNoLateAnswer() async throws {
+        let bytes = [UInt8](repeating: 1, count: 10 << 20)
+        try await withServer([.readHead, .readBody(pausing: .milliseconds(8)), .send(Self.answer)]) { server in
+            try await withClient { client, _ in
+                let timeouts = HTTPTimeouts(firstByte: .milliseconds(700), stall: .seconds(10))
+                let start = ContinuousClock.now
+                let response = try await client.execute(
+                    post(server), body: .stream(Pieces(bytes)), options: .init(timeouts: timeouts))
+                #expect(response.status == .ok)
+                #expect(ContinuousClock.now - start > .milliseconds(700))
+            }
+        }
+    }
+
+    @Test(arguments: [0, 100_000]) func anEarlyRefusalIsTheAnswer(_ read: Int) async throws {
+        let refusal = "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno!"
+        try await withServer([.readHead, .readSome(read), .send(refusal)]) { server in
+            try await withClient { client, transport in
+                for _ in 0..<20 {
+                    let body = HTTPRequestBody.stream(Pieces([UInt8](repeating: 1, count: 32 << 20)), length: 32 << 20)
+                    let response = try await client.execute(post(server), body: body)
+                    #expect(response.status == .contentTooLarge)
+                    #expect(try await response.body.collect(upTo: 3) == Array("no!".utf8))
+                }
+                #expect(await transport.census().transfers == 0)
+            }
+        }
+    }
+
+    @Test func anEarlyAnswerThatIsWholeIsTheAnswer() async throws {
+        try await withServer([.readHead, .send(Self.answer), .pause(.milliseconds(50))]) { server in
+            try await withClient { client, _ in
+                let body = HTTPRequestBody.bytes([UInt8](repeating: 1, count: 32 << 20))
+                let response = try await client.execute(post(server), body: body)
+                #expect(response.status == .ok)
+                #expect(try await response.body.collect(upTo: 3) == Array("ok".utf8))
+            }
+        }
+    }
+
+    /// Answer and request at the same time: what goes in comes out.
+    @Test func bothDirectionsFlowAtOnce() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 4000000\r\n\r\n"
+        let script: [RawServer.Step] = [.readHead, .send(head), .fill(2_000_000), .readBody(), .fill(2_000_000)]
+        try await withServer(script) { server in
+            var configuration = HTTPClient.Configuration()
+            configuration.limits.bufferedBytes = 1  // every chunk pauses the answer while the request goes on
+            try await withClient(configuration) { client, _ in
+                let bytes = [UInt8](repeating: 5, count: 3_000_000)
+                let body = HTTPRequestBody.stream(Pieces(bytes), length: 3_000_000)
+                let response = try await client.execute(post(server), body: body)
+                #expect(try await response.body.discard() == 4_000_000)
+                #expect(server.bodies == [BodyRecord(of: bytes)])
+            }
+        }
+    }
+
+    @Test func aConnectionThatBreaksIsAnError() async throws {
+        try await withServer([.readHead, .readSome(10_000), .reset]) { server in
+            try await withClient { client, transport in
+                let body = HTTPRequestBody.bytes([UInt8](repeating: 1, count: 32 << 20))
+                let (error, _) = await failure { _ = try await client.execute(post(server), body: body) }
+                #expect(error?.code == .connectionReset)
+                #expect(error?.requestDisposition == .maybeProcessed)
+                #expect(await transport.census() == (0, 0))
+            }
+        }
+    }
+
+    // MARK: Cancelling
+
+    @Test func cancellingEndsTheProducerAndTheConnection() async throws {
+        let isCancelled = Locked(false)
+        try await withServer([.readHead, .readBody()]) { server in
+            try await withClient { client, transport in
+                let body = HTTPRequestBody.stream(
+                    Asking { number in
+                        guard number > 2 else { return [UInt8](repeating: 1, count: 10_000) }
+                        return try await withTaskCancellationHandler {
+                            try await Task.sleep(for: .seconds(1000))
+                            return nil
+                        } onCancel: {
+                            isCancelled.withLock { $0 = true }
+                        }
+                    })
+                let task = Task { _ = try await client.execute(post(server), body: body) }
+                while (server.bodies.first?.count ?? 0) < 30_000 { try await Task.sleep(for: .milliseconds(1)) }
+                let start = ContinuousClock.now
+                task.cancel()
+                await #expect(throws: CancellationError.self) { try await task.value }
+                #expect(await transport.census() == (0, 0))
+                try await eventually { isCancelled.withLock { $0 } && server.connections[0].closedAt != nil }
+                #expect(ContinuousClock.now - start < Timing.slack(.milliseconds(500)))
+            }
+        }
+    }
+
+    /// A producer that waits for room is let go, and so is what it holds.
+    @Test func cancellingAgainstAServerThatDoesNotReadLeavesNothing() async throws {
+        final class Held: Sendable {}
+        weak var held: Held?
+        try await withServer([.readHead, .waitForCloseWithoutReading]) { server in
+            try await withClient { client, transport in
+                var task: Task<Void, any Error>?
+                do {
+                    let object = Held()
+                    held = object
+                    let body = HTTPRequestBody.stream(
+                        Asking { _ in
+                            withExtendedLifetime(object) { [UInt8](repeating: 1, count: 1 << 20) }
+                        })
+                    task = Task { [post = try post(server)] in _ = try await client.execute(post, body: body) }
+                }
+                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await Task.sleep(for: .milliseconds(200))
+                task?.cancel()
+                await #expect(throws: CancellationError.self) { try await task?.value }
+                #expect(await transport.census() == (0, 0))
+                task = nil
+                try await eventually("the producer is let go") { held == nil }
+            }
+        }
+    }
+
+    @Test func cancellingAtAnyTimeEndsOnce() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try directory.write("upload", [UInt8](repeating: 1, count: 3 << 20))
+        let path = directory.path.appending("upload")
+        try await withServer([.readHead, .readBody(pausing: .milliseconds(1)), .send(Self.answer), .loop]) { server in
+            try await withClient { client, transport in
+                for round in 0..<60 {
+                    let body =
+                        round.isMultiple(of: 2)
+                        ? HTTPRequestBody.file(path) : .stream(Pieces([UInt8](repeating: 1, count: 3 << 20)))
+                    let task = Task { _ = try await client.execute(post(server), body: body) }
+                    try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))
+                    task.cancel()
+                    do { try await task.value } catch { #expect(error is CancellationError) }
+                    #expect(await transport.census().transfers == 0)
+                }
+            }
+        }
+        try await eventually("no descriptor of the file is left") { !isOpen(path) }
+    }
+
+    /// Whether the process has a descriptor of this file.
+    private func isOpen(_ path: FilePath) -> Bool {
+        (0..<1024).contains { number in
+            var target = [CChar](repeating: 0, count: 256)
+            let count = readlink("/proc/self/fd/\(number)", &target, target.count)
+            guard count > 0 else { return false }
+            return String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) == path.string
+        }
+    }
+
+    // MARK: Memory
+
+    /// 64 MiB through a file and through a stream, with no more than the marks in memory.
+    @Test(arguments: [true, false]) func aGreatBodyIsNeverHeld(_ isFile: Bool) async throws {
+        let (piece, count) = (1 << 16, 1024)
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        var expected = BodyRecord()
+        let path = directory.path.appending("upload")
+        let file = try FileDescriptor.open(path, .writeOnly, options: .create, permissions: .ownerReadWrite)
+        for number in 0..<count {
+            let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: piece)
+            bytes.withUnsafeBytes { expected.append($0) }
+            if isFile { try file.writeAll(bytes) }
+        }
+        expected.finish()
+        try file.close()
+        try await withServer(Self.script) { server in
+            try await withClient { client, _ in
+                let before = Memory.resident
+                let peak = Memory.resetPeak()
+                let stream = Asking { number in
+                    number < count ? [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: piece) : nil
+                }
+                let body = isFile ? HTTPRequestBody.file(path) : .stream(stream)
+                let response = try await client.execute(try post(server), body: body)
+                #expect(response.status == .ok)
+                let growth = (peak ? Memory.peak : Memory.resident) - before
+                #expect(Timing.isInstrumented || growth < 24 << 20, "grew by \(growth >> 10) KiB")
+            }
+            #expect(server.bodies == [expected])
+        }
+    }
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkTesting
+
+@testable import UplinkHTTP
+
+@Suite(.timeLimit(.minutes(1)))
+struct BasicAuthenticationTests {
+    private let transport = StubTransport()
+    private let origin = "https://a.example"
+
+    @Test(arguments: [
+        ("Aladdin", "open sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),  // RFC 7617, section 2
+        ("test", "123\u{A3}", "dGVzdDoxMjPCow=="),  // RFC 7617, section 2.1
+        ("", "", "Og=="), ("a", "b:c", "YTpiOmM="), ("ab", "c?>", "YWI6Yz8+"),
+    ])
+    func theCredentialIsSentInUTF8(_ user: String, _ password: String, _ encoded: String) async throws {
+        transport.answer("https://a.example/", .text("a"))
+        let client = HTTPClient(transport, try .basic(for: [origin], user: user, password: password))
+        _ = try await client.get("https://a.example/")
+        #expect(transport.requests.first?.head.headerFields[.authorization] == "Basic \(encoded)")
+    }
+
+    @Test func onlyItsOriginsGetIt() async throws {
+        transport.respond { _ in .text("a") }
+        let client = HTTPClient(
+            transport, try .basic(for: [origin, "http://b.example:8080"], user: "u", password: "p"))
+        for url in [
+            "https://a.example/x", "https://a.example:443/", "http://b.example:8080/", "http://a.example/",
+            "https://a.example:8443/", "https://sub.a.example/", "https://b.example:8080/",
+        ] { _ = try await client.get(url) }
+        let isSent = transport.requests.map { $0.head.headerFields[.authorization] != nil }
+        #expect(isSent == [true, true, true, false, false, false, false])
+    }
+
+    @Test func redirectsToOtherOriginsAndBackGoWithout() async throws {
+        transport.answer("https://a.example/", .redirect(to: "/2"))
+        transport.answer("https://a.example/2", .redirect(to: "https://b.example/"))
+        transport.answer("https://b.example/", .redirect(to: "https://a.example/3"))
+        transport.answer("https://a.example/3", .text("a"))
+        _ = try await HTTPClient(transport, try .basic(for: [origin], user: "u", password: "p")).get(
+            "https://a.example/")
+        #expect(transport.requests.map { $0.head.headerFields[.authorization] != nil } == [true, true, false, false])
+    }
+
+    @Test func aRequestsOwnCredentialStays() async throws {
+        transport.answer("https://a.example/", .text("a"))
+        let client = HTTPClient(transport, try .basic(for: [origin], user: "u", password: "p"))
+        _ = try await client.get("https://a.example/", headers: [.authorization: "Own x"])
+        #expect(transport.requests.first?.head.headerFields[values: .authorization] == ["Own x"])
+    }
+
+    @Test(arguments: [("a:b", "c"), ("a\n", "c"), ("a", "c\u{0}"), ("a", "\u{7F}"), ("a", "\u{85}")])
+    func whatCannotBeSentIsAnError(_ user: String, _ password: String) {
+        let error = #expect(throws: HTTPClientError.self) {
+            try HTTPBasicAuthentication(for: ["https://a.example"], user: user, password: password)
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.message.contains("\(user):\(password)") == false)
+    }
+
+    @Test(arguments: [[], ["a.example"], ["https://a.example/x"], ["https://a.example/?q"], ["ftp://a.example"]])
+    func whatIsNoOriginIsAnError(_ origins: [String]) {
+        #expect(throws: HTTPClientError.self) { try HTTPBasicAuthentication(for: origins, user: "u", password: "p") }
+    }
+}
+
+private struct RefreshFailed: Error {}
+
+@Suite(.timeLimit(.minutes(1)))
+struct BearerAuthenticationTests {
+    private let transport = StubTransport()
+    private let asked = Notes<String?>()
+    private let url = "https://a.example/"
+
+    /// Answers 401 to all tokens but these.
+    private func accept(_ tokens: String...) {
+        transport.respond { request in
+            let isAccepted = tokens.contains { request.head.headerFields[.authorization] == "Bearer \($0)" }
+            return .text(isAccepted ? "yes" : "no", status: isAccepted ? .ok : .unauthorized)
+        }
+    }
+
+    /// Gives t1, t2, ….
+    private func bearer() throws -> HTTPBearerAuthentication {
+        try .bearer(for: ["https://a.example"]) { [asked] refused in
+            asked.add(refused)
+            return "t\(asked.all.count)"
+        }
+    }
+
+    @Test func oneTokenServesManyRequests() async throws {
+        accept("t1")
+        let client = HTTPClient(transport, try bearer())
+        for _ in 0..<3 { #expect(try await client.get(url).status == .ok) }
+        #expect(asked.all == [nil])
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test func aRefusedTokenIsReplacedAndTheRequestSentOnceMore() async throws {
+        accept("t2")
+        let client = HTTPClient(transport, try bearer())
+        for _ in 0..<2 { #expect(try await client.get(url).status == .ok) }
+        #expect(asked.all == [nil, "t1"])
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test func aSecondRefusalIsTheAnswer() async throws {
+        accept()
+        let response = try await HTTPClient(transport, try bearer()).get(url)
+        #expect(response.status == .unauthorized)
+        #expect(try await response.body.collect(upTo: 2) == Array("no".utf8))
+        #expect(asked.all == [nil, "t1"])
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func theSameTokenAgainIsNotSentAgain() async throws {
+        accept()
+        let client = HTTPClient(transport, try .bearer(for: ["https://a.example"]) { _ in "same" })
+        #expect(try await client.get(url).status == .unauthorized)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func fiftyRefusalsAtOnceAreOneRefresh() async throws {
+        accept("t2")
+        let gate = Gate()
+        let client = HTTPClient(
+            transport,
+            try .bearer(for: ["https://a.example"]) { [asked] refused in
+                asked.add(refused)
+                if refused != nil { await gate.pass() }
+                return refused == nil ? "t1" : "t2"
+            })
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<50 { group.addTask { [url] in try await client.get(url).status.code } }
+            try await eventually { transport.requests.count == 50 && gate.waiting == 1 }
+            gate.open()
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(asked.all == [nil, "t1"])
+        #expect(transport.requests.count == 100)
+    }
+
+    @Test func aFailedRefreshIsTheErrorOfAllAndTheNextRequestAsksAgain() async throws {
+        accept("t3")
+        let gate = Gate()
+        let client = HTTPClient(
+            transport,
+            try .bearer(for: ["https://a.example"]) { [asked] refused in
+                asked.add(refused)
+                if asked.all.count == 2 {
+                    await gate.pass()
+                    throw RefreshFailed()
+                }
+                return "t\(asked.all.count)"
+            })
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<10 {
+                group.addTask { [url] in
+                    do {
+                        _ = try await client.get(url)
+                        return false
+                    } catch { return error is RefreshFailed }
+                }
+            }
+            do {
+                try await eventually { transport.requests.count == 10 && gate.waiting == 1 }
+            } catch { Issue.record(error) }
+            for _ in 0..<1000 { await Task.yield() }  // so that all wait for the one that fails
+            gate.open()
+            for await isRefreshFailed in group { #expect(isRefreshFailed) }
+        }
+        #expect(try await client.get(url).status == .ok)
+        #expect(asked.all == [nil, "t1", "t1"])
+    }
+
+    @Test func whoWaitsMayLeaveAndTheLastOneEndsTheRefresh() async throws {
+        accept("t2")
+        let isCancelled = Notes<Bool>()
+        let client = HTTPClient(
+            transport,
+            try .bearer(for: ["https://a.example"]) { refused in
+                if refused == nil { return "t1" }
+                do {
+                    try await Task.sleep(for: .seconds(100))
+                } catch { isCancelled.add(true) }
+                return "t2"
+            })
+        let first = Task { [url] in try await client.get(url).status }
+        let second = Task { [url] in try await client.get(url).status }
+        try await eventually { transport.requests.count == 2 }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await first.value }
+        #expect(isCancelled.all.isEmpty)
+        second.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await second.value }
+        try await eventually { isCancelled.all == [true] }
+    }
+
+    @Test func theProviderMayUseTheClientItself() async throws {
+        transport.answer("https://a.example/token", .text("t1"))
+        transport.answer(url, .text("a"))
+        let box = Locked<HTTPClient?>(nil)
+        let client = HTTPClient(
+            transport,
+            try .bearer(for: ["https://a.example"]) { _ in
+                guard let client = box.withLock({ $0 }) else { return "" }
+                let body = try await client.get("https://a.example/token").body.collect(upTo: 10)
+                return String(decoding: body, as: UTF8.self)
+            })
+        box.withLock { $0 = client }
+        _ = try await client.get(url)
+        #expect(transport.requests.map { $0.head.headerFields[.authorization] } == [nil, "Bearer t1"])
+    }
+
+    @Test(arguments: ["", "a b", "=a", "a=b", "ä", "a\n", "="]) func whatIsNoTokenIsAnError(_ token: String)
+        async throws
+    {
+        let client = HTTPClient(transport, try .bearer(for: ["https://a.example"]) { _ in token })
+        let error = await clientError { _ = try await client.get(url) }
+        #expect(error?.code == .invalidRequest)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test(arguments: ["abcXYZ019-._~+/", "a=="]) func whatIsOneIsSent(_ token: String) async throws {
+        accept(token)
+        let client = HTTPClient(transport, try .bearer(for: ["https://a.example"]) { _ in token })
+        #expect(try await client.get(url).status == .ok)
+    }
+
+    @Test func otherOriginsGetNone() async throws {
+        transport.respond { _ in .text("a", status: .unauthorized) }
+        #expect(try await HTTPClient(transport, try bearer()).get("https://b.example/").status == .unauthorized)
+        #expect(asked.all.isEmpty)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func aTokenThatComesLateIsUsedInsteadOfAskingAgain() {
+        var machine = TokenMachine()
+        #expect(machine.token(insteadOf: nil) == .ask(refused: nil))
+        machine.received("a")
+        #expect(machine.token(insteadOf: nil) == .use("a"))
+        #expect(machine.token(insteadOf: "a") == .ask(refused: "a"))
+        #expect(machine.token(insteadOf: nil) == .ask(refused: "a"))
+        machine.received("a")
+        #expect(machine.phase == .refused("a"))
+        machine.received("b")
+        #expect(machine.token(insteadOf: "a") == .use("b"))
+        machine.wasRefused("a")
+        #expect(machine.phase == .valid("b"))
+        machine.wasRefused("b")
+        #expect(machine.token(insteadOf: nil) == .ask(refused: "b"))
+    }
+}

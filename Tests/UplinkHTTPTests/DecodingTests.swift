@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import Testing
+
+@testable import UplinkHTTP
+
+/// Undoing content codings, without zlib: with codings that are easily undone.
+@Suite(.timeLimit(.minutes(1)))
+struct DecodingTests {
+    /// Each byte stands for so many of its kind; a zero ends.
+    private final class Repeating: ContentDecoder, @unchecked Sendable {  // one test, one thread
+        private let times: Int
+        private var pending: (byte: UInt8, count: Int) = (0, 0)
+        private(set) var isComplete = false
+
+        init(times: Int) { self.times = times }
+
+        func decode(
+            _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+        ) throws(DecodingFault) -> (taken: Int, made: Int) {
+            guard !isComplete, input.first != 0xFF else { throw .damaged }
+            var taken = 0
+            if pending.count == 0, let byte = input.first {
+                taken = 1
+                if byte == 0 { isComplete = true } else { pending = (byte, times) }
+            }
+            let made = min(pending.count, output.count)
+            for index in 0..<made { output[index] = pending.byte }
+            pending.count -= made
+            return (taken, made)
+        }
+    }
+
+    private func body(_ pieces: [[UInt8]], times: Int, maximumRatio: Int = 1000) -> HTTPBody {
+        let rest = pieces.makeIterator()
+        let source = PulledSource(next: { [box = Box(rest)] in box.next() })
+        let reader = BodyReader(source)
+        let machine = DecodingMachine(Repeating(times: times), maximumRatio: maximumRatio)
+        return HTTPBody(
+            framing: .chunked, contentLength: nil, source: DecodedSource(source, machine, keeping: reader))
+    }
+
+    private final class Box: @unchecked Sendable {  // one test, one reader
+        private var pieces: IndexingIterator<[[UInt8]]>
+        init(_ pieces: IndexingIterator<[[UInt8]]>) { self.pieces = pieces }
+        func next() -> [UInt8]? { pieces.next() }
+    }
+
+    @Test func whatCameIsDecodedInItsOrder() async throws {
+        let decoded = try await body([[1, 2], [], [3], [0]], times: 3).collect(upTo: 100)
+        #expect(decoded == [1, 1, 1, 2, 2, 2, 3, 3, 3])
+    }
+
+    @Test func eachPieceIsReadableBeforeTheNextOneComes() async throws {
+        var iterator = body([[1], [2], [0]], times: 2).makeAsyncIterator()
+        #expect(try await iterator.next()?.bytes == [1, 1])
+        #expect(try await iterator.next()?.bytes == [2, 2])
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func aPieceThatBecomesMuchComesInSlabs() async throws {
+        var (sizes, total): ([Int], Int) = ([], 0)
+        for try await chunk in body([[7, 0]], times: 300_000) {
+            sizes.append(chunk.count)
+            total += chunk.count
+        }
+        #expect(total == 300_000)
+        #expect(sizes.allSatisfy { $0 <= SlabPool.slabSize } && sizes.count == 3)
+    }
+
+    @Test func aSlabThatIsExactlyFullLosesNothing() async throws {
+        let decoded = try await body([[7, 8, 0]], times: SlabPool.slabSize).collect(upTo: 1 << 20)
+        #expect(decoded.count == 2 * SlabPool.slabSize)
+        #expect(decoded.first == 7 && decoded.last == 8)
+    }
+
+    @Test func whatBreaksOffIsAnError() async {
+        await #expect(throws: HTTPClientError.self) { try await body([[1], [2]], times: 2).collect(upTo: 100) }
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await body([[1, 2]], times: 2).collect(upTo: 100)
+        }
+        #expect(error?.code == .truncated)
+        #expect(error?.receivedBytes == 2)
+    }
+
+    @Test func whatIsDamagedIsAnError() async {
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await body([[1, 0xFF]], times: 2).collect(upTo: 100)
+        }
+        #expect(error?.code == .invalidEncoding)
+    }
+
+    @Test func nothingAtAllIsAnEmptyBody() async throws {
+        #expect(try await body([], times: 2).collect(upTo: 1).isEmpty)
+    }
+
+    @Test func whatGrowsTooMuchIsAnErrorAndALittleIsNot() async throws {
+        #expect(try await body([[1, 0]], times: 1 << 20, maximumRatio: 2).collect(upTo: 1 << 21).count == 1 << 20)
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await body([[1, 2, 3, 0]], times: 1 << 20, maximumRatio: 1000).collect(upTo: 1 << 30)
+        }
+        #expect(error?.code == .compressionRatioExceeded)
+    }
+
+    @Test(arguments: [
+        ("gzip", ["gzip"]), (" GZIP , identity", ["gzip"]), ("identity", []), ("deflate, gzip", ["deflate", "gzip"]),
+    ])
+    func codingsAreReadInTheirOrder(field: String, names: [String]) {
+        let response = HTTPResponse(status: .ok, headerFields: [.contentEncoding: field])
+        #expect(ContentCoding.names(in: response) == names)
+    }
+
+    @Test func tooManyCodingsAreRefused() {
+        let response = HTTPResponse(status: .ok, headerFields: [.contentEncoding: "gzip, gzip, gzip"])
+        let error = #expect(throws: HTTPClientError.self) {
+            _ = try ContentCoding.decoded(HTTPBody([1]), of: response, limits: HTTPLimits())
+        }
+        #expect(error?.code == .tooManyEncodings)
+    }
+
+    @Test func anUnknownCodingIsRefused() {
+        let response = HTTPResponse(status: .ok, headerFields: [.contentEncoding: "br"])
+        let error = #expect(throws: HTTPClientError.self) {
+            _ = try ContentCoding.decoded(HTTPBody([1]), of: response, limits: HTTPLimits())
+        }
+        #expect(error?.code == .unsupportedEncoding)
+    }
+}

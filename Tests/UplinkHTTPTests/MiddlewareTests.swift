@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import Testing
+import UplinkCore
+import UplinkHTTP
+import UplinkTesting
+
+/// Notes when a request goes in and when its answer comes out.
+private struct Tracer: HTTPMiddleware {
+    let name: String
+    let notes: Notes<String>
+
+    func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        notes.add("\(name)> \(request.head.path ?? "") \(request.attempt)")
+        do {
+            let response = try await next(request)
+            notes.add("\(name)< \(response.head.status.code)")
+            return response
+        } catch {
+            notes.add("\(name)! ")
+            throw error
+        }
+    }
+}
+
+/// Adds a field.
+private struct Adding: HTTPMiddleware {
+    let name: HTTPField.Name
+    let value: String
+
+    func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        var request = request
+        request.head.headerFields.append(HTTPField(name: name, value: value))
+        return try await next(request)
+    }
+}
+
+/// Answers by itself.
+private struct Answering: HTTPMiddleware {
+    let status: HTTPResponse.Status
+
+    func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        HTTPTransportResponse(head: HTTPResponse(status: status), body: HTTPBody([1, 2, 3]))
+    }
+}
+
+private struct OwnError: Error {}
+
+/// Fails by itself.
+private struct Failing: HTTPMiddleware {
+    func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        throw OwnError()
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct MiddlewareTests {
+    private let transport = StubTransport()
+    private let notes = Notes<String>()
+    private let url = "http://a.example/"
+
+    @Test func theFirstIsTheOutermostAndEachRedirectPasses() async throws {
+        transport.answer(url, .redirect(to: "/b"))
+        transport.answer("\(url)b", .text("b"))
+        let client = HTTPClient(transport, Tracer(name: "1", notes: notes), Tracer(name: "2", notes: notes))
+        #expect(try await client.get(url).status == .ok)
+        #expect(notes.all == ["1> / 1", "2> / 1", "2< 302", "1< 302", "1> /b 1", "2> /b 1", "2< 200", "1< 200"])
+    }
+
+    @Test func insideOfARetryEachAttemptIsSeenOutsideOne() async throws {
+        transport.answerOnce(nil, url, .error(.notSent), .text("a"))
+        var policy = HTTPRetryPolicy()
+        policy.initialPause = .zero
+        let client = HTTPClient(
+            transport, Tracer(name: "out", notes: notes), .retry(policy), Tracer(name: "in", notes: notes))
+        #expect(try await client.get(url).status == .ok)
+        #expect(notes.all == ["out> / 1", "in> / 1", "in! ", "in> / 2", "in< 200", "out< 200"])
+    }
+
+    @Test func whatAMiddlewareAddsIsSentAndChecked() async throws {
+        transport.answer(url, .text("a"))
+        let name = HTTPField.Name("X-A")!
+        _ = try await HTTPClient(transport, Adding(name: name, value: "1")).get(url)
+        #expect(transport.requests.first?.head.headerFields[name] == "1")
+        let error = await clientError {
+            _ = try await HTTPClient(transport, Adding(name: .connection, value: "close")).get(url)
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func whatAMiddlewareAddsDoesNotFollowARedirect() async throws {
+        transport.answer(url, .redirect(to: "http://b.example/"))
+        transport.answer("http://b.example/", .text("b"))
+        let name = HTTPField.Name("X-A")!
+        _ = try await HTTPClient(transport, Adding(name: name, value: "1")).get(url, headers: [.accept: "x"])
+        #expect(transport.requests.map { $0.head.headerFields[values: name] } == [["1"], ["1"]])
+        #expect(transport.requests.map { $0.head.headerFields[.accept] } == ["x", "x"])
+    }
+
+    @Test func aMiddlewareMayAnswerByItself() async throws {
+        let events = HTTPEvents()
+        let response = try await HTTPClient(transport, Answering(status: .accepted)).get(
+            url, options: .init(events: events))
+        #expect(response.status == .accepted)
+        #expect(try await response.body.collect(upTo: 3) == [1, 2, 3])
+        #expect(transport.requests.isEmpty)
+        #expect(await events.kinds() == ["finished"])
+    }
+
+    @Test func aMiddlewaresErrorComesThroughUnchanged() async throws {
+        let events = HTTPEvents()
+        await #expect(throws: OwnError.self) {
+            _ = try await HTTPClient(transport, .retry(), Failing()).get(url, options: .init(events: events))
+        }
+        #expect(await events.kinds() == ["failed"])
+    }
+
+    @Test func sensitiveFieldsOfARequestDoNotFollowARedirectToAnotherOrigin() async throws {
+        transport.answer(url, .redirect(to: "http://b.example/"))
+        transport.answer("http://b.example/", .text("b"))
+        let name = HTTPField.Name("X-Key")!
+        _ = try await HTTPClient(transport: transport).get(
+            url, headers: [name: "k"], options: .init(sensitiveFields: [name]))
+        #expect(transport.requests.map { $0.head.headerFields[name] } == ["k", nil])
+    }
+}

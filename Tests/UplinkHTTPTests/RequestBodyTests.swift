@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import UplinkHTTP
+
+@Suite(.timeLimit(.minutes(1)))
+struct RequestBodyTests {
+    private struct Broken: Error {}
+
+    /// A sequence that can be iterated as often as one likes.
+    struct Pieces: AsyncSequence, Sendable {
+        let pieces: [[UInt8]]
+
+        struct Iterator: AsyncIteratorProtocol {
+            var rest: ArraySlice<[UInt8]>
+            mutating func next() async throws -> [UInt8]? { rest.popFirst() }
+        }
+
+        func makeAsyncIterator() -> Iterator { Iterator(rest: pieces[...]) }
+    }
+
+    private func code(_ body: () async throws -> Void) async -> HTTPClientError.Code? {
+        await #expect(throws: HTTPClientError.self) { try await body() }?.code
+    }
+
+    @Test func bytesTextAndJSONAreWhatTheyAre() async throws {
+        #expect(HTTPRequestBody.none.length == nil)
+        #expect(HTTPRequestBody.bytes([1, 2]).length == 2)
+        #expect(HTTPRequestBody.bytes([1, 2]).contentType == nil)
+        #expect(try await HTTPRequestBody.text("ü").collect(upTo: 2) == [0xC3, 0xBC])
+        #expect(HTTPRequestBody.json([0x7B, 0x7D]).contentType == "application/json")
+        #expect(await code { _ = try await HTTPRequestBody.text("ab").collect(upTo: 1) } == .bodyTooLarge)
+    }
+
+    @Test func aSequenceIsSentPieceByPiece() async throws {
+        let large = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
+        let pieces = Pieces(pieces: [[1], [], [2, 3], large])
+        let body = HTTPRequestBody.stream(pieces, length: 300_003, isReplayable: true)
+        for _ in 0..<2 { #expect(try await body.collect(upTo: 300_003) == [1, 2, 3] + large) }
+        #expect(body.isReplayable && !body.isSpent)
+    }
+
+    @Test func aSequenceThatIsGoneIsNotSentAgain() async throws {
+        let body = HTTPRequestBody.stream(Pieces(pieces: [[1]]))
+        #expect(!body.isSpent)
+        _ = try await body.collect(upTo: 1)
+        #expect(body.isSpent)
+        #expect(await code { _ = try await body.collect(upTo: 1) } == .bodyNotReplayable)
+    }
+
+    @Test(arguments: [Int64(0), 1, 3]) func aWrongLengthIsAnError(_ length: Int64) async {
+        let body = HTTPRequestBody.stream(Pieces(pieces: [[1], [2]]), length: length)
+        #expect(await code { _ = try await body.collect(upTo: 9) } == .bodyLengthMismatch)
+    }
+
+    @Test func chunksOfAnotherBodyCanBeSent() async throws {
+        #expect(try await HTTPRequestBody.stream(HTTPBody([1, 2, 3])).collect(upTo: 3) == [1, 2, 3])
+    }
+
+    // MARK: Files
+
+    private func withDirectory(_ body: (TemporaryDirectory) async throws -> Void) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try await body(directory)
+    }
+
+    @Test(arguments: [0, 1, 131_071, 131_072, 131_073, 1_000_000]) func aFileIsSentAsItIs(_ size: Int) async throws {
+        try await withDirectory { directory in
+            let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+            try directory.write("file", bytes)
+            let body = HTTPRequestBody.file(directory.path.appending("file"))
+            #expect(try await body.prepare(blocking: InlineWork()).length == Int64(size))
+            for _ in 0..<2 { #expect(try await body.collect(upTo: size) == bytes) }
+        }
+    }
+
+    @Test(arguments: [-1, 1]) func aFileThatChangesMeanwhileIsAnError(_ change: Int) async throws {
+        try await withDirectory { directory in
+            let bytes = [UInt8](repeating: 1, count: 200_000)
+            try directory.write("file", bytes)
+            let body = HTTPRequestBody.file(directory.path.appending("file"))
+            guard case .production(let production) = try await body.prepare(blocking: InlineWork()).content else {
+                Issue.record("no production")
+                return
+            }
+            let code = await code {
+                try await production.run(
+                    BodySink { _ in try directory.write("file", Array((bytes + [1]).prefix(bytes.count + change))) })
+            }
+            #expect(code == .bodyLengthMismatch)
+        }
+    }
+
+    @Test func whatIsNoRegularFileIsRefused() async throws {
+        for path in ["/nonexistent", "/dev/null", "/tmp"] as [FilePath] {
+            let error = await #expect(throws: HTTPClientError.self) {
+                try await HTTPRequestBody.file(path).collect(upTo: 0)
+            }
+            #expect(error?.code == .fileFailed)
+            #expect(error?.requestDisposition == .notSent)
+        }
+    }
+
+    // MARK: Fields from strings
+
+    @Test func fieldsFromStringsAreChecked() async throws {
+        let fields = try HTTPFields(checking: [("X-A", " b\tc "), ("x-a", ""), ("Accept", "ü")])
+        #expect(fields[values: HTTPField.Name("X-A")!] == ["b\tc", ""])
+        #expect(fields[.accept] == "ü")
+        let bad = [
+            ("", "x"), ("X A", "x"), ("X-A:", "x"), ("X-A\r\nX-B", "x"), ("ü", "x"), ("X\u{0}", "x"),
+            ("X-A", "b\r\nX: y"),
+            ("X-A", "b\nc"), ("X-A", "\r"), ("X-A", "\u{0}"), ("X-A", "\u{7F}"), ("X-A", "\u{1B}[m"),
+        ]
+        for field in bad {
+            let code = await code { _ = try HTTPFields(checking: [field]) }
+            #expect(code == .invalidRequest, "\(field)")
+        }
+    }
+}
