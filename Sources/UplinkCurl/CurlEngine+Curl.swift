@@ -9,6 +9,8 @@ extension CurlEngine {
 
     func socketIsReady(_ descriptor: curl_socket_t, _ readiness: Readiness, in number: UInt64) {
         guard let generation = generation(number), let socket = generation.sockets[descriptor] else { return }
+        // An idle connection that its other end has closed, which libcurl sees when it would use it again.
+        guard socket.isWanted else { return socket.stop() }
         var events: CInt = 0
         if readiness.contains(.readable) { events |= CURL_CSELECT_IN }
         if readiness.contains(.writable) { events |= CURL_CSELECT_OUT }
@@ -24,6 +26,17 @@ extension CurlEngine {
         var running: CInt = 0
         check(curl_multi_socket_action(multi.curl, descriptor, events, &running), of: generation)
         scheduleTurn()
+    }
+
+    /// Calls libcurl as long as it wants to be called at once: with a timer, each of these would wait for another turn.
+    func actOnWhatIsDue(in generation: Generation) {
+        var rounds = 0
+        while let multi = generation.multi, generation.takeDue() {
+            var running: CInt = 0
+            check(curl_multi_socket_action(multi.curl, uplink_socket_timeout, 0, &running), of: generation)
+            rounds += 1
+            guard rounds < 8 else { return act(in: generation.number, on: uplink_socket_timeout, 0) }
+        }
     }
 
     /// Anything but success leaves the multi in no state to go on with.

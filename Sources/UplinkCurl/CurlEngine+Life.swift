@@ -37,7 +37,7 @@ extension CurlEngine {
     // MARK: For tests
 
     var census: (transfers: Int, sockets: Int) {
-        (transfers.count, generations.reduce(0) { $0 + $1.sockets.count })
+        (transfers.count, generations.reduce(0) { $0 + $1.sockets.values.count(where: \.isWanted) })
     }
 
     var generationCount: Int { generations.count }

@@ -11,11 +11,8 @@ extension CurlEngine {
         guard !isTurnScheduled else { return }
         isTurnScheduled = true
         do throws(EventLoopError) {
-            // The closure keeps the engine, whose last owner may be the message that is being handled.
-            try atEndOfTurn { [self] engine in
-                engine.finishTurn()
-                withExtendedLifetime(self) {}
-            }
+            // Its last owner may be the message that is being handled.
+            try atEndOfTurnKeepingSelf { $0.finishTurn() }
         } catch {
             finishTurn()  // the loop has ended: nobody must wait for its next turn
         }
@@ -23,7 +20,10 @@ extension CurlEngine {
 
     private func finishTurn() {
         isTurnScheduled = false
-        for generation in generations { harvest(generation) }
+        for generation in generations {
+            actOnWhatIsDue(in: generation)
+            harvest(generation)
+        }
         for generation in generations where generation.breakdown != nil { rebuild(generation) }
         openGates()
         let now = Monotonic.now

@@ -53,7 +53,7 @@ actor CurlEngine: LoopActor {
 
     /// Runs a message on the loop, after those that were sent before. From any thread.
     nonisolated func post(_ message: @escaping @Sendable (isolated CurlEngine) -> Void) {
-        eventLoop.execute { self.assumeIsolated { message($0) } }
+        eventLoop.execute { self.enter { message($0) } }
     }
 
     // MARK: Messages
@@ -125,13 +125,14 @@ actor CurlEngine: LoopActor {
     }
 
     private func start(_ transfer: CurlTransfer) {
-        guard let generation = try? prepare(), let multi = generation.multi, let handle = EasyHandle() else {
+        guard let generation = try? prepare(), let multi = generation.multi, let handle = generation.handle() else {
             return end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OUT_OF_MEMORY)
         }
         transfer.handle = handle
         transfer.generation = generation
         generation.transfers += 1
         handle.configure(for: transfer, settings)
+        handle.setClosing(Unmanaged.passUnretained(generation).toOpaque())
         handle.set(CURLOPT_SHARE, pointer: multi.share)
         guard handle.firstError == CURLE_OK else {
             return end(transfer, transfer.machine.engineFinished(succeeded: false), code: handle.firstError)
@@ -168,6 +169,7 @@ actor CurlEngine: LoopActor {
             }
             if let multi = generation.multi { curl_multi_remove_handle(multi.curl, handle.curl) }
             generation.transfers -= 1
+            if outcome == nil { generation.takeBack(handle) }
             (transfer.handle, transfer.generation) = (nil, nil)
         }
         transfers[transfer.id] = nil

@@ -32,6 +32,7 @@ extension CurlTransfer {
         let kind = wish.pointee.socktype | CInt(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(wish.pointee.family, kind, wish.pointee.`protocol`)
         guard descriptor >= 0 else { return descriptor }
+        generation.socketGone(descriptor)  // what had the number before
         sockets.add(generation.connections.opened(descriptor))
         generation.hasOpenedSocket = true
         if wish.pointee.family != AF_UNIX, let limit = configuration.unacknowledgedTimeout {

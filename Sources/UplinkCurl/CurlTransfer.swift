@@ -75,7 +75,11 @@ final class CurlTransfer {
     func refuse(_ error: HTTPClientError) { refusal = refusal ?? error }
 
     /// libcurl is about to send the request.
-    func requestGoesOut(now: Int64) { machine.requestGoesOut(now: now) }
+    func requestGoesOut(now: Int64) {
+        machine.requestGoesOut(now: now)
+        // With several, nobody says which of them it is.
+        if sockets.sinceRequest == 1, let socket = sockets.all.last { generation?.socketConnected(socket.descriptor) }
+    }
 
     /// libcurl brings a line of a head or of the trailers. False stops the transfer.
     func takeHeader(_ line: UnsafeRawBufferPointer, now: Int64) -> Bool {
@@ -140,8 +144,9 @@ final class ActiveTransfers {
 
     func note(_ id: UInt64) { if ids.last != id { ids.append(id) } }
 
-    func takeAll() -> Set<UInt64> {
-        defer { ids.removeAll(keepingCapacity: true) }
-        return Set(ids)
+    /// Those that were noted, some more than once, which does no harm.
+    func takeAll() -> [UInt64] {
+        defer { ids = [] }
+        return ids
     }
 }

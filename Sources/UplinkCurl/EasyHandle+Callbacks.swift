@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
+import Glibc
 import UplinkHTTP
 
 extension EasyHandle {
@@ -30,6 +31,16 @@ extension EasyHandle {
             uplink_easy_set_opensocket(curl) { box, _, address in
                 guard let transfer = CurlTransfer.recover(box), let address else { return -1 }
                 return transfer.openSocket(address)
+            })
+    }
+
+    /// - Parameter generation: Its box, which libcurl keeps with the connection, beyond the transfer.
+    func setClosing(_ generation: UnsafeMutableRawPointer) {
+        set(CURLOPT_CLOSESOCKETDATA, pointer: generation)
+        note(
+            uplink_easy_set_closesocket(curl) { box, descriptor in
+                Generation.recover(box)?.socketGone(descriptor)
+                return close(descriptor)
             })
     }
 }

@@ -5,7 +5,7 @@ import HTTPTypes
 import UplinkCore
 import UplinkHTTP
 
-/// An easy handle, with everything that must live as long as it: lists and the error buffer. Made for one transfer.
+/// An easy handle, with everything that must live as long as it: lists and the error buffer. For one transfer at a time.
 final class EasyHandle {
     let curl: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
@@ -17,6 +17,16 @@ final class EasyHandle {
         self.curl = curl
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        set(CURLOPT_ERRORBUFFER, pointer: errorText)
+    }
+
+    /// Makes the handle as good as new. It must have left the multi, and be used with the same share again.
+    func reset() {
+        curl_easy_reset(curl)
+        for list in lists { curl_slist_free_all(list) }
+        lists.removeAll(keepingCapacity: true)
+        firstError = CURLE_OK
+        errorText.pointee = 0
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
     }
 

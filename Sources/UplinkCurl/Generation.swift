@@ -12,8 +12,14 @@ final class Generation {
     unowned let engine: CurlEngine
     let connections: ConnectionTable
     private(set) var multi: CurlMulti?
-    let timer: LoopTimer
+    private let timer: LoopTimer
+    private var isTimerSet = false
+    /// libcurl wants to be called at once: when the turn ends.
+    private var isDue = false
     var sockets: [curl_socket_t: WatchedSocket] = [:]
+    /// Handles for later transfers; 5 KB each.
+    private var idleHandles: [EasyHandle] = []
+    private static let keptHandles = 64
     /// The transfers that libcurl has.
     var transfers = 0
     /// A connection was opened: somebody's name has been resolved.
@@ -44,27 +50,56 @@ final class Generation {
     /// Closes the connections; the callbacks are called meanwhile. No transfer may be left.
     func cleanUp() {
         isCleaningUp = true
+        idleHandles = []  // they hold the share
         multi?.cleanUp()
         multi = nil
         for socket in sockets.values { socket.close() }
         sockets = [:]
         timer.stop()
+        isDue = false
     }
+
+    /// Whether libcurl has asked to be called at once since this was asked last.
+    func takeDue() -> Bool {
+        defer { isDue = false }
+        return isDue
+    }
+
+    // MARK: Easy handles
+
+    /// A handle with nothing set: one that has been used before, if there is one.
+    func handle() -> EasyHandle? { idleHandles.popLast() ?? EasyHandle() }
+
+    /// Keeps the handle of a transfer that ended well, and whose memory libcurl has left as it was made.
+    func takeBack(_ handle: EasyHandle) {
+        guard idleHandles.count < Self.keptHandles, multi != nil else { return }
+        handle.reset()
+        idleHandles.append(handle)
+    }
+
+    // MARK: Sockets
+
+    /// A connection has been made on the socket: from here on its closing will be told.
+    func socketConnected(_ descriptor: curl_socket_t) { sockets[descriptor]?.isConnected = true }
+
+    /// The number is no socket any more that we know, or another one.
+    func socketGone(_ descriptor: curl_socket_t) { sockets.removeValue(forKey: descriptor)?.close() }
 
     // MARK: libcurl's callbacks: nothing in here calls libcurl
 
     func socketChanged(_ descriptor: curl_socket_t, to change: CInt) {
         guard change != CURL_POLL_REMOVE else {
+            // A connection stays watched for its next transfer; stopping and starting would be two system calls for each.
+            if let socket = sockets[descriptor], socket.isConnected { return socket.rest() }
             // libcurl may have closed the descriptor by now; closing the watcher does not mind.
-            sockets.removeValue(forKey: descriptor)?.close()
-            return
+            return socketGone(descriptor)
         }
         guard !isCleaningUp else { return }
         var interest: Readiness = []
         if change & CURL_POLL_IN != 0 { interest.insert(.readable) }
         if change & CURL_POLL_OUT != 0 { interest.insert(.writable) }
         if let known = sockets[descriptor] { return known.watch(for: interest) }
-        let made = engine.assumeIsolated { [number] engine in
+        let made = engine.enter { [number] engine in
             Result { () throws(EventLoopError) in
                 try DescriptorWatcher(of: descriptor, for: engine) { engine, readiness in
                     engine.socketIsReady(descriptor, readiness, in: number)
@@ -78,13 +113,19 @@ final class Generation {
             socket.watch(for: interest)
         case .failure(let error):
             breakdown = error.message
-            engine.assumeIsolated { $0.scheduleTurn() }
+            engine.enter { $0.scheduleTurn() }
         }
     }
 
     func timerChanged(to milliseconds: Int) {
         guard !isCleaningUp else { return }
-        if milliseconds < 0 { timer.stop() } else { timer.start(after: .milliseconds(milliseconds)) }
+        isDue = milliseconds == 0  // every way into libcurl ends in a turn's end
+        if milliseconds > 0 {
+            timer.start(after: .milliseconds(milliseconds))
+        } else if isTimerSet {
+            timer.stop()
+        }
+        isTimerSet = milliseconds > 0
     }
 }
 
@@ -92,22 +133,38 @@ final class Generation {
 final class WatchedSocket {
     private let watcher: DescriptorWatcher
     private var interest: Readiness = []
-    /// libuv has stopped the watcher because of an error on the socket.
+    /// libuv has stopped the watcher because of an error on the socket, or we have.
     private var isStopped = false
+    /// libcurl wants to hear of it now.
+    private(set) var isWanted = false
+    /// It is a connection, whose closing libcurl tells (`CLOSESOCKETFUNCTION`). Sockets that have not become one are
+    /// closed without a word.
+    var isConnected = false
 
     init(_ watcher: DescriptorWatcher) { self.watcher = watcher }
 
-    /// Watches for this alone. Registers anew even when nothing changed: the number may be another socket's by now.
+    /// Watches for this alone. Registers anew even when nothing changed, unless it is a connection: else the number may be
+    /// another socket's by now.
     func watch(for interest: Readiness) {
+        isWanted = true
+        if isConnected, !isStopped, self.interest == interest { return }
         self.interest = interest
         isStopped = false
         watcher.start(interest)
     }
 
+    /// Nobody wants to hear of it for now.
+    func rest() { isWanted = false }
+
+    func stop() {
+        isStopped = true
+        watcher.stop()
+    }
+
     func didStop() { isStopped = true }
 
     /// Goes on after an error, if libcurl has not said otherwise meanwhile.
-    func goOn() { if isStopped { watch(for: interest) } }
+    func goOn() { if isStopped, isWanted { watch(for: interest) } }
 
     func close() { watcher.close() }
 }

@@ -15,13 +15,13 @@ extension LoopActor {
     ) -> (Argument) -> Void {
         { [weak self] argument in
             nonisolated(unsafe) let argument = argument  // stays on the loop's thread
-            self?.assumeIsolated { method($0, argument) }
+            self?.enter { method($0, argument) }
         }
     }
 
     /// The same for a callback that brings nothing.
     nonisolated func entering(_ method: @escaping @Sendable (isolated Self) -> Void) -> () -> Void {
-        { [weak self] in self?.assumeIsolated { method($0) } }
+        { [weak self] in self?.enter { method($0) } }
     }
 
     /// Runs `work` once, when the events at hand have been handled: after the callbacks of this turn, in no C frame.
@@ -29,5 +29,22 @@ extension LoopActor {
     /// - Throws: ``EventLoopError`` when the loop has ended.
     package func atEndOfTurn(_ work: @escaping @Sendable (isolated Self) -> Void) throws(EventLoopError) {
         try eventLoop.confined().atEndOfTurn(entering(work))
+    }
+
+    /// The same, where the actor is to be kept until then.
+    package func atEndOfTurnKeepingSelf(
+        _ work: @escaping @Sendable (isolated Self) -> Void
+    ) throws(EventLoopError) {
+        try eventLoop.confined().atEndOfTurn { [self] in enter(work) }
+    }
+
+    /// Runs `body` in the actor, at once, for a caller on the loop's thread; stops the program on any other.
+    ///
+    /// As `assumeIsolated` does; but that asks the concurrency runtime where it is, which costs more than most of what is
+    /// done for one event.
+    package nonisolated func enter<Result>(_ body: (isolated Self) throws -> Result) rethrows -> Result {
+        eventLoop.checkIsolated()
+        typealias Entered = (Self) throws -> Result
+        return try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: Entered.self)(self) }
     }
 }

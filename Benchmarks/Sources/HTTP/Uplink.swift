@@ -11,6 +11,7 @@ extension Work {
         try await withEventLoop { loop in
             var configuration = CurlTransport.Configuration()
             configuration.maximumConcurrentTransfers = max(128, concurrency)
+            configuration.maximumConcurrentTransfersPerHost = max(128, concurrency)
             configuration.maximumIdleConnections = max(32, concurrency)
         if isTLS { configuration.trust = .authorities(FilePath(Server.authorities)) }
             let transport = try CurlTransport(on: loop, configuration: configuration)

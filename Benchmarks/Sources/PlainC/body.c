@@ -184,7 +184,7 @@ void plain_http_configure(
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, request_goes_out);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, opened);
-    curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, http);
+    curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, closing);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, http);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");

@@ -75,7 +75,9 @@ static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *context,
 
 static int socket_opened(void *context, curl_socket_t fd, curlsocktype purpose) {
     (void)purpose;
-    forget_socket(context, fd);
+    transfer_t *transfer = context;
+    forget_socket(transfer->http, fd);
+    transfer->opened = fd;  // the only one: there is one address
     int milliseconds = 30000;
     fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) | FD_CLOEXEC);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
@@ -151,9 +153,9 @@ static int request_goes_out(void *context, char *a, char *b, int c, int d) {
     (void)a, (void)b, (void)c, (void)d;
     transfer_t *transfer = context;
     plain_http *http = transfer->http;
-    curl_socket_t fd = CURL_SOCKET_BAD;
-    curl_easy_getinfo(transfer->easy, CURLINFO_ACTIVESOCKET, &fd);
+    curl_socket_t fd = transfer->opened;
     if (fd >= 0 && (size_t)fd < http->socket_count && http->sockets[fd]) http->sockets[fd]->connected = 1;
+    transfer->opened = CURL_SOCKET_BAD;
     if (transfer->is_connecting) http->connecting--;
     transfer->is_connecting = 0;
     plain_http_set_deadline(transfer, limit_first_byte);
@@ -169,6 +171,7 @@ static void add(plain_http *http) {
     else curl_easy_reset(transfer->easy);
     transfer->http = http;
     transfer->is_connecting = 1;
+    transfer->opened = CURL_SOCKET_BAD;
     plain_http_begin_body(transfer);
     plain_http_configure(transfer, request_goes_out, socket_opened, socket_closing);
     plain_http_set_deadline(transfer, limit_connect);

@@ -11,11 +11,13 @@ package struct Framing: Sendable, Equatable {
         of fields: HTTPFields, status: Int, method: HTTPRequest.Method, isHTTP10: Bool
     ) throws(HTTPClientError) {
         contentLength = try Self.length(in: fields)
+        guard fields.contains(.transferEncoding) else {
+            kind = Self.kind(withoutCodings: contentLength, status: status, method: method)
+            return
+        }
         let codings = fields[values: .transferEncoding]
             .flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces().lowercased() }
-        if method == .head || status == 204 || status == 304 {
-            kind = .none
-        } else if !codings.isEmpty {
+        if !codings.isEmpty, method != .head, status != 204, status != 304 {
             guard contentLength == nil, !isHTTP10 else {
                 throw HeadParser.failure(
                     .invalidFraming, "Transfer-Encoding stands beside Content-Length, or in HTTP/1.0: contradictory")
@@ -26,11 +28,22 @@ package struct Framing: Sendable, Equatable {
             }
             kind = .chunked
         } else {
-            kind = contentLength.map { .length($0) } ?? .untilClose
+            kind = Self.kind(withoutCodings: contentLength, status: status, method: method)
         }
     }
 
+    private static func kind(
+        withoutCodings length: Int64?, status: Int, method: HTTPRequest.Method
+    ) -> HTTPBody.Framing {
+        if method == .head || status == 204 || status == 304 { return .none }
+        return length.map { .length($0) } ?? .untilClose
+    }
+
     private static func length(in fields: HTTPFields) throws(HTTPClientError) -> Int64? {
+        var (first, count): (String?, Int) = (nil, 0)
+        for field in fields where field.name == .contentLength { (first, count) = (field.value, count + 1) }
+        guard let first else { return nil }
+        if count == 1, first.utf8.allSatisfy(\.isDigit), let length = Int64(first) { return length }
         let values = Set(
             fields[values: .contentLength].flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
                 .map { $0.trimmingSpaces() })

@@ -47,13 +47,18 @@ package struct HeadParser: Sendable {
     package var hasBegun: Bool { stage != .statusLine || interimResponses > 0 }
 
     /// Takes a line, with or without its line end.
-    package mutating func take(line: some BidirectionalCollection<UInt8>) throws(HTTPClientError) -> Event {
+    package mutating func take(line: some Collection<UInt8>) throws(HTTPClientError) -> Event {
+        try Array(line).withUnsafeBytes { bytes in Result { () throws(HTTPClientError) in try take(line: bytes) } }.get()
+    }
+
+    /// Takes a line, with or without its line end.
+    package mutating func take(line: UnsafeRawBufferPointer) throws(HTTPClientError) -> Event {
         bytes += line.count
         guard bytes <= limits.headerBytes else {
             throw Self.failure(
                 .headerTooLarge, "the head of the answer exceeds \(limits.headerBytes) bytes; raise `headerBytes`")
         }
-        var line = Array(line)
+        var line = line[...]
         if line.last == 0x0A { line.removeLast() }
         if line.last == 0x0D { line.removeLast() }
         switch stage {
@@ -62,13 +67,13 @@ package struct HeadParser: Sendable {
             return .more
         case .field(let status, let reason, let isHTTP10):
             guard line.isEmpty else {
-                try add(line, to: \.fields)
+                fields.append(try field(line, after: fields.count))
                 return .more
             }
             return try end(status: status, reason: reason, isHTTP10: isHTTP10)
         case .trailer:
             guard line.isEmpty else {
-                try add(line, to: \.trailerFields)
+                trailerFields.append(try field(line, after: trailerFields.count))
                 return .more
             }
             return .trailers
@@ -76,41 +81,39 @@ package struct HeadParser: Sendable {
     }
 
     /// `HTTP/1.1 200 OK`: version, three digits, any words (RFC 9112, section 4).
-    private mutating func begin(_ line: [UInt8]) throws(HTTPClientError) {
-        let text = String(decoding: line, as: UTF8.self)
-        let isHTTP10 = text.hasPrefix("HTTP/1.0 ")
-        guard isHTTP10 || text.hasPrefix("HTTP/1.1 ") else {
+    private mutating func begin(_ line: Slice<UnsafeRawBufferPointer>) throws(HTTPClientError) {
+        let isHTTP10 = line.starts(with: "HTTP/1.0 ".utf8)
+        guard isHTTP10 || line.starts(with: "HTTP/1.1 ".utf8) else {
             throw Self.failure(.invalidResponse, "the server does not answer in HTTP/1; is it an HTTP server?")
         }
         let digits = line.dropFirst(9).prefix { $0 != 0x20 }
-        guard digits.count == 3, digits.allSatisfy(\.isDigit), digits.first != UInt8(ascii: "0"),
-            let status = Int(String(decoding: digits, as: UTF8.self))
-        else { throw Self.failure(.invalidResponse, "the server's status is not three digits from 100") }
-        stage = .field(
-            status: status, reason: String(decoding: line.dropFirst(13), as: UTF8.self), isHTTP10: isHTTP10)
+        guard digits.count == 3, digits.allSatisfy(\.isDigit), digits.first != UInt8(ascii: "0") else {
+            throw Self.failure(.invalidResponse, "the server's status is not three digits from 100")
+        }
+        let status = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        stage = .field(status: status, reason: String(decoding: line.dropFirst(13), as: UTF8.self), isHTTP10: isHTTP10)
         fields = HTTPFields()
     }
 
-    private mutating func add(
-        _ line: [UInt8], to fields: WritableKeyPath<Self, HTTPFields>
-    ) throws(HTTPClientError) {
-        guard self[keyPath: fields].count < limits.headerFields else {
+    /// A field of a head or of the trailers, after so many.
+    private func field(
+        _ line: Slice<UnsafeRawBufferPointer>, after count: Int
+    ) throws(HTTPClientError) -> HTTPField {
+        guard count < limits.headerFields else {
             throw Self.failure(
                 .headerTooLarge, "the answer has more than \(limits.headerFields) fields; raise `headerFields`")
         }
         guard line.first != 0x20, line.first != 0x09 else {
             throw Self.failure(.invalidFraming, "a field of the answer is folded over lines, which is forbidden")
         }
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-            let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
-        else {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), let name = UsualNames.name(line[..<colon]) else {
             throw Self.failure(.invalidFraming, "a field of the answer has no valid name; a space before the colon?")
         }
         let value = line[(colon + 1)...].trimmingSpaces()
         guard value.allSatisfy({ $0 != 0 && $0 != 0x0D && $0 != 0x0A }) else {
             throw Self.failure(.invalidResponse, "a field of the answer contains a control character")
         }
-        self[keyPath: fields].append(HTTPField(name: name, lenientValue: value))
+        return HTTPField(name: name, lenientValue: value)
     }
 
     private mutating func end(status: Int, reason: String, isHTTP10: Bool) throws(HTTPClientError) -> Event {
@@ -138,13 +141,12 @@ package struct HeadParser: Sendable {
     }
 }
 
-extension ArraySlice<UInt8> {
+extension Slice<UnsafeRawBufferPointer> {
     /// Without the spaces and tabs of RFC 9110's OWS at both ends.
     fileprivate func trimmingSpaces() -> Self {
-        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
-        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
-            return []
-        }
-        return self[first...last]
+        var rest = self
+        while let first = rest.first, first == 0x20 || first == 0x09 { rest.removeFirst() }
+        while let last = rest.last, last == 0x20 || last == 0x09 { rest.removeLast() }
+        return rest
     }
 }

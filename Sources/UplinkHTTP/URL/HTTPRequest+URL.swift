@@ -30,7 +30,7 @@ extension HTTPRequest {
                 .invalidURL, phase: .request,
                 message: "the request lacks a scheme, an authority or a path; make it with HTTPRequest(parsing:)")
         }
-        let url = try HTTPURLParser.parse("\(scheme)://\(authority)\(path)")
+        let url = try HTTPURLParser.parse(scheme + "://" + authority + path)
         guard url.fragment == nil else {
             throw HTTPClientError(
                 .invalidURL, phase: .request, message: "the request's path contains `#`; percent-encode it")

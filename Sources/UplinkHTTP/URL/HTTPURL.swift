@@ -8,6 +8,9 @@ package struct HTTPURL: Sendable, Hashable {
         case https
 
         package var defaultPort: UInt16 { self == .http ? 80 : 443 }
+
+        /// What a URL begins with.
+        var prefix: String { self == .http ? "http://" : "https://" }
     }
 
     /// How it is spoken to.
@@ -24,13 +27,13 @@ package struct HTTPURL: Sendable, Hashable {
     package let fragment: String?
 
     /// Host and port as a request carries them; the default port is left out.
-    package var authority: String { port == scheme.defaultPort ? host : "\(host):\(port)" }
+    package var authority: String { port == scheme.defaultPort ? host : host + ":" + String(port) }
 
     /// Path and query: the request's target.
-    package var target: String { query.map { "\(path)?\($0)" } ?? path }
+    package var target: String { query.map { path + "?" + $0 } ?? path }
 
     /// What is asked for: everything but the fragment.
-    package var textWithoutFragment: String { "\(scheme.rawValue)://\(authority)\(target)" }
+    package var textWithoutFragment: String { scheme.prefix + authority + target }
 
     /// The whole URL.
     package var text: String { textWithoutFragment + (fragment.map { "#\($0)" } ?? "") }
@@ -39,7 +42,7 @@ package struct HTTPURL: Sendable, Hashable {
     package var redacted: String { "\(scheme.rawValue)://\(authority)\(path)\(query == nil ? "" : "?…")" }
 
     /// Scheme, host and port as one text, for tables.
-    package var origin: String { "\(scheme.rawValue)://\(host):\(port)" }
+    package var origin: String { scheme.prefix + host + ":" + String(port) }
 
     /// Whether both have scheme, host and port in common.
     package func hasSameOrigin(as other: Self) -> Bool {
