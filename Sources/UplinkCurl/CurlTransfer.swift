@@ -77,6 +77,7 @@ final class CurlTransfer {
     /// libcurl is about to send the request.
     func requestGoesOut(now: Int64) {
         machine.requestGoesOut(now: now)
+        if sockets.all.isEmpty { generation?.gatesMayOpen = true }
         // With several, nobody says which of them it is.
         if sockets.sinceRequest == 1, let socket = sockets.all.last { generation?.socketConnected(socket.descriptor) }
     }

@@ -115,6 +115,26 @@ struct ConnectionTests {
         }
     }
 
+    /// The one that would look the name up for others goes over a connection that is there, and takes long.
+    @Test func aLongTransferOnAKnownConnectionHoldsNobodyUp() async throws {
+        let long: [RawServer.Step] = [
+            .readHead, .send(Self.head + "\r\nok"), .readHead, .send(Self.head + "\r\no"), .waitForClose,
+        ]
+        try await withServer(long, Self.answer) { server in
+            try await withClient { client, _ in
+                let url = "http://localhost:\(server.port)/"
+                _ = try await client.get(url).body.collect(upTo: 2)
+                let endless = try await client.get(url)
+                #expect(server.connections.count == 1)
+                let timeouts = HTTPTimeouts(connect: .seconds(5))
+                let body = try await client.get(url, timeouts: timeouts).body.collect(upTo: 2)
+                #expect(body == Array("ok".utf8))
+                withExtendedLifetime(endless) {}
+            }
+            #expect(server.connections.count == 2)
+        }
+    }
+
     @Test func twoThousandGoThroughSixConnections() async throws {
         try await withServer(Self.answer) { server in
             try await withClient { client, transport in
