@@ -40,7 +40,7 @@ struct ProxyTests {
 
     @Test(.enabled(if: NginxServer.isInstalled || Spawn.isCI, "nginx and openssl are needed"))
     func tunnelsAreAskedForByConnectAndTellTheServerNothing() async throws {
-        let server = try NginxServer()
+        let server = try await offPool { try NginxServer() }
         defer { server.stop() }
         let proxy = try TestProxy(.http, credentials: "u:p")
         defer { proxy.stop() }

@@ -12,7 +12,7 @@ struct SharedNginx: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        let server = try NginxServer(file: Self.file)
+        let server = try await offPool { try NginxServer(file: Self.file) }
         defer { server.stop() }
         try await Self.$server.withValue(server) { try await function() }
     }
