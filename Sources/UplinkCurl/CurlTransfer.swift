@@ -107,9 +107,9 @@ final class CurlTransfer {
     ///
     /// - Returns: Whether they are kept; libcurl brings them again when the transfer was paused.
     func takeBody(_ bytes: UnsafeRawBufferPointer, now: Int64) -> TransferMachine.Action {
+        let isShort = budget.isSpent
         let (buffered, isCancelled) = exchange.mailbox.intake
         if isCancelled { return .pause }  // the message that ends the transfer is on its way
-        let isShort = budget.isSpent
         let action = machine.bytesArrived(
             bytes.count, buffered: buffered, isMemoryShort: isShort, now: now)
         isHeldByBudget = isShort && action == .pause
