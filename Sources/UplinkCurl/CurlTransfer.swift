@@ -85,6 +85,7 @@ final class CurlTransfer {
     /// libcurl is about to send the request.
     func requestGoesOut(now: Int64) {
         machine.requestGoesOut(now: now)
+        if sockets.all.isEmpty { generation?.gatesMayOpen = true }
         // With several, nobody says which of them it is.
         if sockets.sinceRequest == 1, let socket = sockets.all.last { generation?.socketConnected(socket.descriptor) }
     }
@@ -123,8 +124,10 @@ final class CurlTransfer {
     func takeBody(_ bytes: UnsafeRawBufferPointer, now: Int64) -> TransferMachine.Action {
         guard !isAskedAgain else { return .keep }
         let isShort = budget.isSpent
+        let (buffered, isCancelled) = exchange.mailbox.intake
+        if isCancelled { return .pause }  // the message that ends the transfer is on its way
         let action = machine.bytesArrived(
-            bytes.count, buffered: exchange.mailbox.bytes, isMemoryShort: isShort, now: now)
+            bytes.count, buffered: buffered, isMemoryShort: isShort, now: now)
         isHeldByBudget = isShort && action == .pause
         switch action {
         case .keep:

@@ -22,8 +22,8 @@ final class Generation {
     private static let keptHandles = 64
     /// The transfers that libcurl has.
     var transfers = 0
-    /// A connection was opened: somebody's name has been resolved.
-    var hasOpenedSocket = false
+    /// Somebody who resolved a name for others may have done so, or needs none: a socket was opened or a request goes out.
+    var gatesMayOpen = false
     /// libcurl is closing its connections and wants no new watchers.
     private(set) var isCleaningUp = false
     /// What broke the multi, until the turn ends.
