@@ -113,8 +113,8 @@ let package = Package(
         .testTarget(
             name: "UplinkCurlTests",
             dependencies: [
-                "UplinkCurl", "UplinkHTTP", "UplinkEventLoop", "UplinkCore", "UplinkTesting", "TestSupport", .httpTypes,
-                .system,
+                "UplinkCurl", "UplinkHTTP", "UplinkEventLoop", "UplinkMonitor", "UplinkCore", "UplinkTesting",
+                "TestSupport", .httpTypes, .system,
                 .product(name: "FlyingFox", package: "FlyingFox"),
             ]),
         .testTarget(name: "UplinkTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport"]),

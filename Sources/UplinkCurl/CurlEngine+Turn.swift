@@ -37,7 +37,7 @@ extension CurlEngine {
             flushUpload(transfer)
             publish(transfer)
             arm(transfer)
-            if let events = transfer.events?.take(transfer.handle) { announcements.append(events) }
+            if let events = transfer.events?.take() { announcements.append(events) }
         }
         cleanUpGenerations()
         setDeadlineTimer()

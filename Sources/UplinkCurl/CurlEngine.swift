@@ -73,7 +73,8 @@ actor CurlEngine: LoopActor {
             }
             let transfer = CurlTransfer(
                 exchange, url: url, proxy: settings.proxies.proxy(for: url), waiter: waiter,
-                deadlineSlot: takeSlot(for: exchange.id), pool: pool, budget: budget, active: active, now: Monotonic.now)
+                deadlineSlot: takeSlot(for: exchange.id), pool: pool, budget: budget, active: active, now: Monotonic.now
+            )
             transfers[exchange.id] = transfer
             active.note(exchange.id)  // so that the turn arms its deadline
             scheduleTurn()

@@ -42,7 +42,10 @@ extension CurlFailure {
         case CURLE_SSL_CACERT_BADFILE:
             (.invalidConfiguration, "the file of trusted authorities cannot be read; check `trust`")
         case CURLE_SSL_CERTPROBLEM:
-            (.invalidConfiguration, "the client's certificate or key cannot be used; check `identity`, its files and password")
+            (
+                .invalidConfiguration,
+                "the client's certificate or key cannot be used; check `identity`, its files and password"
+            )
         case CURLE_WEIRD_SERVER_REPLY:
             report.text.contains("Content-Length")
                 ? (.invalidFraming, "Content-Length is not one number") : (.invalidResponse, "the head is malformed")

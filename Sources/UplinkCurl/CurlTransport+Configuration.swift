@@ -18,7 +18,7 @@ extension CurlTransport {
         /// Which certificates are believed.
         public var trust = Trust.system
         /// The oldest version of TLS that is spoken.
-        public var minimumTLSVersion = TLSVersion.v1_2
+        public var minimumTLSVersion = TLSVersion.tls12
         /// Who the client is, for servers that want to know.
         public var identity: ClientIdentity?
         /// The keys that a server may have, besides a certificate that is believed: `sha256//` and the base64 of the

@@ -104,7 +104,8 @@ extension CurlTransport {
                     bytes.append(byte)
                     continue
                 }
-                guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count > 1 else {
+                guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count > 1
+                else {
                     throw invalid("its user information has a percent sign without two digits")
                 }
                 bytes.append(value)

@@ -17,9 +17,9 @@ extension CurlTransport {
     /// A version of TLS.
     public enum TLSVersion: Sendable, Hashable {
         /// RFC 5246.
-        case v1_2
+        case tls12
         /// RFC 8446.
-        case v1_3
+        case tls13
     }
 
     /// A certificate with its key, by which the client says who it is.

@@ -51,8 +51,10 @@ extension CurlTransport.Configuration {
     private func validateAddresses() throws(HTTPClientError) {
         for (key, addresses) in resolve {
             let name = key.hasSuffix(":*") ? "\(key.dropLast())1" : key
-            let isKey = (try? HTTPRequest(parsing: "http://\(name)/").checkedURL()).map { "\($0.host):\($0.port)" == name }
-            guard isKey == true else { throw Self.invalid("the key `\(key)` of `resolve` is not `host:port`") }
+            let url = try? HTTPRequest(parsing: "http://\(name)/").checkedURL()
+            guard let url, "\(url.host):\(url.port)" == name else {
+                throw Self.invalid("the key `\(key)` of `resolve` is not `host:port`")
+            }
             guard !addresses.isEmpty else { throw Self.invalid("`resolve` has no address for `\(key)`") }
         }
         switch localEnd {

@@ -76,6 +76,9 @@ public final class CurlTransport: HTTPTransport {
     /// How many generations of connections there are; for tests.
     package var generations: Int { get async { await engine.generationCount } }
 
+    /// Bytes that wait for readers; for tests.
+    package var bufferedBytes: Int { engine.budget.bytes }
+
     /// Lets the newest generation of connections be broken, as libcurl may say that it is; for tests.
     package func breakDown(_ reason: String) async { await engine.breakDown(reason) }
 }

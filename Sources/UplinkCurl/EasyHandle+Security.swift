@@ -35,8 +35,8 @@ extension EasyHandle {
     private func setVersion(_ version: CurlTransport.TLSVersion) {
         let least =
             switch version {
-            case .v1_2: CURL_SSLVERSION_TLSv1_2
-            case .v1_3: CURL_SSLVERSION_TLSv1_3
+            case .tls12: CURL_SSLVERSION_TLSv1_2
+            case .tls13: CURL_SSLVERSION_TLSv1_3
             }
         for option in [CURLOPT_SSLVERSION, CURLOPT_PROXY_SSLVERSION] { set(option, Int(least)) }
     }

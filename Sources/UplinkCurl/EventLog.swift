@@ -18,8 +18,6 @@ final class EventLog {
     private var firstByteAt: Int64?
     private var headAt: Int64?
     private var connection: HTTPConnection?
-    /// Where in `pending` the newest connection is, of which only libcurl knows the rest.
-    private var unfinishedConnection: Int?
 
     init(_ observer: @escaping Observer, now: Int64) {
         self.observer = observer
@@ -42,7 +40,6 @@ final class EventLog {
     func connect(_ connection: HTTPConnection, now: Int64) {
         requestAt = now
         self.connection = connection
-        unfinishedConnection = pending.count
         pending.append(.connected(connection))
     }
 
@@ -55,17 +52,7 @@ final class EventLog {
     }
 
     /// What is to be told now, with whom to tell.
-    ///
-    /// - Parameter handle: The transfer's, which knows whether TLS was resumed.
-    func take(_ handle: EasyHandle?) -> Announcement? {
-        if let place = unfinishedConnection {
-            unfinishedConnection = nil
-            if var known = connection {
-                known.isTLSResumed = known.isReused ? nil : handle?.isTLSResumed
-                pending[place] = .connected(known)
-                connection = known
-            }
-        }
+    func take() -> Announcement? {
         guard !pending.isEmpty else { return nil }
         defer { pending = [] }
         return Announcement(observer: observer, events: pending)
@@ -73,7 +60,7 @@ final class EventLog {
 
     /// Ends the log. The handle must not have left libcurl yet.
     func finish(_ outcome: (any Error)?, _ handle: EasyHandle?, received: Int64, now: Int64) -> Announcement? {
-        var first = take(handle) ?? Announcement(observer: observer, events: [])
+        var first = take() ?? Announcement(observer: observer, events: [])
         var timings = timings(handle, now: now)
         timings.receivedBytes = received
         first.events.append(outcome.map { .failed($0 as? HTTPClientError, timings) } ?? .finished(timings))
@@ -125,13 +112,16 @@ extension CurlTransfer {
         guard let events else { return }
         var connection = HTTPConnection()
         connection.isReused = sockets.sinceRequest == 0
+        // Asked inside the callback, as libcurl's documentation does: when the turn ends, the answer may have come and
+        // the connection be gone.
+        if !connection.isReused { connection.isTLSResumed = handle?.isTLSResumed }
         connection.localAddress = Self.text(local)
         connection.remoteAddress = Self.text(remote)
         events.connect(connection, now: now)
     }
 
     private static func text(_ end: (address: String, port: CInt)) -> String {
-        if end.address.isEmpty { return "" }
+        if end.address.isEmpty || end.address.contains("/") { return "" }  // the path of a Unix socket
         return end.address.contains(":") ? "[\(end.address)]:\(end.port)" : "\(end.address):\(end.port)"
     }
 }

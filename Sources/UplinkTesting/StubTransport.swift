@@ -23,7 +23,11 @@ public final class StubTransport: HTTPTransport {
     private struct State {
         var rules = StubRules()
         var requests: [HTTPTransportRequest] = []
+        var bodies: [[UInt8]?] = []
     }
+
+    /// The most bytes of a request's body that are recorded.
+    private static let maximumBody = 64 << 20
 
     private let state = Locked(State())
     private let tellsEvents: Bool
@@ -36,15 +40,10 @@ public final class StubTransport: HTTPTransport {
     /// The requests so far, in order.
     public var requests: [HTTPTransportRequest] { state.withLock { $0.requests } }
 
-    /// The bodies of the requests so far, in order; nil for a request without one.
-    public var bodies: [[UInt8]?] {
-        requests.map { request in
-            switch request.body.content {
-            case .none: nil
-            case .bytes(let bytes): bytes
-            }
-        }
-    }
+    /// The bodies of the requests so far, in order; nil for a request without one, and until its body has been read.
+    ///
+    /// A body is read to its end before the request is answered; one of more than 64 MiB is an error.
+    public var bodies: [[UInt8]?] { state.withLock { $0.bodies } }
 
     /// The rules with answers that nobody got, in the order in which they were set; empty when the test used all.
     public var unused: [String] { state.withLock { $0.rules.unused } }
@@ -101,9 +100,19 @@ public final class StubTransport: HTTPTransport {
     /// Records the request and answers as the test said; an error where it said nothing.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let story = StubStory(of: request, isTold: tellsEvents)
-        state.withLock { $0.requests.append(request) }
+        let place = state.withLock { state in
+            state.requests.append(request)
+            state.bodies.append(nil)
+            return state.requests.count - 1
+        }
         do {
             guard let answer = answer(to: request) else { throw nothingStubbed(for: request) }
+            story.started()
+            if !request.body.isNone {
+                let body = try await request.body.collect(upTo: Self.maximumBody)
+                state.withLock { $0.bodies[place] = body }
+                story.sent(body.count)
+            }
             return try await give(await answer(request), to: request, story)
         } catch {
             story.ended(received: 0, .failure(error))
@@ -130,7 +139,6 @@ public final class StubTransport: HTTPTransport {
     private func give(
         _ answer: Answer, to request: HTTPTransportRequest, _ story: StubStory
     ) async throws -> HTTPTransportResponse {
-        story.begun()
         try await answer.delay()
         switch answer.kind {
         case .error(let error): throw error
@@ -168,27 +176,32 @@ public final class StubTransport: HTTPTransport {
 }
 
 /// Tells a request's observer what a real transport would.
-struct StubStory: Sendable {
+final class StubStory: Sendable {
     private let observer: (@Sendable (HTTPEvent) -> Void)?
-    private let length: Int64
+    private let length: Int64?
+    private let sentBytes = Locked<Int64>(0)
 
     init(of request: HTTPTransportRequest, isTold: Bool) {
         observer = isTold ? request.observer : nil
-        length = request.body.length ?? 0
+        length = request.body.length
         observer?(.queued)
     }
 
-    func begun() {
+    func started() {
         observer?(.started)
         observer?(.connected(HTTPConnection()))
-        if length > 0 { observer?(.sent(bytes: length, of: length)) }
+    }
+
+    func sent(_ count: Int) {
+        sentBytes.withLock { $0 = Int64(count) }
+        observer?(.sent(bytes: Int64(count), of: length))
     }
 
     func responded(_ status: HTTPResponse.Status) { observer?(.head(status)) }
 
     func ended(received: Int64, _ result: Result<Void, any Error>) {
         var timings = HTTPTimings()
-        timings.sentBytes = length
+        timings.sentBytes = sentBytes.withLock { $0 }
         timings.receivedBytes = received
         timings.connection = HTTPConnection()
         switch result {

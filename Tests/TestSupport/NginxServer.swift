@@ -5,8 +5,10 @@ package import SystemPackage
 /// nginx with a prefix, a configuration and ports of the test's own.
 ///
 /// Over plain HTTP and, for each of ``Certificates/names``, over TLS it serves `/file` (what was put there), `/empty`
-/// (204), `/missing` (404), `/go?target` (a redirect), `/take` (what was PUT there) and `/resumed` (the TLS session: `r`
-/// or `.`; the connection is closed).
+/// (204), `/missing` (404), `/go?target` (a redirect), `/take` (what was PUT there), `/resumed` (the TLS session: `r` or
+/// `.`; the connection is closed), `/who` (the client's certificate, and the connection's number) and `/backend`, which is
+/// the test's own server, passed on without a length. The certificate `mutual` is `good`, on a port where the client's is
+/// asked for.
 package final class NginxServer: Sendable {
     package let directory: TemporaryDirectory
     /// The port for plain HTTP.
@@ -17,15 +19,15 @@ package final class NginxServer: Sendable {
     /// Whether there is an nginx, and an openssl for its certificates.
     package static var isInstalled: Bool { Spawn.has("nginx") && Spawn.has("openssl") }
 
-    package init(file: [UInt8] = Array("hello\n".utf8)) throws {
+    package init(file: [UInt8] = Array("hello\n".utf8), backend: UInt16 = 9) throws {
         directory = try TemporaryDirectory()
         try Certificates.make(in: directory)
         try directory.write("file", file)
         port = try Self.freePort()
         var ports: [String: UInt16] = [:]
-        for name in Certificates.names { ports[name] = try Self.freePort() }
+        for name in Certificates.names + ["mutual"] { ports[name] = try Self.freePort() }
         tlsPorts = ports
-        try directory.write("nginx.conf", Array(Self.configuration(directory.path, port, ports).utf8))
+        try directory.write("nginx.conf", Array(Self.configuration(directory.path, port, ports, backend).utf8))
         let configuration = directory.path.appending("nginx.conf").string
         pid = try Spawn.start(
             ["nginx", "-p", directory.path.string, "-c", configuration, "-e", "stderr"], in: directory.path)
@@ -40,17 +42,28 @@ package final class NginxServer: Sendable {
         "https://127.0.0.1:\(tlsPorts[certificate] ?? 0)\(path)"
     }
 
+    /// The port on which TLS is spoken with the certificate of this name.
+    package func port(certificate: String) -> UInt16 { tlsPorts[certificate] ?? 0 }
+
+    /// A file beside the certificates.
+    package func file(_ name: String) -> FilePath { directory.path.appending(name) }
+
+    /// Ends the server without a word to those who are connected.
+    package func kill() { Glibc.kill(pid, SIGKILL) }
+
     /// The authority that issued the certificates.
     package var authority: FilePath { directory.path.appending("ca.pem") }
 
     package func stop() {
-        kill(pid, SIGTERM)
+        Glibc.kill(pid, SIGTERM)
         var status: CInt = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
         directory.remove()
     }
 
-    private static func configuration(_ path: FilePath, _ port: UInt16, _ tls: [String: UInt16]) -> String {
+    private static func configuration(_ path: FilePath, _ port: UInt16, _ tls: [String: UInt16], _ backend: UInt16)
+        -> String
+    {
         let locations = """
             location = /file { alias \(path)/file; default_type text/plain; }
                 location = /empty { return 204; }
@@ -58,17 +71,24 @@ package final class NginxServer: Sendable {
                 location = /missing { return 404; }
                 location = /go { return 302 $args; }
                 location = /resumed { keepalive_timeout 0; return 200 $ssl_session_reused; }
+                location = /who { return 200 "$ssl_client_s_dn $connection"; }
+                location = /backend {
+                    proxy_pass http://127.0.0.1:\(backend); proxy_buffering off; chunked_transfer_encoding off;
+                }
             """
         let servers = tls.map { name, port in
-            """
-            server {
-                listen 127.0.0.1:\(port) ssl;
-                ssl_certificate \(path)/\(name).pem;
-                ssl_certificate_key \(path)/\(name).key;
-                ssl_session_cache shared:all:1m;
-                \(locations)
-            }
-            """
+            let certificate = name == "mutual" ? "good" : name
+            let mutual = name == "mutual" ? "ssl_client_certificate \(path)/ca.pem; ssl_verify_client on;" : ""
+            return """
+                server {
+                    listen 127.0.0.1:\(port) ssl;
+                    ssl_certificate \(path)/\(certificate).pem;
+                    ssl_certificate_key \(path)/\(certificate).key;
+                    \(mutual)
+                    ssl_session_cache shared:all:1m;
+                    \(locations)
+                }
+                """
         }
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(path)/temp;" }
         return """

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+package import SystemPackage
 import UplinkCore
 
 /// A TCP server that follows a script, byte for byte, and records what it saw. A thread for each connection.
@@ -60,6 +61,19 @@ package final class RawServer: Sendable {
         let (listener, port) = try Self.listen(backlog: 128)
         (self.listener, self.port) = (listener, port)
         spawn { [unowned self] in self.accept(scripts) }
+    }
+
+    /// Starts a server on a socket in the file system.
+    package init(_ script: [Step], at path: FilePath) throws {
+        (listener, port) = (try Self.listen(at: path), 0)
+        spawn { [unowned self] in self.accept([script]) }
+    }
+
+    /// Starts a server on an address and a port that are known, as one that starts again.
+    package init(_ script: [Step], address: String, port: UInt16 = 0) throws {
+        let (listener, port) = try Self.listen(backlog: 128, address: address, port: port)
+        (self.listener, self.port) = (listener, port)
+        spawn { [unowned self] in self.accept([script]) }
     }
 
     /// A server that answers everything alike, with a head and a body.
@@ -261,5 +275,22 @@ extension RawServer {
             throw Failure(activity: "listen on \(address):\(port)", errno: status)
         }
         return (descriptor, UInt16(bigEndian: name.sin_port))
+    }
+
+    private static func listen(at path: FilePath) throws -> CInt {
+        let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.string.utf8) }
+        let status = withUnsafePointer(to: &name) { name in
+            name.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard status == 0, Glibc.listen(descriptor, 128) == 0 else {
+            close(descriptor)
+            throw Failure(activity: "listen at \(path)", errno: errno)
+        }
+        return descriptor
     }
 }

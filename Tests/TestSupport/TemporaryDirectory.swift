@@ -34,8 +34,11 @@ package struct TemporaryDirectory: Sendable {
     }
 
     /// Reads a file.
-    package func read(_ name: String) throws -> [UInt8] {
-        let descriptor = try FileDescriptor.open(path.appending(name), .readOnly)
+    package func read(_ name: String) throws -> [UInt8] { try Self.read(path.appending(name)) }
+
+    /// Reads any file.
+    package static func read(_ file: FilePath) throws -> [UInt8] {
+        let descriptor = try FileDescriptor.open(file, .readOnly)
         return try descriptor.closeAfter {
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 65536)

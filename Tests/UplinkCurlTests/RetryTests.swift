@@ -30,12 +30,10 @@ struct RetryTests {
         }
     }
 
-    @Test func whatIsNotIdempotentIsSeenOnce() async throws {
-        try await withServer([.readHead], [.readHead, answer]) { server in
+    @Test func aPostIsSeenOnce() async throws {
+        try await withServer([.readHead, .readBody()], [.readHead, .readBody(), answer]) { server in
             try await withClient(retrying()) { client, _ in
-                let (error, _) = await failure {
-                    _ = try await client.get(server.url(), options: .init(isIdempotent: false))
-                }
+                let (error, _) = await failure { _ = try await client.post(server.url(), body: .bytes([1, 2, 3])) }
                 #expect(error?.code == .emptyReply)
                 #expect(error?.requestDisposition == .maybeProcessed)
                 #expect(error?.attempts == 1)
@@ -44,12 +42,23 @@ struct RetryTests {
         }
     }
 
+    @Test func aPostThatIsDeclaredIdempotentIsSeenTwice() async throws {
+        try await withServer([.readHead, .readBody()], [.readHead, .readBody(), answer]) { server in
+            try await withClient(retrying()) { client, _ in
+                let response = try await client.post(
+                    server.url(), body: .bytes([1, 2, 3]), options: .init(isIdempotent: true))
+                #expect(response.status == .ok)
+            }
+            #expect(server.heads.count == 2)
+        }
+    }
+
     @Test func aServerThatRefusesIsTriedAsOftenAsAllowed() async throws {
         let (listener, port) = try RawServer.listen(backlog: 1)
         close(listener)
         try await withClient(retrying { $0.maximumAttempts = 4 }) { client, _ in
             let (error, _) = await failure {
-                _ = try await client.get("http://127.0.0.1:\(port)/", options: .init(isIdempotent: false))
+                _ = try await client.post("http://127.0.0.1:\(port)/", body: .bytes([1]))
             }
             #expect(error?.code == .connectionFailed)
             #expect(error?.attempts == 4)

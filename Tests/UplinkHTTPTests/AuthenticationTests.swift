@@ -108,6 +108,18 @@ struct BearerAuthenticationTests {
         #expect(transport.requests.count == 3)
     }
 
+    @Test func aPostIsSentOnceMoreUnlessItsBodyIsGone() async throws {
+        accept("t2")
+        let client = HTTPClient(transport, try bearer())
+        #expect(try await client.post(url, body: .bytes([1])).status == .ok)
+        #expect(transport.bodies == [[1], [1]])
+        accept("t3")
+        let pieces = AsyncStream<[UInt8]> { $0.finish() }
+        #expect(try await client.post(url, body: .stream(pieces)).status == .unauthorized)
+        #expect(try await client.get(url).status == .ok)  // the refusal was noted
+        #expect(asked.all == [nil, "t1", "t2"])
+    }
+
     @Test func aSecondRefusalIsTheAnswer() async throws {
         accept()
         let response = try await HTTPClient(transport, try bearer()).get(url)

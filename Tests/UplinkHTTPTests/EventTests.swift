@@ -61,6 +61,14 @@ struct EventTests {
         #expect(timings.receivedBytes == 5)
     }
 
+    @Test func aBodysWayOutIsTold() async throws {
+        let transport = StubTransport()
+        transport.answer(url, .text("hello"))
+        let client = HTTPClient(transport, clock: clock)
+        _ = try await client.post(url, body: .bytes([1, 2]), options: options).collected(upTo: 10)
+        #expect(await events.kinds() == ["queued", "started", "connected", "sent", "head 200", "finished"])
+    }
+
     @Test(arguments: [true, false]) func redirectsAndAttemptsAreOneStoryWithOneEnd(_ tellsEvents: Bool) async throws {
         let transport = StubTransport(tellsEvents: tellsEvents)
         transport.answer(url, .redirect(to: "/b?c"))

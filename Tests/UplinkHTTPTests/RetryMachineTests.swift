@@ -7,25 +7,27 @@ import Testing
 struct RetryMachineTests {
     private typealias Outcome = RetryMachine.Outcome
 
-    private func machine(
-        idempotent: Bool = true, replayable: Bool = true, _ policy: HTTPRetryPolicy = .init()
-    ) -> RetryMachine { RetryMachine(policy, isIdempotent: idempotent, isReplayable: replayable) }
+    private func machine(idempotent: Bool = true, _ policy: HTTPRetryPolicy = .init()) -> RetryMachine {
+        RetryMachine(policy, isIdempotent: idempotent)
+    }
 
-    private func retries(_ machine: RetryMachine, after outcome: RetryMachine.Outcome) -> Bool {
+    private func retries(
+        _ machine: RetryMachine, after outcome: RetryMachine.Outcome, hasBody: Bool = true
+    ) -> Bool {
         var machine = machine
-        return machine.ended(outcome, remaining: nil, random: 0) != .settle
+        return machine.ended(outcome, hasBody: hasBody, remaining: nil, random: 0) != .settle
     }
 
     @Test func whatWasNotSentIsSentAgainWhateverItsMethod() {
         #expect(retries(machine(idempotent: false), after: .failure(isNetworkFailure: true, .notSent)))
-        #expect(!retries(machine(replayable: false), after: .failure(isNetworkFailure: true, .notSent)))
+        #expect(!retries(machine(), after: .failure(isNetworkFailure: true, .notSent), hasBody: false))
     }
 
     @Test(arguments: [HTTPClientError.RequestDisposition.maybeProcessed, .responseStarted])
     func whatMayHaveBeenProcessedMustBeIdempotent(_ disposition: HTTPClientError.RequestDisposition) {
         #expect(retries(machine(), after: .failure(isNetworkFailure: true, disposition)))
         #expect(!retries(machine(idempotent: false), after: .failure(isNetworkFailure: true, disposition)))
-        #expect(!retries(machine(replayable: false), after: .failure(isNetworkFailure: true, disposition)))
+        #expect(!retries(machine(), after: .failure(isNetworkFailure: true, disposition), hasBody: false))
     }
 
     @Test(arguments: [HTTPClientError.RequestDisposition.notSent, .maybeProcessed, .responseStarted])
@@ -44,7 +46,7 @@ struct RetryMachineTests {
         let statuses = (100...599).filter { retries(machine(), after: .answer(status: $0, retryAfter: nil)) }
         #expect(statuses == [408, 425, 429, 502, 503, 504])
         #expect(!retries(machine(idempotent: false), after: .answer(status: 503, retryAfter: nil)))
-        #expect(!retries(machine(replayable: false), after: .answer(status: 503, retryAfter: nil)))
+        #expect(!retries(machine(), after: .answer(status: 503, retryAfter: nil), hasBody: false))
         var policy = HTTPRetryPolicy()
         policy.statuses = [500]
         #expect(retries(machine(policy), after: .answer(status: 500, retryAfter: nil)))
@@ -59,13 +61,17 @@ struct RetryMachineTests {
         var pauses: [RetryMachine.Action] = []
         var machine = machine(policy)
         for random in [1, 1, 0.5, 1, Double.nan, -3] {
-            pauses.append(machine.ended(.failure(isNetworkFailure: true, .notSent), remaining: nil, random: random))
+            pauses.append(
+                machine.ended(.failure(isNetworkFailure: true, .notSent), hasBody: true, remaining: nil, random: random)
+            )
             machine.paused()
         }
         #expect(pauses == [1, 2, 2, 5, 5, 0].map { .retry(after: .seconds($0)) })
         #expect(machine.attempts == 7)
         #expect(machine.waited == .seconds(15))
-        #expect(machine.ended(.failure(isNetworkFailure: true, .notSent), remaining: nil, random: 0) == .settle)
+        #expect(
+            machine.ended(.failure(isNetworkFailure: true, .notSent), hasBody: true, remaining: nil, random: 0)
+                == .settle)
         #expect(machine.phase == .settled)
     }
 
@@ -75,7 +81,8 @@ struct RetryMachineTests {
         (policy.initialPause, policy.maximumPause) = (.seconds(Int64.max), .seconds(Int64.max))
         var machine = machine(policy)
         for _ in 0..<100 {
-            let action = machine.ended(.answer(status: 503, retryAfter: nil), remaining: nil, random: 0.001)
+            let action = machine.ended(
+                .answer(status: 503, retryAfter: nil), hasBody: true, remaining: nil, random: 0.001)
             guard case .retry = action else { break }
             machine.paused()
         }
@@ -85,26 +92,33 @@ struct RetryMachineTests {
     @Test func aServersWishIsFollowedUpToAMaximum() {
         var first = machine()
         #expect(
-            first.ended(.answer(status: 503, retryAfter: .seconds(60)), remaining: nil, random: 0)
+            first.ended(.answer(status: 503, retryAfter: .seconds(60)), hasBody: true, remaining: nil, random: 0)
                 == .retry(after: .seconds(60)))
         var second = machine()
-        #expect(second.ended(.answer(status: 503, retryAfter: .seconds(61)), remaining: nil, random: 0) == .settle)
+        #expect(
+            second.ended(.answer(status: 503, retryAfter: .seconds(61)), hasBody: true, remaining: nil, random: 0)
+                == .settle)
     }
 
     @Test func aPauseThatTheTotalCutsShortIsNotMade() {
         var first = machine()
         #expect(
-            first.ended(.answer(status: 429, retryAfter: .seconds(5)), remaining: .seconds(5), random: 0) == .settle)
+            first.ended(.answer(status: 429, retryAfter: .seconds(5)), hasBody: true, remaining: .seconds(5), random: 0)
+                == .settle)
         var second = machine()
         #expect(
-            second.ended(.answer(status: 429, retryAfter: .seconds(5)), remaining: .milliseconds(5001), random: 0)
+            second.ended(
+                .answer(status: 429, retryAfter: .seconds(5)), hasBody: true, remaining: .milliseconds(5001), random: 0)
                 == .retry(after: .seconds(5)))
     }
 
     @Test func nothingHappensTwice() {
         var machine = machine()
-        #expect(machine.ended(.answer(status: 200, retryAfter: nil), remaining: nil, random: 0) == .settle)
-        #expect(machine.ended(.failure(isNetworkFailure: true, .notSent), remaining: nil, random: 0) == .settle)
+        #expect(
+            machine.ended(.answer(status: 200, retryAfter: nil), hasBody: true, remaining: nil, random: 0) == .settle)
+        #expect(
+            machine.ended(.failure(isNetworkFailure: true, .notSent), hasBody: true, remaining: nil, random: 0)
+                == .settle)
         machine.paused()
         #expect(machine.attempts == 1)
     }

@@ -36,6 +36,27 @@ struct RetryTests {
         #expect(transport.requests.count == 1)
     }
 
+    @Test func aPostIsSentAgainOnlyIfNothingOfItWentOut() async throws {
+        transport.answerOnce(.post, url, .error(.notSent), .error(.maybeProcessed), .text("never"))
+        let task = Task { [client, url] in try await client.post(url, body: .bytes([1, 2])) }
+        try await clock.advance(by: .milliseconds(250))
+        let error = await clientError { _ = try await task.value }
+        #expect(error?.code == .emptyReply)
+        #expect(error?.attempts == 2)
+        #expect(transport.bodies == [[1, 2], [1, 2]])
+    }
+
+    @Test func aBodyThatIsGoneIsNotSentAgain() async throws {
+        let pieces = AsyncStream<[UInt8]> { continuation in
+            continuation.yield([1])
+            continuation.finish()
+        }
+        transport.answer(.put, url, .error(.notSent))
+        let error = await clientError { _ = try await client.put(url, body: .stream(pieces)) }
+        #expect(error?.attempts == 1)
+        #expect(transport.bodies == [[1]])
+    }
+
     @Test func theLastErrorSaysHowOftenAndHowLong() async throws {
         transport.answer(url, .error(.notSent))
         let task = Task { [client, url] in try await client.get(url, options: .init(isIdempotent: false)) }

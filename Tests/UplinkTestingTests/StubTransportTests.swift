@@ -80,6 +80,22 @@ struct StubTransportTests {
         #expect(try await client.get("http://a.example/p", headers: [.accept: "x"]).status == .notAcceptable)
     }
 
+    @Test func allMethodsAndTheirBodiesAreRecorded() async throws {
+        transport.respond { _ in .text("a") }
+        let url = "http://a.example/"
+        let pieces = AsyncStream<[UInt8]> { continuation in
+            for piece in [[1], [2, 3]] as [[UInt8]] { continuation.yield(piece) }
+            continuation.finish()
+        }
+        _ = try await client.get(url)
+        _ = try await client.post(url, body: .bytes([1]))
+        _ = try await client.put(url, body: .stream(pieces))
+        _ = try await client.patch(url, body: .bytes([]))
+        _ = try await client.delete(url)
+        #expect(transport.requests.map(\.head.method) == [.get, .post, .put, .patch, .delete])
+        #expect(transport.bodies == [nil, [1], [1, 2, 3], [], nil])
+    }
+
     @Test func whatWasNotUsedIsTold() async throws {
         transport.answer("http://a.example/", .text("1"), .text("2"), .text("3"))
         transport.answer(.head, "http://b.example/", .text("b"))

@@ -7,11 +7,14 @@ import UplinkHTTP
 /// A URL on the command line, checked before anything is done.
 struct URLArgument: Sendable {
     let text: String
+    /// Scheme, host and port.
+    let origin: String
     private let host: String
 
     static func parse(_ text: String) throws -> Self {
         do throws(HTTPClientError) {
-            return Self(text: text, host: try HTTPRequest(parsing: text).checkedURL().hostWithoutBrackets)
+            let url = try HTTPRequest(parsing: text).checkedURL()
+            return Self(text: text, origin: url.origin, host: url.hostWithoutBrackets)
         } catch {
             throw ValidationError(error.message)
         }

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import HTTPTypes
 import Uplink
 
-/// One download of the command `get`.
+/// One request of the command `get`, from the waiting to the last byte.
 struct Download: Sendable {
-    let url: String
+    let request: HTTPRequest
+    let body: HTTPRequestBody
+    let client: HTTPClient.Configuration
+    let transport: CurlTransport.Configuration
+    let retries: HTTPRetryPolicy
     let target: DownloadTarget
+    /// Whether the head of the answer is printed before its body.
+    let printsHead: Bool
+    let isVerbose: Bool
     /// What to wait for; nil to start at once.
     let requirement: NetworkRequirement?
     let monitor: LinuxNetworkMonitor
     let seconds: Double
 
-    /// Waits for the network, then fetches.
+    /// Waits for the network, then asks.
     ///
     /// - Throws: ``CommandFailure`` for a status of 400 or more, or what kept the whole answer from arriving.
     func run() async throws {
@@ -26,18 +34,40 @@ struct Download: Sendable {
     }
 
     private func fetch() async throws {
-        try await withHTTPClient { client in
-            let response = try await client.get(url)
-            guard response.status.code < 400 else {
-                throw CommandFailure("\(response.url): the server answered \(response.status)")
+        try await withHTTPClient(configuration: client, transport: transport) { client in
+            let events = HTTPEvents()
+            let progress = ProgressLine()
+            defer { progress.end() }
+            let telling = Task {
+                for await event in events {
+                    if case .sent(let bytes, let total) = event { progress.show(bytes, of: total) }
+                    if isVerbose { tell(Transcript.lines(of: event)) }
+                }
             }
-            try await write(response.body)
+            if isVerbose { tell(Transcript.lines(of: request)) }
+            do {
+                let options = HTTPRequestOptions(events: events, retry: retries)
+                try await deliver(client.execute(request, body: body, options: options), progress)
+            } catch {
+                await telling.value
+                throw error
+            }
+            await telling.value
         }
     }
 
-    private func write(_ body: HTTPBody) async throws {
-        let progress = ProgressLine()
-        defer { progress.end() }
+    private func deliver(_ response: HTTPClientResponse, _ progress: ProgressLine) async throws {
+        if isVerbose { tell(Transcript.lines(of: response.head)) }
+        guard response.status.code < 400 else {
+            throw CommandFailure("\(response.url): the server answered \(response.status)")
+        }
+        if printsHead {
+            try Output.standard.write(Transcript.headLines(response.head).map { "\($0)\r\n" }.joined() + "\r\n")
+        }
+        try await write(response.body, progress)
+    }
+
+    private func write(_ body: HTTPBody, _ progress: ProgressLine) async throws {
         switch target {
         case .file(let path, let replacingExisting):
             try await body.write(to: path, replacingExisting: replacingExisting) {
@@ -56,5 +86,9 @@ struct Download: Sendable {
                 progress.show(written, of: body.contentLength)
             }
         }
+    }
+
+    private func tell(_ lines: [String]) {
+        for line in lines { try? Output.error.write("\(line)\n") }  // a courtesy
     }
 }

@@ -28,13 +28,24 @@ final class ProgressLine: Sendable {
         try? Output.error.write("\n")
     }
 
+    /// A time as a clock shows it: `0:07`, `1:02:03`.
+    private static func clock(_ seconds: Double) -> String {
+        let whole = Int(min(seconds.rounded(.up), 359_999))
+        let (hours, minutes) = (whole / 3600, whole / 60 % 60)
+        let tail = whole % 60 < 10 ? "0\(whole % 60)" : "\(whole % 60)"
+        return hours == 0 ? "\(minutes):\(tail)" : "\(hours):\(minutes < 10 ? "0" : "")\(minutes):\(tail)"
+    }
+
     /// The line: a bar where the size is known, the amount, and the pace.
     static func line(_ written: Int64, of expected: Int64?, after time: Duration, columns: Int) -> String {
         let seconds = max(0.001, Double(time.nanosecondsRoundedUp) / 1e9)
         let pace = "\(ByteCount(Int(Double(written) / seconds)))/s"
         guard let expected, expected > 0 else { return "\(ByteCount(Int(written)))  \(pace)" }
         let share = min(1, max(0, Double(written) / Double(expected)))
-        let text = "\(Int(share * 100)) %  \(ByteCount(Int(written))) of \(ByteCount(Int(expected)))  \(pace)"
+        let left = written > 0 && written < expected ? Double(expected - written) * seconds / Double(written) : nil
+        let text =
+            "\(Int(share * 100)) %  \(ByteCount(Int(written))) of \(ByteCount(Int(expected)))  \(pace)"
+            + (left.map { "  \(clock($0)) left" } ?? "")
         let room = min(40, columns - text.count - 4)
         guard room >= 10 else { return text }
         let done = Int(share * Double(room))

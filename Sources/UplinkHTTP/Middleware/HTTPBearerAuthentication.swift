@@ -5,7 +5,7 @@ import UplinkCore
 /// Sends a token with every request to certain origins, and gets another one when it is refused (Bearer, RFC 6750).
 ///
 /// A request that is answered with 401 is sent once more with a fresh token, whatever its method, because 401 says that
-/// it was not carried out (RFC 9110, section 15.5.2), and if its body is replayable. However many requests are refused
+/// it was not carried out (RFC 9110, section 15.5.2), and unless its body is spent. However many requests are refused
 /// at once, the provider is asked once, and all wait for its token. When it throws, each of them throws its error, and
 /// the next request asks again. A second 401, or the same token again, is an answer like any other.
 ///
@@ -45,7 +45,7 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
         request.head.headerFields[.authorization] = "Bearer \(token)"
         let response = try await next(request)
         guard response.head.status == .unauthorized else { return response }
-        guard request.body.isReplayable else {
+        guard !request.body.isSpent else {
             tokens.withLock { $0.wasRefused(token) }
             return response
         }

@@ -24,8 +24,8 @@ public protocol HTTPMiddleware: Sendable {
 
     /// Answers a request, as a rule with what `next` answers.
     ///
-    /// `next` may be called not at all, once, or several times in turn, where the body's
-    /// ``HTTPRequestBody/isReplayable`` allows it. An answer that is not returned is to be dropped, its body with it.
+    /// `next` may be called not at all, once, or several times in turn; a body that is spent and not
+    /// ``HTTPRequestBody/isReplayable`` fails then. An answer that is not returned is to be dropped, its body with it.
     ///
     /// - Parameters:
     ///   - request: What is to be sent.

@@ -6,8 +6,8 @@ import HTTPTypes
 ///
 /// What was certainly not sent (``HTTPClientError/RequestDisposition/notSent``) is sent again whatever its method; what
 /// the server may have processed only when it is idempotent (RFC 9110, section 9.2.2, or what the options say). So a
-/// POST is never sent a second time after its first byte went out, unless the caller allows it. The body must be
-/// ``HTTPRequestBody/isReplayable``. Of errors, those of the network count
+/// POST is never sent a second time after its first byte went out, unless the caller allows it. A body that is
+/// spent and not ``HTTPRequestBody/isReplayable`` is not sent again. Of errors, those of the network count
 /// (``HTTPClientError/isNetworkFailure``), never those of TLS certificates; of answers, the policy's statuses. Nothing is
 /// sent again once an answer was given to the caller, so that nobody sees a body twice.
 ///
@@ -35,8 +35,7 @@ public struct HTTPRetry: HTTPMiddleware {
     public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
         let policy = request.options.retry ?? policy
         try policy.validate()
-        var machine = RetryMachine(
-            policy, isIdempotent: request.isIdempotent, isReplayable: request.body.isReplayable)
+        var machine = RetryMachine(policy, isIdempotent: request.isIdempotent)
         var request = request
         while true {
             request.attempt = machine.attempts
@@ -48,7 +47,9 @@ public struct HTTPRetry: HTTPMiddleware {
                 let status = response.head.status.code
                 let outcome = RetryMachine.Outcome.answer(
                     status: status, retryAfter: RetryAfter.pause(askedBy: response.head, now: wallClock))
-                switch machine.ended(outcome, remaining: request.remainingTime, random: policy.random()) {
+                switch machine.ended(
+                    outcome, hasBody: !request.body.isSpent, remaining: request.remainingTime, random: policy.random()
+                ) {
                 case .settle: return response
                 case .retry(let after): (pause, reason) = (after, "\(status)")
                 }
@@ -56,7 +57,9 @@ public struct HTTPRetry: HTTPMiddleware {
             } catch let error as HTTPClientError {
                 let outcome = RetryMachine.Outcome.failure(
                     isNetworkFailure: error.isNetworkFailure, error.requestDisposition)
-                switch machine.ended(outcome, remaining: request.remainingTime, random: policy.random()) {
+                switch machine.ended(
+                    outcome, hasBody: !request.body.isSpent, remaining: request.remainingTime, random: policy.random()
+                ) {
                 case .settle: throw error
                 case .retry(let after): (pause, reason) = (after, error.shortDescription)
                 }

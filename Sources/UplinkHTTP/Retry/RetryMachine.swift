@@ -30,30 +30,29 @@ struct RetryMachine: Sendable {
 
     private let policy: HTTPRetryPolicy
     private let isIdempotent: Bool
-    private let isReplayable: Bool
     private(set) var phase = Phase.attempting
     /// Attempts so far, this one included.
     private(set) var attempts = 1
     /// All pauses so far.
     private(set) var waited = Duration.zero
 
-    init(_ policy: HTTPRetryPolicy, isIdempotent: Bool, isReplayable: Bool) {
+    init(_ policy: HTTPRetryPolicy, isIdempotent: Bool) {
         self.policy = policy
         self.isIdempotent = isIdempotent
-        self.isReplayable = isReplayable
     }
 
     /// An attempt has ended.
     ///
     /// - Parameters:
+    ///   - hasBody: Whether the request's body can be sent again, or has not been begun.
     ///   - remaining: What is left of the total timeout. A pause that would use it up is not worth making.
     ///   - random: From 0 up to 1.
-    mutating func ended(_ outcome: Outcome, remaining: Duration?, random: Double) -> Action {
+    mutating func ended(_ outcome: Outcome, hasBody: Bool, remaining: Duration?, random: Double) -> Action {
         switch phase {
         case .attempting: break
         case .pausing, .settled: return .settle
         }
-        guard attempts < policy.maximumAttempts, mayRepeat(after: outcome),
+        guard attempts < policy.maximumAttempts, hasBody, mayRepeat(after: outcome),
             let pause = pause(after: outcome, random: random), pause < remaining ?? .seconds(Int64.max)
         else {
             phase = .settled
@@ -76,7 +75,6 @@ struct RetryMachine: Sendable {
 
     /// Whether sending it again can help, and cannot do anything twice.
     private func mayRepeat(after outcome: Outcome) -> Bool {
-        guard isReplayable else { return false }  // what is gone cannot be sent, whether the server got it or not
         switch outcome {
         case .answer(let status, _): return isIdempotent && policy.statuses.contains(status)
         case .failure(let isNetworkFailure, .notSent): return isNetworkFailure

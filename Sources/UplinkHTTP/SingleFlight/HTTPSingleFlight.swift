@@ -42,9 +42,9 @@ public final class HTTPSingleFlight: HTTPMiddleware {
 
     /// Answers a GET with the answer of an identical one that is under way; sends on all others.
     public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
-        guard request.head.method == .get, case .none = request.body.content,
-            let url = try? request.head.checkedURL()
-        else { return try await next(request) }
+        guard request.head.method == .get, request.body.isNone, let url = try? request.head.checkedURL() else {
+            return try await next(request)
+        }
         var fields = request.head.headerFields
         for name in ignored { fields[name] = nil }
         let key = Key(url: url.textWithoutFragment, fields: fields, timeouts: request.timeouts)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import SystemPackage
+import Uplink
+
+/// How the server is reached, in curl(1)'s words.
+struct ConnectionArguments: ParsableArguments {
+    @Option(help: .init("Trust the authorities in this file (PEM) alone.", valueName: "file"))
+    var cacert: String?
+
+    @Option(help: .init("Show the server this certificate (PEM).", valueName: "file"))
+    var cert: String?
+
+    @Option(help: .init("The certificate's key (PEM).", valueName: "file"))
+    var key: String?
+
+    @Option(
+        name: [.customShort("x"), .long],
+        help: .init("Go through a proxy: http, https, socks4a, socks5 or socks5h.", valueName: "url"))
+    var proxy: String?
+
+    @Option(help: .init("Connect to a Unix socket instead of the host.", valueName: "path"))
+    var unixSocket: String?
+
+    @Option(
+        help: .init("How many seconds a connection may take.", valueName: "seconds"), transform: SecondsArgument.parse)
+    var connectTimeout: Double?
+
+    @Option(
+        name: [.customShort("m"), .long],
+        help: .init("How many seconds everything may take, once the network is there.", valueName: "seconds"),
+        transform: SecondsArgument.parse)
+    var maxTime: Double?
+
+    @Option(help: .init("Send again, so many times at most, what may be sent again.", valueName: "times"))
+    var retry = 0
+
+    func validate() throws {
+        guard (0...1000).contains(retry) else { throw ValidationError("--retry takes a number from 0 to 1000") }
+        guard key == nil || cert != nil else { throw ValidationError("--key belongs to --cert") }
+        _ = try transport()
+    }
+
+    /// How the transport is set up.
+    ///
+    /// - Throws: `ValidationError` when the proxy's URL is none.
+    func transport() throws -> CurlTransport.Configuration {
+        var configuration = CurlTransport.Configuration()
+        if let cacert { configuration.trust = .authorities(FilePath(cacert)) }
+        if let cert {
+            configuration.identity = .init(certificate: FilePath(cert), key: FilePath(key ?? cert))
+        }
+        if let proxy {
+            do throws(HTTPClientError) {
+                configuration.proxy = .always(try .init(proxy), except: [])
+            } catch {
+                throw ValidationError(error.message)
+            }
+        }
+        if let unixSocket { configuration.unixSocket = FilePath(unixSocket) }
+        return configuration
+    }
+
+    /// The time limits.
+    var timeouts: HTTPTimeouts {
+        var timeouts = HTTPTimeouts()
+        if let connectTimeout { timeouts.connect = .saturating(seconds: connectTimeout) }
+        if let maxTime { timeouts.total = .saturating(seconds: maxTime) }
+        return timeouts
+    }
+
+    /// How often to try.
+    var retries: HTTPRetryPolicy {
+        var policy = HTTPRetryPolicy()
+        policy.maximumAttempts = retry + 1
+        return policy
+    }
+}

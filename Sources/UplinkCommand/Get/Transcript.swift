@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import UplinkHTTP
+
+/// What `--verbose` tells of a request, line by line, in curl(1)'s manner: `*` for what happens, `>` for what goes out,
+/// `<` for what comes.
+enum Transcript {
+    /// What goes out. Secrets are not shown.
+    static func lines(of request: HTTPRequest, secret: Set<HTTPField.Name> = [.authorization, .cookie]) -> [String] {
+        let line = "> \(request.method.rawValue) \(request.path ?? "/") HTTP/1.1"
+        let host = "> Host: \(request.authority ?? "")"
+        return [line, host]
+            + request.headerFields.map { field in
+                "> \(field.name.rawName): \(secret.contains(field.name) ? "(not shown)" : field.value)"
+            }
+    }
+
+    /// The head that came.
+    static func lines(of response: HTTPResponse) -> [String] {
+        headLines(response).map { "< \($0)" }
+    }
+
+    /// A head as it stands on the wire, but for the line ends.
+    static func headLines(_ response: HTTPResponse) -> [String] {
+        ["HTTP/1.1 \(response.status)"] + response.headerFields.map { "\($0.name.rawName): \($0.value)" }
+    }
+
+    /// What happened.
+    static func lines(of event: HTTPEvent) -> [String] {
+        switch event {
+        case .queued, .sent, .head: []
+        case .started: ["* Resolving and connecting"]
+        case .connected(let connection): ["* \(text(connection))"]
+        case .interim(let status): ["< HTTP/1.1 \(status)"]
+        case .redirected(let url): ["* Redirected to \(url)"]
+        case .retrying(let attempt, let pause, let reason):
+            ["* Attempt \(attempt) failed (\(reason)); trying again in \(text(pause))"]
+        case .finished(let timings): ["* \(text(timings))"]
+        case .failed(let error, let timings): ["* \(error.map { "\($0.code)" } ?? "cancelled"); \(text(timings))"]
+        }
+    }
+
+    private static func text(_ connection: HTTPConnection) -> String {
+        var text = connection.isReused ? "Using the connection again" : "Connected"
+        if !connection.remoteAddress.isEmpty { text += " to \(connection.remoteAddress)" }
+        if !connection.localAddress.isEmpty { text += " from \(connection.localAddress)" }
+        if connection.isTLSResumed == true { text += ", TLS session resumed" }
+        return text
+    }
+
+    private static func text(_ timings: HTTPTimings) -> String {
+        let parts: [(String, Duration?)] = [
+            ("queue", timings.queue), ("name lookup", timings.nameLookup), ("connect", timings.connect),
+            ("TLS", timings.tls), ("first byte", timings.firstByte), ("body", timings.body), ("total", timings.total),
+        ]
+        let times = parts.compactMap { name, time in time.map { "\(name) \(text($0))" } }
+        let sent = timings.sentBytes > 0 ? "sent \(ByteCount(Int(timings.sentBytes))), " : ""
+        return times.joined(separator: ", ") + "; \(sent)received \(ByteCount(Int(timings.receivedBytes)))"
+    }
+
+    /// A time as a person reads it: `12.3 ms`, `1.50 s`.
+    static func text(_ time: Duration) -> String {
+        let (seconds, attoseconds) = time.components
+        let milliseconds = Double(seconds) * 1e3 + Double(attoseconds) / 1e15
+        guard milliseconds < 1000 else { return "\((milliseconds / 10).rounded() / 100) s" }
+        return "\((milliseconds * 10).rounded() / 10) ms"
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlyingFox
+import FlyingSocks
+import Foundation
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkTesting
+
+/// What `uplink get` sends, as its options say.
+@Suite(.timeLimit(.minutes(2)))
+struct GetRequestTests {
+    /// A request as it came.
+    private struct Seen: Sendable {
+        var method = ""
+        var fields: [String: String] = [:]
+        var body: [UInt8] = []
+        var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    /// Runs `uplink get` with these words and the URL of a server that keeps what it is asked.
+    private func get(
+        _ words: String, path: String = "/", input: [UInt8]? = nil, expecting status: Int32 = 0
+    ) async throws -> (seen: [Seen], program: RunningProgram) {
+        let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: 0), logger: .disabled)
+        let seen = Locked<[Seen]>([])
+        await server.appendRoute("GET,HEAD,POST,PUT,PATCH,DELETE /*") { request in
+            var one = Seen(method: request.method.rawValue, body: Array(try await request.bodyData))
+            for (name, value) in request.headers { one.fields[name.rawValue.lowercased()] = value }
+            let count = seen.withLock { seen in
+                seen.append(one)
+                return seen.count
+            }
+            if request.path == "/busy", count == 1 { return HTTPResponse(statusCode: .serviceUnavailable) }
+            return HTTPResponse(statusCode: .ok, headers: [.contentType: "text/plain"], body: Data("answer".utf8))
+        }
+        let running = Task { try await server.run() }
+        defer { running.cancel() }
+        try await server.waitUntilListening(timeout: 5)
+        guard case .ip4(_, let port) = await server.listeningAddress else {
+            throw TimeIsUp(expectation: "a server that listens")
+        }
+        let command = "get http://127.0.0.1:\(port)\(path) \(words)"
+        let program: RunningProgram
+        if let input {
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            try directory.write("input", input)
+            let line = "exec \(BuiltProgram.path) \(command) <\(directory.path)/input"
+            program = try RunningProgram(["/bin/sh", "-c", line])
+            try await program.wait()
+        } else {
+            program = try await BuiltProgram.run(command)
+        }
+        #expect(program.status == status, "\(program.errors)")
+        return (seen.withLock { $0 }, program)
+    }
+
+    private func withFile(_ bytes: [UInt8], _ body: (String) async throws -> Void) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try directory.write("file", bytes)
+        try await body("\(directory.path)/file")
+    }
+
+    @Test(arguments: [
+        ("", "GET"), ("-X DELETE", "DELETE"), ("-I", "HEAD"), ("--data a=b", "POST"), ("--json {}", "POST"),
+        ("-F a=b", "POST"), ("-X PATCH -d x", "PATCH"), ("--request PUT", "PUT"),
+    ])
+    func theMethodIsTheOneNamedOrImplied(words: String, method: String) async throws {
+        #expect(try await get(words).seen.map(\.method) == [method])
+    }
+
+    @Test func fieldsAreSentAsTheyAreGiven() async throws {
+        let seen = try await get("-H X-One:1 --header=X-Two:two").seen
+        #expect(seen.first?.fields["x-one"] == "1")
+        #expect(seen.first?.fields["x-two"] == "two")
+    }
+
+    @Test func dataIsAForm() async throws {
+        let seen = try await get("-d a=1 --data b=2").seen
+        #expect(seen.first?.text == "a=1&b=2")
+        #expect(seen.first?.fields["content-type"] == "application/x-www-form-urlencoded")
+        #expect(seen.first?.fields["content-length"] == "7")
+    }
+
+    @Test func jsonIsSentAndAskedFor() async throws {
+        let seen = try await get("--json {\"a\":1}").seen
+        #expect(seen.first?.text == "{\"a\":1}")
+        #expect(seen.first?.fields["content-type"] == "application/json")
+        #expect(seen.first?.fields["accept"] == "application/json")
+    }
+
+    @Test func filesAreSentWhole() async throws {
+        let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        try await withFile(bytes) { path in
+            let put = try await get("--upload \(path)").seen
+            #expect(put.first?.method == "PUT" && put.first?.body == bytes)
+            #expect(put.first?.fields["content-length"] == "100000")
+            let post = try await get("--data @\(path)").seen
+            #expect(post.first?.method == "POST" && post.first?.body == bytes)
+        }
+    }
+
+    @Test func theStandardInputIsSentInChunks() async throws {
+        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let seen = try await get("-T -", input: bytes).seen
+        #expect(seen.first?.body == bytes)
+        #expect(seen.first?.fields["transfer-encoding"] == "chunked")
+    }
+
+    @Test func aFormHasPartsAndFiles() async throws {
+        try await withFile(Array("contents".utf8)) { path in
+            let seen = try await get("-F name=value -F file=@\(path)").seen
+            let type = try #require(seen.first?.fields["content-type"])
+            #expect(type.hasPrefix("multipart/form-data; boundary="))
+            let text = try #require(seen.first?.text)
+            #expect(text.contains("name=\"name\"\r\n\r\nvalue\r\n"))
+            #expect(text.contains("name=\"file\"; filename=\"file\""))
+            #expect(text.contains("\r\n\r\ncontents\r\n"))
+        }
+    }
+
+    @Test func aUserLogsIn() async throws {
+        #expect(try await get("-u me:secret").seen.first?.fields["authorization"] == "Basic bWU6c2VjcmV0")
+    }
+
+    @Test func whatIsBusyIsAskedAgain() async throws {
+        #expect(try await get("--retry 2", path: "/busy").seen.count == 2)
+        #expect(try await get("", path: "/busy", expecting: 1).seen.count == 1)
+    }
+
+    @Test func theHeadIsPrintedWhereItIsAskedFor() async throws {
+        let head = try await get("-I").program.output
+        #expect(head.hasPrefix("HTTP/1.1 200 OK\r\n") && head.hasSuffix("\r\n\r\n"))
+        #expect(head.contains("Content-Length: 6\r\n"))
+        let both = try await get("--include").program.output
+        #expect(both.hasPrefix("HTTP/1.1 200 OK\r\n") && both.hasSuffix("\r\n\r\nanswer"))
+    }
+
+    @Test func verboseTellsWhatHappensAndNoSecret() async throws {
+        let program = try await get("-v -u me:secret -H X-One:1").program
+        #expect(program.output == "answer")
+        for line in ["> GET / HTTP/1.1", "> X-One: 1", "< HTTP/1.1 200 OK", "* Connected to 127.0.0.1:"] {
+            #expect(program.errors.contains(line), "\(line)")
+        }
+        #expect(program.errors.contains("first byte") && program.errors.contains("received 6 bytes"))
+        #expect(!program.errors.contains("bWU6"))
+    }
+
+    @Test(arguments: [
+        "-d a -F b=c", "-I -d a", "-X B@D", "-H nocolon", "-F nothing", "-u nobody", "--proxy gopher://a/",
+        "--retry -1", "--key k", "-H A\u{1}B:c",
+    ])
+    func whatMakesNoSenseIsAUsageError(words: String) async throws {
+        let (seen, program) = try await get(words, expecting: 64)
+        #expect(seen.isEmpty)
+        #expect(program.errors.hasPrefix("Error: "))
+    }
+
+    @Test func aFileThatIsNotThereIsOneLine() async throws {
+        let (seen, program) = try await get("-T /none/at/all", expecting: 1)
+        #expect(seen.isEmpty)
+        #expect(program.errors.split(separator: "\n").count == 1)
+        #expect(program.errors.contains("/none/at/all"))
+    }
+
+    @Test func everythingMayTakeSoLong() async throws {
+        let server = try RawServer([.readHead, .waitForClose])
+        defer { server.stop() }
+        let program = try await BuiltProgram.run("get \(server.url()) -m 0.3")
+        #expect(program.status == 1)
+        #expect(program.errors.contains("not finished within"))
+    }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkCurl
+import UplinkHTTP
+
+/// How many connections there are, how long they are used, and who has them.
+@Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
+struct ConnectionTests {
+    private static let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
+    private static let answer: [RawServer.Step] = [.readHead, .send(head + "\r\nok"), .loop]
+
+    private func get(_ count: Int, _ server: RawServer, _ client: HTTPClient) async throws {
+        for _ in 0..<count {
+            let body = try await client.get(server.url()).body.collect(upTo: 2)
+            #expect(body == Array("ok".utf8))
+        }
+    }
+
+    // MARK: How long
+
+    @Test func aConnectionServesNoMoreRequestsThanItMay() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumRequestsPerConnection = 3
+        try await withServer(Self.answer) { server in
+            try await withClient(transport: configuration) { client, _ in try await get(10, server, client) }
+            #expect(server.connections.map(\.heads.count) == [3, 3, 3, 1])
+        }
+    }
+
+    @Test func aConnectionIsNotUsedWhenItWasIdleForTooLong() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumIdleTime = .seconds(1)
+        try await withServer(Self.answer) { server in
+            try await withClient(transport: configuration) { client, _ in
+                try await get(2, server, client)
+                try await Task.sleep(for: .milliseconds(2100))  // libcurl counts whole seconds, and more than one
+                try await get(1, server, client)
+            }
+            #expect(server.connections.map(\.heads.count) == [2, 1])
+        }
+    }
+
+    @Test func aConnectionIsNotUsedWhenItIsTooOld() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumConnectionAge = .seconds(1)
+        try await withServer(Self.answer) { server in
+            try await withClient(transport: configuration) { client, _ in
+                for _ in 0..<3 {
+                    try await get(1, server, client)
+                    try await Task.sleep(for: .milliseconds(750))
+                }
+                try await get(1, server, client)
+            }
+            #expect(server.connections.count >= 2)
+        }
+    }
+
+    @Test func aServerMayEndAConnection() async throws {
+        let script: [RawServer.Step] = [.readHead, .send(Self.head + "Connection: close\r\n\r\nok"), .waitForClose]
+        try await withServer(script) { server in
+            try await withClient { client, transport in
+                try await get(3, server, client)
+                try await eventually { await transport.census().sockets == 0 }
+            }
+            #expect(server.connections.map(\.heads.count) == [1, 1, 1])
+        }
+    }
+
+    @Test(arguments: [("Connection: keep-alive\r\n", [3]), ("", [1, 1, 1])])
+    func oldServersKeepConnectionsWhereTheySaySo(_ field: String, _ expected: [Int]) async throws {
+        let answer = "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\(field)\r\nok"
+        try await withServer([.readHead, .send(answer), .loop]) { server in
+            try await withClient { client, _ in try await get(3, server, client) }
+            #expect(server.connections.map(\.heads.count) == expected)
+        }
+    }
+
+    @Test func noMoreIdleConnectionsAreKeptThanTheSettingSays() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumIdleConnections = 2
+        let slow: [RawServer.Step] = [.readHead, .pause(.milliseconds(100)), .send(Self.head + "\r\nok"), .loop]
+        try await withServer(slow) { server in
+            try await withClient(transport: configuration) { client, _ in
+                try await withThrowingTaskGroup { group in
+                    for _ in 0..<6 { group.addTask { try await client.get(server.url()).body.discard() } }
+                    try await group.waitForAll()
+                }
+                #expect(server.connections.count == 6)
+                // The others are closed, which nobody but the server's next look at them sees: they get no request more.
+                try await get(4, server, client)
+                #expect(server.connections.count == 6)
+            }
+        }
+    }
+
+    // MARK: How many
+
+    @Test func aHostHasItsShareOfConnections() async throws {
+        try await withServer([.readHead, .waitForClose]) { server in
+            var configuration = CurlTransport.Configuration()
+            configuration.maximumConcurrentTransfers = 8
+            try await withClient(transport: configuration) { client, transport in
+                let tasks = (0..<20).map { _ in Task { try await client.get(server.url()) } }
+                try await eventually { await transport.census().transfers == 20 }
+                try await eventually { server.heads.count == 6 }
+                try await Task.sleep(for: .milliseconds(50))
+                #expect(server.connections.count == 6)
+                for task in tasks { task.cancel() }
+                for task in tasks { await #expect(throws: CancellationError.self) { _ = try await task.value } }
+                #expect(await transport.census() == (0, 0))
+            }
+        }
+    }
+
+    @Test func twoThousandGoThroughSixConnections() async throws {
+        try await withServer(Self.answer) { server in
+            try await withClient { client, transport in
+                try await withThrowingDiscardingTaskGroup { group in
+                    for _ in 0..<2000 {
+                        group.addTask {
+                            let body = try await client.get(server.url()).body.collect(upTo: 2)
+                            #expect(body == Array("ok".utf8))
+                        }
+                    }
+                }
+                #expect(await transport.census().transfers == 0)
+            }
+            #expect(server.heads.count == 2000)
+            #expect(server.connections.count <= 6)
+        }
+    }
+
+    /// Ten hosts with a hundred requests each, all asked for at once, one host after the other.
+    @Test func hostsTakeTurns() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumConcurrentTransfers = 6
+        let servers = try (0..<10).map { _ in try RawServer(Self.answer) }
+        defer { for server in servers { server.stop() } }
+        let finished = Locked<[Int]>([])
+        try await withClient(transport: configuration) { client, _ in
+            try await withThrowingDiscardingTaskGroup { group in
+                for (host, server) in servers.enumerated() {
+                    for _ in 0..<100 {
+                        group.addTask {
+                            _ = try await client.get(server.url()).body.collect(upTo: 2)
+                            finished.withLock { $0.append(host) }
+                        }
+                    }
+                }
+            }
+        }
+        let order = finished.withLock { $0 }
+        #expect(order.count == 1000)
+        // When half of all is done, no host has more than twice what another has.
+        let counts = (0..<10).map { host in order[..<500].count { $0 == host } }
+        #expect(try #require(counts.max()) < 2 * (try #require(counts.min())), "\(counts)")
+    }
+
+    @Test func fourThousandWaitAndAreCancelled() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumConcurrentTransfers = 4
+        try await withServer([.readHead, .waitForClose]) { server in
+            try await withClient(transport: configuration) { client, transport in
+                let before = Census()
+                let tasks = (0..<4000).map { _ in Task { try await client.get(server.url()) } }
+                try await eventually { await transport.census().transfers == 4000 }
+                #expect(Census().descriptors <= before.descriptors + 30)
+                for task in tasks { task.cancel() }
+                for task in tasks { await #expect(throws: CancellationError.self) { _ = try await task.value } }
+                #expect(await transport.census() == (0, 0))
+            }
+        }
+    }
+
+    // MARK: Servers that end
+
+    @Test func aServerThatStartsAgainCutsEachTransferOnce() async throws {
+        let body = String(repeating: "x", count: 100)
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n\(body)"
+        let first = try RawServer([.readHead, .send(head), .waitForClose])
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumConcurrentTransfersPerHost = 100
+        try await withClient(transport: configuration) { client, transport in
+            let url = first.url()
+            let tasks = (0..<100).map { _ in Task { try await client.get(url).body.discard() } }
+            try await eventually { first.heads.count == 100 }
+            first.stop()
+            var short = 0
+            for task in tasks {
+                do {
+                    let count = try await task.value
+                    #expect(count == 200)
+                } catch let error as HTTPClientError {
+                    #expect([.truncated, .connectionReset, .emptyReply].contains(error.code), "\(error)")
+                    short += 1
+                }
+            }
+            #expect(short == 100)
+            let second = try RawServer([.readHead, .send(head + body), .loop], address: "127.0.0.1", port: first.port)
+            defer { second.stop() }
+            let whole = try await client.get(url).body.discard()
+            #expect(whole == 200)
+            #expect(await transport.census().transfers == 0)
+        }
+    }
+
+    @Test func aBrokenMultiIsReplaced() async throws {
+        try await withServer([.readHead, .send(Self.head + "\r\n"), .waitForClose], Self.answer) { server in
+            try await withClient { client, transport in
+                let response = try await client.get(server.url())
+                await transport.breakDown("so says the test")
+                let (error, _) = await failure { _ = try await response.body.discard() }
+                #expect(error?.code == .engine)
+                #expect(error?.message.contains("so says the test") == true)
+                try await get(2, server, client)
+                #expect(await transport.generations == 1)
+            }
+            #expect(server.connections.count == 2)
+        }
+    }
+
+    // MARK: Memory
+
+    @Test func allBodiesTogetherHoldNoMoreThanTheirBudget() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumBufferedBytes = 300_000
+        let count = 10
+        configuration.maximumConcurrentTransfersPerHost = count
+        let total = 4_000_000
+        let script: [RawServer.Step] = [
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n"), .fill(total), .loop,
+        ]
+        try await withServer(script) { server in
+            try await withClient(transport: configuration) { client, transport in
+                var bodies: [HTTPBody] = []
+                for _ in 0..<count { bodies.append(try await client.get(server.url()).body) }
+                // Nobody reads: what is held comes to rest, below what ten high marks would be.
+                var held = -1
+                try await eventually {
+                    let now = transport.bufferedBytes
+                    defer { held = now }
+                    try await Task.sleep(for: .milliseconds(50))
+                    return now == held && now > 0
+                }
+                #expect(held <= 300_000 + count * 16_384 + 16_384, "\(held)")
+                let sizes = try await withThrowingTaskGroup { group in
+                    for body in bodies { group.addTask { try await body.discard() } }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(sizes == Array(repeating: Int64(total), count: count))
+                #expect(transport.bufferedBytes == 0)
+            }
+        }
+    }
+
+    @Test func whatNobodyReadsIsNotCountedForEver() async throws {
+        let script: [RawServer.Step] = [.readHead, .send(Self.head + "\r\nok"), .loop]
+        try await withServer(script) { server in
+            try await withClient { client, transport in
+                for _ in 0..<20 { _ = try await client.get(server.url()) }  // the bodies are dropped unread
+                try await eventually { transport.bufferedBytes == 0 }
+                #expect(await transport.census().transfers == 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import HTTPTypes
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkCurl
+import UplinkEventLoop
+import UplinkHTTP
+
+/// Servers and programs that do what few do.
+@Suite(.timeLimit(.minutes(1)))
+struct OddityTests {
+    @Test func anUpgradeThatNobodyAskedForIsAnError() async throws {
+        let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nraw bytes"
+        try await withServer([.readHead, .send(answer), .waitForClose]) { server in
+            try await withClient { client, _ in
+                let (error, _) = await failure { _ = try await client.get(server.url()) }
+                #expect(error?.code == .unexpectedUpgrade, "\(String(describing: error))")
+                #expect(error?.requestDisposition == .responseStarted)
+            }
+        }
+    }
+
+    /// One byte in less than the stall timeout is progress; the total timeout is what ends it.
+    @Test func aDrippingHeadIsEndedByItsTimeout() async throws {
+        let drip = Array("HTTP/1.1 200 OK\r\n".utf8).flatMap { [RawServer.Step.send([$0]), .pause(.milliseconds(50))] }
+        try await withServer([.readHead] + drip + [.waitForClose]) { server in
+            try await withClient { client, _ in
+                let timeouts = HTTPTimeouts(firstByte: .milliseconds(300))
+                let (error, _) = await failure { _ = try await client.get(server.url(), timeouts: timeouts) }
+                #expect(error?.code == .firstByteTimeout)
+            }
+        }
+    }
+
+    /// The last piece comes while the transfer is paused (curl issue 3994).
+    @Test func aPauseOnTheLastPieceLosesNothing() async throws {
+        for extra in [1, 100, 16_384, 16_385] {
+            let mark = HTTPLimits().bufferedBytes
+            let count = mark + extra
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n"
+            try await withServer([.readHead, .send(head), .fill(count), .loop]) { server in
+                try await withClient { client, transport in
+                    let body = try await client.get(server.url()).body
+                    try await eventually { server.connections[0].filled == count }
+                    try await eventually { transport.bufferedBytes + 16_384 >= min(mark, count) }
+                    try await Task.sleep(for: .milliseconds(20))
+                    let read = try await body.discard()
+                    #expect(read == Int64(count))
+                    let again = try await client.get(server.url()).body.discard()
+                    #expect(again == Int64(count))
+                }
+                #expect(server.connections.count == 1)
+            }
+        }
+    }
+
+    /// Runs each job at once where it is enqueued: in a child process there are no other threads.
+    private final class AtOnce: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    @Test(.disabled(if: Timing.isInstrumented, "ThreadSanitizer ends forks of programs with threads"))
+    func aForkIsRefusedAndItsParentGoesOn() async throws {
+        typealias Fork = @convention(c) () -> pid_t
+        let symbol = try #require(dlsym(nil, "fork"))  // Swift hides it, with reason
+        let fork = unsafeBitCast(symbol, to: Fork.self)
+        try await withServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .loop]) { server in
+            try await withClient { client, transport in
+                _ = try await client.get(server.url()).body.discard()
+                let request = HTTPTransportRequest(head: try HTTPRequest(parsing: server.url()))
+                let executor = AtOnce()
+                let outcome = Locked<CInt>(9)
+                let child = Self.inChild(fork) {
+                    Task(executorPreference: executor) {
+                        do {
+                            _ = try await transport.send(request)
+                            outcome.withLock { $0 = 1 }
+                        } catch let error as HTTPClientError {
+                            outcome.withLock { $0 = error.code == .closed ? 0 : 2 }
+                        } catch { outcome.withLock { $0 = 3 } }
+                    }
+                    return outcome.withLock { $0 }
+                }
+                #expect(child == 0)
+                _ = try await client.get(server.url()).body.discard()
+            }
+            #expect(server.heads.count == 2 && server.connections.count == 1)
+        }
+    }
+
+    /// The exit status of a child that does this. A child in which another thread held a lock at the time of the fork may
+    /// hang; it is ended and another one tried.
+    private static func inChild(_ fork: () -> pid_t, _ work: () -> CInt) -> CInt {
+        for _ in 0..<5 {
+            let pid = fork()
+            if pid == 0 { _exit(work()) }
+            var status: CInt = 0
+            for _ in 0..<1000 {
+                if waitpid(pid, &status, WNOHANG) == pid { return status & 0x7F == 0 ? status >> 8 & 0xFF : -status }
+                usleep(5_000)
+            }
+            kill(pid, SIGKILL)
+            waitpid(pid, &status, 0)
+        }
+        return -1
+    }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkHTTP
+
+@testable import UplinkCurl
+
+@Suite(.timeLimit(.minutes(1)))
+struct ProxyTests {
+    private static let answer: [RawServer.Step] = [
+        .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .loop,
+    ]
+
+    private func withProxy(
+        _ kind: TestProxy.Kind, scheme: String, user: String? = nil, wanted: String? = nil, isRefusing: Bool = false,
+        _ body: (TestProxy, RawServer, HTTPClient) async throws -> Void
+    ) async throws {
+        try await withServer(Self.answer) { server in
+            let proxy = try TestProxy(kind, credentials: wanted, isRefusing: isRefusing)
+            defer { proxy.stop() }
+            var configuration = CurlTransport.Configuration()
+            let mark = user.map { "\($0)@" } ?? ""
+            configuration.proxy = .always(try .init("\(scheme)://\(mark)127.0.0.1:\(proxy.port)"), except: [])
+            try await withClient(transport: configuration) { client, _ in try await body(proxy, server, client) }
+        }
+    }
+
+    @Test func plainRequestsGoAsWholeURLs() async throws {
+        try await withProxy(.http, scheme: "http", user: "u:p%40ss", wanted: "u:p@ss") { proxy, server, client in
+            let body = try await client.get("http://origin.test:\(server.port)/a?b").body.collect(upTo: 2)
+            #expect(body == Array("ok".utf8))
+            #expect(proxy.seen.count == 1)
+            #expect(proxy.seen[0].hasPrefix("GET http://origin.test:\(server.port)/a?b HTTP/1.1\r\n"))
+            #expect(proxy.seen[0].contains("Proxy-Authorization: Basic"))
+            #expect(server.heads.first?.hasPrefix("GET /a?b HTTP/1.1\r\n") == true)
+        }
+    }
+
+    @Test func tunnelsAreAskedForByConnectAndTellTheServerNothing() async throws {
+        let server = try NginxServer()
+        defer { server.stop() }
+        let proxy = try TestProxy(.http, credentials: "u:p")
+        defer { proxy.stop() }
+        var configuration = CurlTransport.Configuration()
+        configuration.trust = .authorities(server.authority)
+        configuration.proxy = .always(try .init("http://u:p@127.0.0.1:\(proxy.port)"), except: [])
+        try await withClient(transport: configuration) { client, transport in
+            let response = try await client.get(
+                server.url("/file", certificate: "good"), headers: [.authorization: "Bearer of-the-server"])
+            #expect(response.status == .ok)
+            #expect(response.headerFields[HTTPField.Name("X-Of-The-Proxy")!] == nil)
+            #expect(try await response.body.discard() > 0)
+            let head = try #require(proxy.seen.first)
+            #expect(head.hasPrefix("CONNECT 127.0.0.1:\(server.port(certificate: "good")) HTTP/1.1\r\n"))
+            #expect(head.contains("Proxy-Authorization: Basic"))
+            #expect(!head.contains("of-the-server"))
+        }
+    }
+
+    /// Through SOCKS, because there the test's server sees all that the server of a tunnel sees.
+    @Test(arguments: [("socks5h", true), ("socks5", false), ("socks4a", true)])
+    func socksResolvesHereOrThere(_ scheme: String, _ isThere: Bool) async throws {
+        let user = scheme == "socks4a" ? nil : "u:p"
+        try await withProxy(.socks, scheme: scheme, user: user, wanted: user) { proxy, server, client in
+            let host = isThere ? "origin.test" : "localhost"
+            let body = try await client.get("http://\(host):\(server.port)/").body.collect(upTo: 2)
+            #expect(body == Array("ok".utf8))
+            let expected = isThere ? "origin.test" : "127.0.0.1"
+            #expect(proxy.seen == ["\(expected):\(server.port) resolved \(isThere ? "there" : "here")"])
+            #expect(server.heads.first?.lowercased().contains("proxy") == false)
+        }
+    }
+
+    @Test func proxyAuthorizationIsTheTransportsOwn() async throws {
+        try await withServer(Self.answer) { server in
+            try await withClient { client, _ in
+                let (error, _) = await failure {
+                    _ = try await client.get(server.url(), headers: [.proxyAuthorization: "Basic eA=="])
+                }
+                #expect(error?.code == .invalidRequest)
+            }
+            #expect(server.connections.isEmpty)
+        }
+    }
+
+    @Test(arguments: [("http", TestProxy.Kind.http), ("socks5h", .socks)])
+    func wrongCredentialsAreTold(_ scheme: String, _ kind: TestProxy.Kind) async throws {
+        try await withProxy(kind, scheme: scheme, user: "u:wrong", wanted: "u:p") { proxy, server, client in
+            let (error, _) = await failure { _ = try await client.get("https://origin.test:\(server.port)/") }
+            #expect(error?.code == .proxyRefused, "\(String(describing: error))")
+            #expect(error?.phase == .connect)
+            #expect(error?.requestDisposition == .notSent)
+            #expect(error?.message.contains("127.0.0.1:\(proxy.port)") == true)
+            #expect(error?.description.contains("wrong@") == false)
+            #expect(server.connections.isEmpty)
+        }
+    }
+
+    @Test(arguments: [("http", TestProxy.Kind.http), ("socks5h", .socks), ("socks4a", .socks)])
+    func refusalsAreTold(_ scheme: String, _ kind: TestProxy.Kind) async throws {
+        try await withProxy(kind, scheme: scheme, isRefusing: true) { proxy, server, client in
+            let (error, _) = await failure { _ = try await client.get("https://origin.test:\(server.port)/") }
+            #expect(error?.code == .proxyRefused, "\(String(describing: error))")
+            #expect(error?.isNetworkFailure == false)
+            #expect(error?.message.contains("\(scheme)://127.0.0.1:\(proxy.port)") == true)
+        }
+    }
+
+    @Test(arguments: ["http", "socks5"]) func aProxyThatIsNotThereIsTold(_ scheme: String) async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .always(try .init("\(scheme)://127.0.0.1:1"), except: [])
+        try await withClient(transport: configuration) { client, _ in
+            let (error, _) = await failure { _ = try await client.get("http://192.0.2.1/") }
+            #expect(error?.code == .proxyFailed, "\(String(describing: error))")
+            #expect(error?.isNetworkFailure == true)
+            #expect(error?.message.contains("127.0.0.1:1") == true)
+        }
+    }
+
+    @Test func theProxysNameMayBeUnknown() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .always(try .init("http://proxy.invalid:1"), except: [])
+        try await withClient(transport: configuration) { client, _ in
+            let (error, _) = await failure { _ = try await client.get("http://192.0.2.1/") }
+            #expect(error?.code == .proxyFailed, "\(String(describing: error))")
+            #expect(error?.phase == .dns)
+        }
+    }
+
+    @Test func exceptionsGoDirectly() async throws {
+        try await withServer(Self.answer) { server in
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .always(try .init("http://127.0.0.1:1"), except: ["127.0.0.0/8"])
+            try await withClient(transport: configuration) { client, _ in
+                let status = try await client.get(server.url()).status
+                #expect(status == .ok)
+            }
+        }
+    }
+}
+
+/// Which proxy is for whom: without sockets.
+@Suite(.timeLimit(.minutes(1)))
+struct ProxyRulesTests {
+    private func proxy(
+        for url: String, _ rule: CurlTransport.ProxyRule = .fromEnvironment, _ environment: [String: String] = [:]
+    ) throws -> String? {
+        try ProxyRules(rule) { environment[$0] }.proxy(for: HTTPRequest(parsing: url).checkedURL())?.url
+    }
+
+    @Test func theEnvironmentIsReadWhereItIsAskedFor() throws {
+        let environment = [
+            "http_proxy": "a:1", "HTTP_PROXY": "evil:1", "https_proxy": "http://b:2", "no_proxy": "x.test, .y.test",
+        ]
+        #expect(try proxy(for: "http://h.test/", .fromEnvironment, environment) == "http://a:1")
+        #expect(try proxy(for: "https://h.test/", .fromEnvironment, environment) == "http://b:2")
+        #expect(try proxy(for: "https://x.test/", .fromEnvironment, environment) == nil)
+        #expect(try proxy(for: "https://z.y.test/", .fromEnvironment, environment) == nil)
+        #expect(try proxy(for: "https://h.test/", .none, environment) == nil)
+    }
+
+    /// A CGI program's client sets `HTTP_PROXY` by a field `Proxy` (CVE-2016-5385 and others).
+    @Test func capitalsAreNotBelievedForHTTP() throws {
+        #expect(try proxy(for: "http://h.test/", .fromEnvironment, ["HTTP_PROXY": "evil:1"]) == nil)
+        #expect(try proxy(for: "https://h.test/", .fromEnvironment, ["HTTPS_PROXY": "c:3"]) == "http://c:3")
+        #expect(try proxy(for: "http://h.test/", .fromEnvironment, ["ALL_PROXY": "socks5h://d"]) == "socks5h://d:1080")
+        #expect(
+            try proxy(for: "http://h.test/", .fromEnvironment, ["ALL_PROXY": "d:1", "NO_PROXY": "h.test"]) == nil)
+        #expect(try proxy(for: "http://h.test/", .fromEnvironment, ["http_proxy": ""]) == nil)
+    }
+
+    @Test func aWrongVariableIsNamed() {
+        let error = #expect(throws: HTTPClientError.self) {
+            try proxy(for: "http://h.test/", .fromEnvironment, ["all_proxy": "ftp://u:secret@x"])
+        }
+        #expect(error?.message.contains("all_proxy") == true)
+        #expect(error?.message.contains("secret") == false)
+    }
+
+    @Test func exceptionsAreNamesAddressesAndNetworks() throws {
+        let rule = CurlTransport.ProxyRule.always(
+            try .init("p:1"), except: ["Example.COM", "10.0.0.0/8", "192.0.2.7", "[2001:db8::1]", "2001:db8:1::/48"])
+        let direct = [
+            "http://example.com/", "http://a.example.com/", "http://10.9.8.7/", "http://192.0.2.7/",
+            "http://[2001:db8::1]/", "http://[2001:db8:1::9]/",
+        ]
+        for url in direct { #expect(try proxy(for: url, rule) == nil, "\(url)") }
+        let others = [
+            "http://badexample.com/", "http://11.0.0.1/", "http://192.0.2.8/", "http://[2001:db8::2]/",
+            "http://10.example/",
+        ]
+        for url in others { #expect(try proxy(for: url, rule) == "http://p:1", "\(url)") }
+        #expect(try proxy(for: "http://any/", .always(try .init("p:1"), except: ["*"])) == nil)
+    }
+
+    @Test func proxiesAreReadFromURLs() throws {
+        let proxy = try CurlTransport.Proxy("socks5://us%3Aer:pa%40ss@[2001:DB8::1]:9")
+        #expect(proxy.kind == .socks5)
+        #expect(proxy.host == "[2001:db8::1]" && proxy.port == 9)
+        #expect(proxy.credentials == .init(user: "us:er", password: "pa@ss"))
+        #expect(proxy.url == "socks5://[2001:db8::1]:9")
+        #expect(try CurlTransport.Proxy("https://p/").port == 443)
+        #expect(try CurlTransport.Proxy("p:80").port == 80)
+        #expect(try CurlTransport.Proxy("p").port == 1080)
+    }
+
+    @Test(arguments: ["", "ftp://p", "http://", "http://p/path", "http://p:99999", "u:%4@p", "http://a b:1", "p?q"])
+    func whatIsNoProxyIsAnError(_ text: String) {
+        #expect(throws: HTTPClientError.self) { try CurlTransport.Proxy(text) }
+    }
+
+    @Test func settingsThatExcludeOneAnotherAreErrors() async throws {
+        let rule = CurlTransport.ProxyRule.always(try .init("p:1"), except: [])
+        var first = CurlTransport.Configuration()
+        (first.proxy, first.publicAddressesOnly) = (rule, true)
+        var second = CurlTransport.Configuration()
+        (second.proxy, second.unixSocket) = (rule, "/tmp/socket")
+        var third = CurlTransport.Configuration()
+        (third.unixSocket, third.publicAddressesOnly) = ("/tmp/socket", true)
+        for configuration in [first, second, third] {
+            let (error, _) = await failure { try await withClient(transport: configuration) { _, _ in } }
+            #expect(error?.code == .invalidConfiguration)
+        }
+    }
+}
