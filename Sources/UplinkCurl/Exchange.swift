@@ -76,6 +76,7 @@ final class Exchange: HTTPBodySource {
     }
 
     func limit(toRemaining total: Duration) {
+        guard !mailbox.isOver else { return }
         engine.post { [id] in $0.limit(id, toRemaining: total) }
     }
 

@@ -25,6 +25,11 @@ extension HTTPBody {
             guard bytes.count + chunk.count <= maximum else {
                 throw tooLarge(maximum, received: Int64(bytes.count + chunk.count))
             }
+            if bytes.count + chunk.count > bytes.capacity, case .length(let length) = framing {
+                // What has come is a reason to believe in eight times as much.
+                let believed = Swift.max(Int64(bytes.count + chunk.count), Swift.min(length, 8 * Int64(bytes.count)))
+                bytes.reserveCapacity(Int(clamping: believed))
+            }
             chunk.withUnsafeBytes { bytes.append(contentsOf: $0) }
         }
         return bytes

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 package import HTTPTypes
 
 /// Reads the head of an answer line by line, and its trailers after the body (RFC 9112): pure, and strict where a
@@ -82,8 +83,8 @@ package struct HeadParser: Sendable {
 
     /// `HTTP/1.1 200 OK`: version, three digits, any words (RFC 9112, section 4).
     private mutating func begin(_ line: Slice<UnsafeRawBufferPointer>) throws(HTTPClientError) {
-        let isHTTP10 = line.starts(with: "HTTP/1.0 ".utf8)
-        guard isHTTP10 || line.starts(with: "HTTP/1.1 ".utf8) else {
+        let isHTTP10 = line.begins(with: "HTTP/1.0 ")
+        guard isHTTP10 || line.begins(with: "HTTP/1.1 ") else {
             throw Self.failure(.invalidResponse, "the server does not answer in HTTP/1; is it an HTTP server?")
         }
         let digits = line.dropFirst(9).prefix { $0 != 0x20 }
@@ -142,6 +143,13 @@ package struct HeadParser: Sendable {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
+    fileprivate func begins(with text: StaticString) -> Bool {
+        guard count >= text.utf8CodeUnitCount, let start = UnsafeRawBufferPointer(rebasing: self).baseAddress else {
+            return false
+        }
+        return memcmp(start, text.utf8Start, text.utf8CodeUnitCount) == 0
+    }
+
     /// Without the spaces and tabs of RFC 9110's OWS at both ends.
     fileprivate func trimmingSpaces() -> Self {
         var rest = self

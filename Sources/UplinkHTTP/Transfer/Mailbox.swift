@@ -29,6 +29,9 @@ package final class Mailbox: Sendable {
 
     deinit { budget?.add(-bytes) }
 
+    /// Whether the engine's side is over, and nothing more will come.
+    package var isOver: Bool { machine.withLock { $0.isOver } }
+
     /// Bytes that wait for the reader.
     package var bytes: Int { machine.withLock { $0.bytes } }
 

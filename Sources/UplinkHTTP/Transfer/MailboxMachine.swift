@@ -38,6 +38,7 @@ struct MailboxMachine<Waiter: Sendable> {
     private var first = 0
     /// What is being filled, behind the chunks.
     private var tail: Slab?
+    private var hasFilledSlab = false
     private var waiter: Waiter?
     private var end: End?
     /// The engine holds the transfer up until there is demand.
@@ -49,6 +50,9 @@ struct MailboxMachine<Waiter: Sendable> {
     private(set) var bytes = 0
 
     init(lowMark: Int) { self.lowMark = lowMark }
+
+    /// Whether the engine's side is over.
+    var isOver: Bool { end != nil }
 
     /// The reader asks.
     mutating func take() -> Taking {
@@ -82,14 +86,21 @@ struct MailboxMachine<Waiter: Sendable> {
         bytes += new.count
         var rest = new[...]
         while !rest.isEmpty {
-            let slab = tail ?? pool.slab(expecting: expected.map { max($0 - Int64(new.count - rest.count), 0) })
+            let slab = tail ?? pool.slab(expecting: room(for: rest.count, of: new.count, expecting: expected))
             tail = slab
             rest = rest.dropFirst(slab.append(UnsafeRawBufferPointer(rebasing: rest)))
             if slab.isFull {
+                hasFilledSlab = true
                 chunks.append(slab.publish())
                 tail = nil
             }
         }
+    }
+
+    /// How large a new slab is to be: where no length is known, small for the first bytes.
+    private func room(for rest: Int, of new: Int, expecting expected: Int64?) -> Int64? {
+        if let expected { return max(expected - Int64(new - rest), 0) }
+        return hasFilledSlab ? nil : Int64(max(rest, 16 * 1024))
     }
 
     /// The engine has brought what there was, and says whether it has paused the transfer after that.
