@@ -14,21 +14,23 @@ extension HTTPClient {
     /// Makes a client with connections of its own and no scope.
     ///
     /// Nothing has to be done at its end: when the last copy and the last body are gone, so are its connections. To be
-    /// sure of the moment use ``withHTTPClient(on:configuration:transport:ending:_:)``.
+    /// sure of the moment use ``withHTTPClient(on:configuration:transport:ending:_:)``. Of changes of the network it hears
+    /// as described there.
     ///
     /// - Throws: `HTTPClientError` when a setting of the transport makes no sense, or libcurl is too old.
     public init(
         on loop: EventLoop, configuration: Configuration = .init(), transport: CurlTransport.Configuration = .init()
     ) throws(HTTPClientError) {
         self.init(
-            transport: try CurlTransport(on: loop, configuration: transport), configuration: configuration)
+            transport: try CurlTransport(on: loop, configuration: transport.hearingOfChanges(on: loop)),
+            configuration: configuration)
     }
 
     private static func transport(
         on loop: EventLoop, _ configuration: CurlTransport.Configuration
     ) -> any HTTPTransport {
         do {
-            return try CurlTransport(on: loop, configuration: configuration)
+            return try CurlTransport(on: loop, configuration: configuration.hearingOfChanges(on: loop))
         } catch {
             return Unavailable(error: error)
         }

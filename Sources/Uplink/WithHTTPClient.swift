@@ -17,7 +17,9 @@ public import UplinkHTTP
 /// - Parameters:
 ///   - loop: The event loop that the client works on.
 ///   - configuration: How the client behaves: timeouts, limits, redirects, middlewares.
-///   - transport: How connections are made: certificates, name overrides, how many at once.
+///   - transport: How connections are made: certificates, name overrides, how many at once. On the shared loop the
+///     client renews its connections when `LinuxNetworkMonitor.shared` tells that the network has changed; elsewhere,
+///     and to hear another monitor, set `networkChanges`.
 ///   - ending: What becomes of transfers that still run when `body` returns. A body that is waited for needs a reader,
 ///     or to be dropped.
 ///   - body: Uses the client, which must not be kept beyond it: its requests throw `HTTPClientError` then.
@@ -27,7 +29,7 @@ public nonisolated(nonsending) func withHTTPClient<Result>(
     transport: CurlTransport.Configuration = .init(), ending: CurlTransport.ShutdownMode = .cancelling,
     _ body: nonisolated(nonsending) (HTTPClient) async throws -> Result
 ) async throws -> Result {
-    let transport = try CurlTransport(on: loop, configuration: transport)
+    let transport = try CurlTransport(on: loop, configuration: transport.hearingOfChanges(on: loop))
     do {
         let result = try await body(HTTPClient(transport: transport, configuration: configuration))
         await shutdown(transport, ending)

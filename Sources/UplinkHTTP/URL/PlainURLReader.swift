@@ -46,7 +46,9 @@ enum PlainURLReader {
                 dots += 1
             default:
                 guard (1...63).contains(place - label), place - start <= 253 else { return nil }
-                if bytes[label].isDigit { return !hasLetters && dots == 3 && isIPv4(bytes[start..<place]) ? place : nil }
+                if bytes[label].isDigit {
+                    return !hasLetters && dots == 3 && isIPv4(bytes[start..<place]) ? place : nil
+                }
                 return place
             }
             place += 1
