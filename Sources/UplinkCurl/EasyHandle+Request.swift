@@ -13,10 +13,6 @@ extension EasyHandle {
         setProxy(transfer.proxy)
     }
 
-    /// What libcurl reads at once at most. Large bodies cost half as much processor time as with 64 KiB. Memory is used for
-    /// what comes only, because so large a piece is the kernel's to give, page by page.
-    private static let receiveBuffer = 256 * 1024
-
     func setRequest(_ transfer: CurlTransfer) {
         let head = transfer.exchange.request.head
         set(CURLOPT_PRIVATE, pointer: UnsafeMutableRawPointer(bitPattern: UInt(transfer.id)))
@@ -27,7 +23,7 @@ extension EasyHandle {
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
-        set(CURLOPT_BUFFERSIZE, Self.receiveBuffer)
+        set(CURLOPT_BUFFERSIZE, SlabPool.slabSize)
         // `Name;` is how libcurl spells an empty value.
         set(
             CURLOPT_HTTPHEADER,
