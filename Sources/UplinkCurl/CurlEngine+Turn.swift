@@ -74,11 +74,16 @@ extension CurlEngine {
     }
 
     private func openGates() {
-        for generation in generations where generation.hasOpenedSocket {
-            generation.hasOpenedSocket = false
-            for id in gate.leaders where transfers[id]?.generation === generation && isResolved(id) {
-                // In a new generation nobody knows what an old one has found out.
-                open(generation.isRetired ? gate.left(id) : gate.resolved(id))
+        for generation in generations where generation.gatesMayOpen {
+            generation.gatesMayOpen = false
+            for id in gate.leaders {
+                guard let transfer = transfers[id], transfer.generation === generation else { continue }
+                if transfer.usesKnownConnection {
+                    open(gate.left(id))  // it will find nothing out
+                } else if isResolved(id) {
+                    // In a new generation nobody knows what an old one has found out.
+                    open(generation.isRetired ? gate.left(id) : gate.resolved(id))
+                }
             }
         }
     }

@@ -167,9 +167,10 @@ actor CurlEngine: LoopActor {
             if let maximum = configuration.maximumRequestsPerConnection, outcome == nil {
                 connections.used(handle.socket, atMost: maximum)
             }
+            generation.forgetUpload(transfer, on: transfer.uploadSocket)
             if let multi = generation.multi { curl_multi_remove_handle(multi.curl, handle.curl) }
             generation.transfers -= 1
-            if outcome == nil { generation.takeBack(handle) }
+            if outcome == nil, !transfer.hasUsedUploading { generation.takeBack(handle) }
             (transfer.handle, transfer.generation) = (nil, nil)
         }
         transfers[transfer.id] = nil

@@ -19,8 +19,8 @@ final class CurlMulti {
         uplink_multi_set_long(multi, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
         uplink_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
         uplink_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, box)
-        uplink_multi_set_socket(multi) { _, descriptor, change, box, _ in
-            Generation.recover(box)?.socketChanged(descriptor, to: change)
+        uplink_multi_set_socket(multi) { easy, descriptor, change, box, _ in
+            Generation.recover(box)?.socketChanged(descriptor, to: change, for: easy)
             return 0  // -1 would end every transfer
         }
         uplink_multi_set_pointer(multi, CURLMOPT_TIMERDATA, box)

@@ -34,7 +34,7 @@ extension CurlTransfer {
         guard descriptor >= 0 else { return descriptor }
         generation.socketGone(descriptor)  // what had the number before
         sockets.add(generation.connections.opened(descriptor))
-        generation.hasOpenedSocket = true
+        generation.gatesMayOpen = true
         if wish.pointee.family != AF_UNIX, let limit = configuration.unacknowledgedTimeout {
             ConnectionTable.limit(descriptor, to: limit.milliseconds)
         }
@@ -52,6 +52,9 @@ extension CurlTransfer {
             return localAddress.flatMap { IPAddress($0) }.map(isGone) ?? false
         }
     }
+
+    /// Whether the request goes over a connection that was there, so that no name was looked up for it.
+    var usesKnownConnection: Bool { sockets.all.isEmpty && machine.phase != .connecting }
 
     /// Whether TCP stands, which libcurl tells only when TLS stands too. What a proxy does behind it nobody knows.
     var hasConnectedForTLS: Bool {

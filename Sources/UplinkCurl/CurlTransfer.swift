@@ -25,6 +25,14 @@ final class CurlTransfer {
     var uploadEnds: [UploadEnd] = []
     /// Sending was held up so that libcurl reads what the server has sent meanwhile.
     var reachesForAnswer = false
+    /// Sending was held up the last time.
+    var hasReached = false
+    /// Where the request's body goes out; negative before.
+    var uploadSocket: curl_socket_t = -1
+    /// What the server had said when sending failed, and libcurl has not read.
+    var salvaged: [UInt8] = []
+    /// The server knows no expectations, and libcurl sends the request again; what comes until then is no answer.
+    private var isAskedAgain = false
     /// What libcurl has it in.
     var generation: Generation?
     /// The proxy that it goes through.
@@ -77,17 +85,25 @@ final class CurlTransfer {
     /// libcurl is about to send the request.
     func requestGoesOut(now: Int64) {
         machine.requestGoesOut(now: now)
+        if sockets.all.isEmpty { generation?.gatesMayOpen = true }
         // With several, nobody says which of them it is.
         if sockets.sinceRequest == 1, let socket = sockets.all.last { generation?.socketConnected(socket.descriptor) }
     }
 
     /// libcurl brings a line of a head or of the trailers. False stops the transfer.
     func takeHeader(_ line: UnsafeRawBufferPointer, now: Int64) -> Bool {
+        isAskedAgain = false
         if let events, parser.isAtStatusLine { events.beginHead(now: now) }
         do throws(HTTPClientError) {
             switch try parser.take(line: line) {
             case .more: break
             case .interim(let status): events?.note(.interim(status))
+            case .final(let response, _) where refusesExpectation(response):
+                isAskedAgain = true
+                // libcurl waits no more, and would send the field all the same. It reads the list when it asks again.
+                handle?.setFields(self, expectsContinue: false)
+                parser = HeadParser(method: exchange.request.head.method, limits: exchange.request.limits)
+                events?.note(.interim(response.status))
             case .final(let response, let framing):
                 guard machine.headArrived(now: now) == .deliverHead else { return false }
                 self.framing = framing
@@ -106,9 +122,12 @@ final class CurlTransfer {
     ///
     /// - Returns: Whether they are kept; libcurl brings them again when the transfer was paused.
     func takeBody(_ bytes: UnsafeRawBufferPointer, now: Int64) -> TransferMachine.Action {
+        guard !isAskedAgain else { return .keep }
         let isShort = budget.isSpent
+        let (buffered, isCancelled) = exchange.mailbox.intake
+        if isCancelled { return .pause }  // the message that ends the transfer is on its way
         let action = machine.bytesArrived(
-            bytes.count, buffered: exchange.mailbox.bytes, isMemoryShort: isShort, now: now)
+            bytes.count, buffered: buffered, isMemoryShort: isShort, now: now)
         isHeldByBudget = isShort && action == .pause
         switch action {
         case .keep:
@@ -129,6 +148,15 @@ final class CurlTransfer {
     func takeUploadEnds() -> [UploadEnd] {
         defer { uploadEnds = [] }
         return uploadEnds
+    }
+
+    /// Whether all of the answer has come, as far as its head tells.
+    var isAnswerWhole: Bool {
+        switch framing?.kind {
+        case .some(.none): true
+        case .length(let length): received == length
+        case .chunked, .untilClose, nil: false
+        }
     }
 
     /// What is wrong with a body that libcurl calls whole.

@@ -39,7 +39,7 @@ extension EasyHandle {
         set(CURLOPT_CLOSESOCKETDATA, pointer: generation)
         note(
             uplink_easy_set_closesocket(curl) { box, descriptor in
-                Generation.recover(box)?.socketGone(descriptor)
+                Generation.recover(box)?.socketCloses(descriptor)
                 return close(descriptor)
             })
     }

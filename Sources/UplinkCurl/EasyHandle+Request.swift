@@ -14,7 +14,6 @@ extension EasyHandle {
     }
 
     func setRequest(_ transfer: CurlTransfer) {
-        let head = transfer.exchange.request.head
         set(CURLOPT_PRIVATE, pointer: UnsafeMutableRawPointer(bitPattern: UInt(transfer.id)))
         set(CURLOPT_URL, transfer.url.textWithoutFragment)
         set(CURLOPT_PATH_AS_IS, 1)
@@ -24,11 +23,15 @@ extension EasyHandle {
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_BUFFERSIZE, SlabPool.slabSize)
-        // `Name;` is how libcurl spells an empty value.
-        set(
-            CURLOPT_HTTPHEADER,
-            list: head.headerFields.map {
-                $0.value.isEmpty ? $0.name.rawName + ";" : $0.name.rawName + ": " + $0.value
-            } + bodyFields(of: transfer))
+        setFields(transfer, expectsContinue: transfer.upload?.expectsContinue == true)
+    }
+
+    func setFields(_ transfer: CurlTransfer, expectsContinue: Bool) {
+        // `Name;` is how libcurl spells an empty value, and `Name:` is how it is told to send no such field.
+        let fields = transfer.exchange.request.head.headerFields.map {
+            $0.value.isEmpty ? $0.name.rawName + ";" : $0.name.rawName + ": " + $0.value
+        }
+        let expectation = transfer.upload == nil ? [] : [expectsContinue ? "Expect: 100-continue" : "Expect:"]
+        set(CURLOPT_HTTPHEADER, list: fields + expectation)
     }
 }

@@ -22,8 +22,8 @@ final class Generation {
     private static let keptHandles = 64
     /// The transfers that libcurl has.
     var transfers = 0
-    /// A connection was opened: somebody's name has been resolved.
-    var hasOpenedSocket = false
+    /// Somebody who resolved a name for others may have done so, or needs none: a socket was opened or a request goes out.
+    var gatesMayOpen = false
     /// libcurl is closing its connections and wants no new watchers.
     private(set) var isCleaningUp = false
     /// What broke the multi, until the turn ends.
@@ -79,6 +79,29 @@ final class Generation {
 
     // MARK: Sockets
 
+    /// The transfers whose bodies go out, by their sockets.
+    private var uploads: [curl_socket_t: CurlTransfer] = [:]
+
+    /// A transfer connects or sends here. libcurl may name a handle of its own, whose number is nobody's.
+    private func noteUpload(of easy: UnsafeMutableRawPointer?, on descriptor: curl_socket_t) {
+        guard let id = easy.map({ EasyHandle.transferID(of: $0) }) else { return }
+        let transfer = engine.enter { $0.transfers[id] }
+        guard let transfer, transfer.upload != nil, transfer.generation === self else { return }
+        forgetUpload(transfer, on: transfer.uploadSocket)
+        transfer.uploadSocket = descriptor
+        uploads[descriptor] = transfer
+    }
+
+    func forgetUpload(_ transfer: CurlTransfer, on descriptor: curl_socket_t) {
+        if uploads[descriptor] === transfer { uploads[descriptor] = nil }
+    }
+
+    /// libcurl is about to close a connection.
+    func socketCloses(_ descriptor: curl_socket_t) {
+        uploads.removeValue(forKey: descriptor)?.salvage(from: descriptor)
+        socketGone(descriptor)
+    }
+
     /// A connection has been made on the socket: from here on its closing will be told.
     func socketConnected(_ descriptor: curl_socket_t) { sockets[descriptor]?.isConnected = true }
 
@@ -87,7 +110,7 @@ final class Generation {
 
     // MARK: libcurl's callbacks: nothing in here calls libcurl
 
-    func socketChanged(_ descriptor: curl_socket_t, to change: CInt) {
+    func socketChanged(_ descriptor: curl_socket_t, to change: CInt, for easy: UnsafeMutableRawPointer?) {
         guard change != CURL_POLL_REMOVE else {
             // A connection stays watched for its next transfer; stopping and starting would be two system calls for each.
             if let socket = sockets[descriptor], socket.isConnected { return socket.rest() }
@@ -97,7 +120,10 @@ final class Generation {
         guard !isCleaningUp else { return }
         var interest: Readiness = []
         if change & CURL_POLL_IN != 0 { interest.insert(.readable) }
-        if change & CURL_POLL_OUT != 0 { interest.insert(.writable) }
+        if change & CURL_POLL_OUT != 0 {
+            interest.insert(.writable)
+            noteUpload(of: easy, on: descriptor)
+        }
         if let known = sockets[descriptor] { return known.watch(for: interest) }
         let made = engine.enter { [number] engine in
             Result { () throws(EventLoopError) in

@@ -45,3 +45,13 @@ package func detachThread(_ work: @escaping @Sendable () -> Void) {
     precondition(status == 0, "pthread_create: \(status)")
     pthread_detach(thread)
 }
+
+/// Does blocking work on a thread of its own and waits for it without holding up a thread of the pool, of which there may
+/// be two: a test that measures time beside this one needs them.
+package nonisolated(nonsending) func offPool<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        detachThread { continuation.resume(with: .init(catching: work)) }
+    }
+}

@@ -115,6 +115,26 @@ struct ConnectionTests {
         }
     }
 
+    /// The one that would look the name up for others goes over a connection that is there, and takes long.
+    @Test func aLongTransferOnAKnownConnectionHoldsNobodyUp() async throws {
+        let long: [RawServer.Step] = [
+            .readHead, .send(Self.head + "\r\nok"), .readHead, .send(Self.head + "\r\no"), .waitForClose,
+        ]
+        try await withServer(long, Self.answer) { server in
+            try await withClient { client, _ in
+                let url = "http://localhost:\(server.port)/"
+                _ = try await client.get(url).body.collect(upTo: 2)
+                let endless = try await client.get(url)
+                #expect(server.connections.count == 1)
+                let timeouts = HTTPTimeouts(connect: .seconds(5))
+                let body = try await client.get(url, timeouts: timeouts).body.collect(upTo: 2)
+                #expect(body == Array("ok".utf8))
+                withExtendedLifetime(endless) {}
+            }
+            #expect(server.connections.count == 2)
+        }
+    }
+
     @Test func twoThousandGoThroughSixConnections() async throws {
         try await withServer(Self.answer) { server in
             try await withClient { client, transport in
@@ -133,30 +153,36 @@ struct ConnectionTests {
         }
     }
 
-    /// Ten hosts with a hundred requests each, all asked for at once, one host after the other.
+    /// Ten hosts with a hundred requests each, which all wait before the first one may go.
     @Test func hostsTakeTurns() async throws {
         var configuration = CurlTransport.Configuration()
         configuration.maximumConcurrentTransfers = 6
         let servers = try (0..<10).map { _ in try RawServer(Self.answer) }
         defer { for server in servers { server.stop() } }
         let finished = Locked<[Int]>([])
-        try await withClient(transport: configuration) { client, _ in
-            try await withThrowingDiscardingTaskGroup { group in
-                for (host, server) in servers.enumerated() {
-                    for _ in 0..<100 {
-                        group.addTask {
+        try await withServer([.readHead, .waitForClose]) { silent in
+            try await withClient(transport: configuration) { client, transport in
+                let blockers = (0..<6).map { _ in Task { try await client.get(silent.url()) } }
+                try await eventually { silent.heads.count == 6 }
+                let tasks = servers.enumerated().flatMap { host, server in
+                    (0..<100).map { _ in
+                        Task {
                             _ = try await client.get(server.url()).body.collect(upTo: 2)
                             finished.withLock { $0.append(host) }
                         }
                     }
                 }
+                try await eventually { await transport.census().transfers == 1006 }
+                for blocker in blockers { blocker.cancel() }
+                for task in tasks { try await task.value }
             }
         }
         let order = finished.withLock { $0 }
         #expect(order.count == 1000)
         // When half of all is done, no host has more than twice what another has.
         let counts = (0..<10).map { host in order[..<500].count { $0 == host } }
-        #expect(try #require(counts.max()) < 2 * (try #require(counts.min())), "\(counts)")
+        let (least, most) = (try #require(counts.min()), try #require(counts.max()))
+        #expect(most < 2 * least, "\(counts)")
     }
 
     @Test func fourThousandWaitAndAreCancelled() async throws {

@@ -6,20 +6,7 @@ import Testing
 import UplinkCurl
 import UplinkHTTP
 
-/// One nginx for a whole suite.
-private struct SharedNginx: SuiteTrait, TestScoping {
-    @TaskLocal static var server: NginxServer?
-
-    func provideScope(
-        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
-    ) async throws {
-        let server = try NginxServer(file: file)
-        defer { server.stop() }
-        try await Self.$server.withValue(server) { try await function() }
-    }
-}
-
-private let file = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+private let file = SharedNginx.file
 
 /// A real server, over plain HTTP and TLS.
 @Suite(

@@ -11,17 +11,6 @@ import UplinkHTTP
 /// Servers and programs that do what few do.
 @Suite(.timeLimit(.minutes(1)))
 struct OddityTests {
-    @Test func anUpgradeThatNobodyAskedForIsAnError() async throws {
-        let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nraw bytes"
-        try await withServer([.readHead, .send(answer), .waitForClose]) { server in
-            try await withClient { client, _ in
-                let (error, _) = await failure { _ = try await client.get(server.url()) }
-                #expect(error?.code == .unexpectedUpgrade, "\(String(describing: error))")
-                #expect(error?.requestDisposition == .responseStarted)
-            }
-        }
-    }
-
     /// One byte in less than the stall timeout is progress; the total timeout is what ends it.
     @Test func aDrippingHeadIsEndedByItsTimeout() async throws {
         let drip = Array("HTTP/1.1 200 OK\r\n".utf8).flatMap { [RawServer.Step.send([$0]), .pause(.milliseconds(50))] }

@@ -9,7 +9,7 @@ import UplinkHTTP
 
 /// Identities, pins and versions.
 @Suite(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(1)), .serialized, SharedNginx(),
     .enabled(if: NginxServer.isInstalled || Spawn.isCI, "nginx and openssl are needed: apt install nginx-light openssl")
 )
 struct TLSTests {
@@ -17,8 +17,7 @@ struct TLSTests {
         _ change: (NginxServer, inout CurlTransport.Configuration) throws -> Void,
         _ body: (NginxServer, HTTPClient, CurlTransport) async throws -> Void
     ) async throws {
-        let server = try NginxServer()
-        defer { server.stop() }
+        let server = try #require(SharedNginx.server)
         var configuration = CurlTransport.Configuration()
         configuration.trust = .authorities(server.authority)
         try change(server, &configuration)
@@ -77,7 +76,7 @@ struct TLSTests {
 
     @Test(arguments: [("-tls1_3", HTTPClientError.Code.clientCertificateRequired), ("-tls1_2", .tlsFailed)])
     func aServerThatWantsACertificateSaysSo(_ version: String, _ code: HTTPClientError.Code) async throws {
-        let server = try OpenSSLServer(["-Verify", "1", "-verify_return_error", version])
+        let server = try await offPool { try OpenSSLServer(["-Verify", "1", "-verify_return_error", version]) }
         defer { server.stop() }
         var configuration = CurlTransport.Configuration()
         configuration.trust = .authorities(server.file("ca.pem"))
@@ -95,7 +94,7 @@ struct TLSTests {
     }
 
     @Test(arguments: ["-tls1_3", "-tls1_2"]) func aRefusedCertificateIsTold(_ version: String) async throws {
-        let server = try OpenSSLServer(["-Verify", "1", "-verify_return_error", version])
+        let server = try await offPool { try OpenSSLServer(["-Verify", "1", "-verify_return_error", version]) }
         defer { server.stop() }
         var configuration = CurlTransport.Configuration()
         configuration.trust = .authorities(server.file("ca.pem"))
@@ -181,7 +180,7 @@ struct TLSTests {
     }
 
     @Test func versionsThatAreTooOldAreTold() async throws {
-        let server = try OpenSSLServer(["-tls1_1", "-cipher", "ALL@SECLEVEL=0"])
+        let server = try await offPool { try OpenSSLServer(["-tls1_1", "-cipher", "ALL@SECLEVEL=0"]) }
         defer { server.stop() }
         var configuration = CurlTransport.Configuration()
         configuration.trust = .authorities(server.file("ca.pem"))
@@ -194,7 +193,7 @@ struct TLSTests {
     }
 
     @Test func theLeastVersionMayBeRaised() async throws {
-        let server = try OpenSSLServer(["-tls1_2"])
+        let server = try await offPool { try OpenSSLServer(["-tls1_2"]) }
         defer { server.stop() }
         var configuration = CurlTransport.Configuration()
         configuration.trust = .authorities(server.file("ca.pem"))
@@ -241,7 +240,7 @@ struct TLSTests {
     @Test(arguments: [false, true]) func aCutConnectionIsNoCertainEnd(_ isStrict: Bool) async throws {
         let script: [RawServer.Step] = [.readHead, .send("HTTP/1.0 200 OK\r\n\r\nabc"), .waitForClose]
         try await withServer(script) { backend in
-            let server = try NginxServer(backend: backend.port)
+            let server = try await offPool { try NginxServer(backend: backend.port) }
             defer { server.stop() }
             var configuration = CurlTransport.Configuration()
             configuration.trust = .authorities(server.authority)

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import UplinkCore
 import UplinkCurl
+import UplinkEventLoop
 import UplinkHTTP
 
 /// Uploads that go wrong, or slowly, or are not wanted any more.
@@ -277,6 +278,49 @@ struct UploadFaultTests {
                 task = nil
                 try await eventually("the producer is let go") { held == nil }
             }
+        }
+    }
+
+    @Test func shuttingDownEndsAnUploadAndItsProducer() async throws {
+        let isCancelled = Locked(false)
+        try await withServer([.readHead, .readBody()]) { server in
+            try await withClient { client, transport in
+                let body = HTTPRequestBody.stream(
+                    Asking { number in
+                        guard number > 0 else { return [1] }
+                        do {
+                            try await Task.sleep(for: .seconds(1000))
+                        } catch {
+                            isCancelled.withLock { $0 = true }
+                        }
+                        return nil
+                    })
+                let task = Task { _ = try await client.execute(post(server), body: body) }
+                try await eventually { (server.bodies.first?.count ?? 0) > 0 }
+                await transport.shutdown(.cancelling)
+                await #expect(throws: CancellationError.self) { try await task.value }
+                try await eventually { isCancelled.withLock { $0 } }
+            }
+        }
+    }
+
+    /// The loop goes while the file is read and the producer waits for room.
+    @Test func aLoopThatEndsEndsAnUpload() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path.appending("upload")
+        try directory.write("upload", [UInt8](repeating: 1, count: 32 << 20))
+        try await withServer([.readHead, .waitForCloseWithoutReading]) { server in
+            var task: Task<Void, any Error>?
+            try await withEventLoop { loop in
+                let client = HTTPClient(transport: try CurlTransport(on: loop))
+                task = Task { [post = try post(server)] in _ = try await client.execute(post, body: .file(path)) }
+                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            let (error, _) = await failure { try await task?.value }
+            #expect(error?.code == .closed)
+            try await eventually("no descriptor of the file is left") { !isOpen(path) }
         }
     }
 

@@ -159,6 +159,40 @@ struct UploadTests {
         }
     }
 
+    @Test func aServerThatSaysNothingGetsTheBodyAfterASecond() async throws {
+        try await withServer(Self.script) { server in
+            try await withClient { client, _ in
+                var body = HTTPRequestBody.text("hello")
+                body.expectsContinue = true
+                let start = ContinuousClock.now
+                let request = try HTTPRequest(parsing: server.url(), method: .post)
+                #expect(try await client.execute(request, body: body).status == .ok)
+                #expect(ContinuousClock.now - start >= .milliseconds(900))
+            }
+            #expect(server.heads.count == 1)
+            #expect(server.bodies == [BodyRecord(of: Array("hello".utf8))])
+        }
+    }
+
+    /// RFC 9110, section 10.1.1: the server does not know the expectation, so the request is sent without it.
+    @Test(arguments: ["", "no 100 here"])
+    func aServerThatKnowsNoExpectationsIsAskedWithout(_ text: String) async throws {
+        let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"
+        let script: [RawServer.Step] = [.readHead, .send(refusal), .readHead, .readBody(), .send(Self.answer)]
+        try await withServer(script, Self.script) { server in
+            try await withClient { client, _ in
+                var body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)), length: 5)
+                body.expectsContinue = true
+                let request = try HTTPRequest(parsing: server.url(), method: .post)
+                let response = try await client.execute(request, body: body)
+                #expect(response.status == .ok)
+                #expect(try await response.body.collect(upTo: 20) == Array("ok".utf8))
+            }
+            #expect(server.heads.map { $0.contains("Expect: 100-continue") } == [true, false])
+            #expect(server.bodies == [BodyRecord(of: Array("hello".utf8))])
+        }
+    }
+
     /// The refusal comes before the body, which then can still be sent elsewhere.
     @Test func aBodyThatTheServerDoesNotWantIsNotTouched() async throws {
         let refusal = "HTTP/1.1 307 Elsewhere\r\nLocation: /there\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"

@@ -76,10 +76,11 @@ struct BearerAuthenticationTests {
     private let asked = Notes<String?>()
     private let url = "https://a.example/"
 
-    /// Answers 401 to all tokens but these.
-    private func accept(_ tokens: String...) {
+    /// Answers 401 to all tokens but these, once the gate is open.
+    private func accept(_ tokens: String..., holding gate: Gate? = nil) {
         transport.respond { request in
             let isAccepted = tokens.contains { request.head.headerFields[.authorization] == "Bearer \($0)" }
+            if !isAccepted { await gate?.pass() }
             return .text(isAccepted ? "yes" : "no", status: isAccepted ? .ok : .unauthorized)
         }
     }
@@ -137,18 +138,19 @@ struct BearerAuthenticationTests {
     }
 
     @Test func fiftyRefusalsAtOnceAreOneRefresh() async throws {
-        accept("t2")
-        let gate = Gate()
-        let client = HTTPClient(
-            transport,
-            try .bearer(for: ["https://a.example"]) { [asked] refused in
-                asked.add(refused)
-                if refused != nil { await gate.pass() }
-                return refused == nil ? "t1" : "t2"
-            })
+        let (refusal, gate) = (Gate(), Gate())
+        accept("t2", holding: refusal)
+        let bearer: HTTPBearerAuthentication = try .bearer(for: ["https://a.example"]) { [asked] refused in
+            asked.add(refused)
+            if refused != nil { await gate.pass() }
+            return refused == nil ? "t1" : "t2"
+        }
+        let client = HTTPClient(transport, bearer)
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<50 { group.addTask { [url] in try await client.get(url).status.code } }
-            try await eventually { transport.requests.count == 50 && gate.waiting == 1 }
+            try await eventually { transport.requests.count == 50 }
+            refusal.open()
+            try await eventually { bearer.waiting == 50 && gate.waiting == 1 }
             gate.open()
             for try await status in group { #expect(status == 200) }
         }
@@ -157,18 +159,17 @@ struct BearerAuthenticationTests {
     }
 
     @Test func aFailedRefreshIsTheErrorOfAllAndTheNextRequestAsksAgain() async throws {
-        accept("t3")
-        let gate = Gate()
-        let client = HTTPClient(
-            transport,
-            try .bearer(for: ["https://a.example"]) { [asked] refused in
-                asked.add(refused)
-                if asked.all.count == 2 {
-                    await gate.pass()
-                    throw RefreshFailed()
-                }
-                return "t\(asked.all.count)"
-            })
+        let (refusal, gate) = (Gate(), Gate())
+        accept("t3", holding: refusal)
+        let bearer: HTTPBearerAuthentication = try .bearer(for: ["https://a.example"]) { [asked] refused in
+            asked.add(refused)
+            if asked.all.count == 2 {
+                await gate.pass()
+                throw RefreshFailed()
+            }
+            return "t\(asked.all.count)"
+        }
+        let client = HTTPClient(transport, bearer)
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<10 {
                 group.addTask { [url] in
@@ -179,9 +180,10 @@ struct BearerAuthenticationTests {
                 }
             }
             do {
-                try await eventually { transport.requests.count == 10 && gate.waiting == 1 }
+                try await eventually { transport.requests.count == 10 }
+                refusal.open()
+                try await eventually { bearer.waiting == 10 && gate.waiting == 1 }
             } catch { Issue.record(error) }
-            for _ in 0..<1000 { await Task.yield() }  // so that all wait for the one that fails
             gate.open()
             for await isRefreshFailed in group { #expect(isRefreshFailed) }
         }
@@ -190,26 +192,47 @@ struct BearerAuthenticationTests {
     }
 
     @Test func whoWaitsMayLeaveAndTheLastOneEndsTheRefresh() async throws {
-        accept("t2")
+        let refusal = Gate()
+        accept("t2", holding: refusal)
         let isCancelled = Notes<Bool>()
-        let client = HTTPClient(
-            transport,
-            try .bearer(for: ["https://a.example"]) { refused in
-                if refused == nil { return "t1" }
-                do {
-                    try await Task.sleep(for: .seconds(100))
-                } catch { isCancelled.add(true) }
-                return "t2"
-            })
+        let bearer: HTTPBearerAuthentication = try .bearer(for: ["https://a.example"]) { refused in
+            if refused == nil { return "t1" }
+            do {
+                try await Task.sleep(for: .seconds(100))
+            } catch { isCancelled.add(true) }
+            return "t2"
+        }
+        let client = HTTPClient(transport, bearer)
         let first = Task { [url] in try await client.get(url).status }
         let second = Task { [url] in try await client.get(url).status }
         try await eventually { transport.requests.count == 2 }
+        refusal.open()
+        try await eventually { bearer.waiting == 2 }
         first.cancel()
         await #expect(throws: CancellationError.self) { _ = try await first.value }
         #expect(isCancelled.all.isEmpty)
         second.cancel()
         await #expect(throws: CancellationError.self) { _ = try await second.value }
         try await eventually { isCancelled.all == [true] }
+    }
+
+    @Test func waitingForATokenIsInTheTotal() async throws {
+        accept("t1")
+        let clock = ManualClock()
+        let isCancelled = Notes<Bool>()
+        let bearer: HTTPBearerAuthentication = try .bearer(for: ["https://a.example"]) { _ in
+            do {
+                try await Task.sleep(for: .seconds(100))
+            } catch { isCancelled.add(true) }
+            return "t1"
+        }
+        let client = HTTPClient(transport, bearer, clock: clock)
+        let task = Task { [url] in try await client.get(url, timeouts: HTTPTimeouts(total: .seconds(5))) }
+        try await clock.advance(by: .seconds(5))
+        #expect(await clientError { _ = try await task.value }?.code == .totalTimeout)
+        try await eventually { isCancelled.all == [true] }
+        #expect(transport.requests.isEmpty)
+        try clock.checkNobodySleeps()
     }
 
     @Test func theProviderMayUseTheClientItself() async throws {

@@ -57,6 +57,10 @@ struct LineTests {
         }
     }
 
+    @Test func thereMayBeNoMaximum() throws {
+        #expect(try lines([Array("a\nb".utf8)], maximumLength: .max) == ["a", "b"])
+    }
+
     @Test func anEndlessLineIsNotHeld() {
         var splitter = LineSplitter(maximumLength: 10, repairsText: false)
         [UInt8](repeating: 1, count: 12).withUnsafeBytes { splitter.append($0) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
+import TestSupport
 import Testing
 import UplinkCore
 import UplinkHTTP
@@ -63,7 +64,7 @@ struct LoggingTests {
         try await clock.advance(by: .seconds(3))
         _ = await clientError { _ = try await task.value }
         let second = Task { [client = client(), url] in try await client.get(url) }
-        while transport.requests.count < 2 { await Task.yield() }
+        try await eventually { transport.requests.count == 2 }
         second.cancel()
         await #expect(throws: CancellationError.self) { _ = try await second.value }
         #expect(log.all.map(\.duration) == [.seconds(3), .zero])

@@ -48,6 +48,35 @@ struct MailboxTests {
     /// The macro `#expect` does not call mutating methods.
     private func park(_ waiter: Int, in machine: inout MailboxMachine<Int>) -> Bool { machine.park(waiter) }
 
+    @Test func whileMemoryIsShortDemandWaitsForTheEnd() {
+        var machine = MailboxMachine<Int>(lowMark: SlabPool.slabSize)
+        append(SlabPool.slabSize + 1, to: &machine)
+        #expect(!machine.flush(isPaused: true, untilEmpty: true).demand)
+        guard case .chunk(_, false) = machine.take() else {
+            Issue.record("demand though one byte is left")
+            return
+        }
+        guard case .chunk(_, true) = machine.take() else {
+            Issue.record("no demand though all is taken")
+            return
+        }
+    }
+
+    @Test func whatIsHeldIsCountedUntilItIsTakenOrDropped() async throws {
+        let budget = BufferBudget(limit: 100)
+        var mailbox: Mailbox? = Mailbox(lowMark: 10, budget: budget)
+        for count in [60, 50] {
+            [UInt8](repeating: 1, count: count).withUnsafeBytes { mailbox?.append($0, expecting: nil, from: pool) }
+        }
+        #expect(budget.bytes == 110 && budget.isSpent)
+        _ = try await mailbox?.next(demand: {}, stop: {})
+        #expect(budget.bytes == 0 && !budget.isSpent)
+        [UInt8](repeating: 1, count: 70).withUnsafeBytes { mailbox?.append($0, expecting: nil, from: pool) }
+        #expect(budget.bytes == 70)
+        mailbox = nil
+        #expect(budget.bytes == 0)
+    }
+
     @Test func aWaiterIsWokenOnceForMuch() {
         var machine = MailboxMachine<Int>(lowMark: 10)
         #expect(park(7, in: &machine))

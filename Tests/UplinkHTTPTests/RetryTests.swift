@@ -54,7 +54,10 @@ struct RetryTests {
         transport.answer(.put, url, .error(.notSent))
         let error = await clientError { _ = try await client.put(url, body: .stream(pieces)) }
         #expect(error?.attempts == 1)
-        #expect(transport.bodies == [[1]])
+        let more = AsyncStream<[UInt8]> { $0.finish() }
+        transport.answer(.put, url, .text("busy", status: .serviceUnavailable))
+        #expect(try await client.put(url, body: .stream(more)).status == .serviceUnavailable)
+        #expect(transport.bodies == [[1], []])
     }
 
     @Test func theLastErrorSaysHowOftenAndHowLong() async throws {
@@ -118,6 +121,15 @@ struct RetryTests {
         }
         #expect(error?.attempts == 1)
         try clock.checkNobodySleeps()
+    }
+
+    @Test(arguments: [HTTPClientError.Code.certificateExpired, .certificateUntrusted, .tlsFailed, .closed, .queueFull])
+    func whatTimeDoesNotMendIsNotTriedAgain(_ code: HTTPClientError.Code) async throws {
+        transport.answer(url, .error(HTTPClientError(code, phase: .tls, message: "no")))
+        let error = await clientError { _ = try await client.get(url) }
+        #expect(error?.code == code)
+        #expect(error?.attempts == 1)
+        #expect(transport.requests.count == 1)
     }
 
     @Test func cancellingEndsAPause() async throws {

@@ -14,14 +14,18 @@ struct SingleFlightTests {
     private let url = "http://a.example/"
     private let number = HTTPField.Name("X-Request-Number")!
 
-    private func client(upTo maximum: Int = 100) -> HTTPClient {
-        HTTPClient(transport, .singleFlight(upTo: maximum, ignoring: [number]), clock: clock)
+    private func flight(upTo maximum: Int = 100) -> HTTPSingleFlight {
+        .singleFlight(upTo: maximum, ignoring: [number])
     }
 
-    /// Starts requests of which each waits before the next begins.
+    private func client(_ flight: HTTPSingleFlight) -> HTTPClient { HTTPClient(transport, flight, clock: clock) }
+
+    /// Starts requests, and returns when all of them wait.
     private func get(
-        _ client: HTTPClient, _ count: Int, headers: HTTPFields = [:]
-    ) async -> [Task<HTTPCollectedResponse, any Error>] {
+        _ flight: HTTPSingleFlight, _ count: Int, headers: HTTPFields = [:]
+    ) async throws -> [Task<HTTPCollectedResponse, any Error>] {
+        let client = client(flight)
+        let before = flight.waiting
         var tasks: [Task<HTTPCollectedResponse, any Error>] = []
         for place in 0..<count {
             var headers = headers
@@ -29,17 +33,17 @@ struct SingleFlightTests {
             tasks.append(
                 Task { [url, headers] in try await client.get(url, headers: headers).collected(upTo: 100) })
         }
-        for _ in 0..<2000 { await Task.yield() }  // so that they have joined
+        try await eventually { flight.waiting == before + count }
         return tasks
     }
 
     @Test func thoseWhoAskAtOnceShareOneTransfer() async throws {
         transport.answer(url, .text("hello").after(.seconds(1), on: clock))
-        let tasks = await get(client(), 20)
+        let tasks = try await get(flight(), 20)
         try await clock.advance(by: .seconds(1))
         for task in tasks { #expect(try await task.value.body == Array("hello".utf8)) }
         #expect(transport.requests.count == 1)
-        let later = Task { [client = client(), url] in try await client.get(url).collected(upTo: 100) }
+        let later = Task { [client = client(flight()), url] in try await client.get(url).collected(upTo: 100) }
         try await clock.advance(by: .seconds(1))
         #expect(try await later.value.status == .ok)
         #expect(transport.requests.count == 2)
@@ -47,10 +51,11 @@ struct SingleFlightTests {
 
     @Test func otherFieldsMethodsAndURLsAreOtherTransfers() async throws {
         transport.respond { [clock] _ in .text("a").after(.seconds(1), on: clock) }
-        let client = client()
-        var tasks = await get(client, 2)
-        tasks += await get(client, 2, headers: [.authorization: "Bearer a"])
-        tasks += await get(client, 1, headers: [.authorization: "Bearer b"])
+        let flight = flight()
+        let client = client(flight)
+        var tasks = try await get(flight, 2)
+        tasks += try await get(flight, 2, headers: [.authorization: "Bearer a"])
+        tasks += try await get(flight, 1, headers: [.authorization: "Bearer b"])
         let head = Task { [url] in try await client.head(url).status }
         let other = Task { [url] in try await client.get("\(url)?").status }
         try await clock.advance(by: .seconds(1), sleepers: 5)
@@ -59,9 +64,25 @@ struct SingleFlightTests {
         #expect(transport.requests.count == 5)
     }
 
+    @Test func eventsTellTheFirstOfTheTransferAndAllOfTheEnd() async throws {
+        transport.answer(url, .text("hello").after(.seconds(1), on: clock))
+        let flight = flight()
+        let client = client(flight)
+        let (first, second) = (HTTPEvents(), HTTPEvents())
+        let one = Task { [url] in try await client.get(url, options: .init(events: first)).collected(upTo: 9) }
+        try await clock.waitForSleepers()
+        let other = Task { [url] in try await client.get(url, options: .init(events: second)).collected(upTo: 9) }
+        try await eventually { flight.waiting == 2 }
+        try await clock.advance(by: .seconds(1))
+        _ = (try await one.value, try await other.value)
+        #expect(await first.kinds() == ["queued", "started", "connected", "head 200", "finished"])
+        #expect(await second.kinds() == ["finished"])
+        #expect(transport.requests.count == 1)
+    }
+
     @Test func errorsAreShared() async throws {
         transport.answer(url, .error(.maybeProcessed).after(.seconds(1), on: clock))
-        let tasks = await get(client(), 5)
+        let tasks = try await get(flight(), 5)
         try await clock.advance(by: .seconds(1))
         for task in tasks { #expect(await clientError { _ = try await task.value }?.code == .emptyReply) }
         #expect(transport.requests.count == 1)
@@ -69,14 +90,14 @@ struct SingleFlightTests {
 
     @Test func aBodyHasALimitForAll() async throws {
         transport.answer(url, .text("hello").after(.seconds(1), on: clock))
-        let tasks = await get(client(upTo: 4), 3)
+        let tasks = try await get(flight(upTo: 4), 3)
         try await clock.advance(by: .seconds(1))
         for task in tasks { #expect(await clientError { _ = try await task.value }?.code == .bodyTooLarge) }
     }
 
     @Test func whoIsCancelledLeavesTheOthersAlone() async throws {
         transport.answer(url, .text("hello").after(.seconds(1), on: clock))
-        let tasks = await get(client(), 3)
+        let tasks = try await get(flight(), 3)
         for task in tasks[..<2] {  // the one that began it among them
             task.cancel()
             await #expect(throws: CancellationError.self) { _ = try await task.value }
@@ -88,13 +109,13 @@ struct SingleFlightTests {
 
     @Test func theLastCancellationEndsTheTransferAndTheNextRequestBeginsAnew() async throws {
         transport.answerOnce(nil, url, .text("a").after(.seconds(1), on: clock), .text("b"))
-        let client = client()
-        let tasks = await get(client, 3)
+        let flight = flight()
+        let tasks = try await get(flight, 3)
         try await clock.waitForSleepers()
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: CancellationError.self) { _ = try await task.value } }
         try await eventually { clock.sleepers.isEmpty }
-        #expect(try await client.get(url).collected(upTo: 9).body == Array("b".utf8))
+        #expect(try await client(flight).get(url).collected(upTo: 9).body == Array("b".utf8))
     }
 
     @Test func aThousandInAStormAllEndAndNothingIsKept() async throws {

@@ -110,6 +110,13 @@ struct TransferMachineTests {
         #expect(machine.bytesArrived(41, buffered: 60, now: 0) == .pause)
     }
 
+    @Test func whileMemoryIsShortOnePieceIsKept() {
+        var machine = flowing()
+        #expect(machine.bytesArrived(50, buffered: 0, isMemoryShort: true, now: 0) == .keep)
+        #expect(machine.bytesArrived(1, buffered: 50, isMemoryShort: true, now: 0) == .pause)
+        #expect(machine.phase == .bodyPaused)
+    }
+
     @Test func theEndComesOnce() {
         var machine = flowing()
         #expect(machine.cancelled() == .end(.cancelled))

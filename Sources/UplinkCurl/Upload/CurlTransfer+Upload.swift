@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
+import Glibc
+import HTTPTypes
 import UplinkEventLoop
 import UplinkHTTP
 
@@ -24,13 +26,53 @@ extension CurlTransfer {
         return upload.rewind { uploadEnds.append($0) }
     }
 
+    /// Whether an answer is about the expectation of 100 alone: libcurl sends the request again, without it (RFC 9110,
+    /// section 10.1.1).
+    func refusesExpectation(_ response: HTTPResponse) -> Bool {
+        guard let upload, upload.expectsContinue, response.status == .expectationFailed else { return false }
+        return upload.canBeRepeated
+    }
+
     /// What libcurl's code comes to, when the answer was whole before the request was.
     ///
     /// A server may answer early and close: sending fails then, and nobody misses what was not sent.
     func settled(_ code: CURLcode) -> CURLcode {
-        guard upload != nil, code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR, let expected, received == expected
-        else { return code }
-        return CURLE_OK
+        guard upload != nil, code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR else { return code }
+        readSalvaged()
+        return isAnswerWhole ? CURLE_OK : code
+    }
+
+    // MARK: What a server said before sending failed
+
+    /// libcurl closes the connection without another look, because sending has failed: keeps what the server has said
+    /// until then. What is encrypted cannot be read without libcurl.
+    func salvage(from descriptor: curl_socket_t) {
+        guard machine.phase == .awaitingHead, url.scheme == .http, !parser.hasBegun else { return }
+        let limits = exchange.request.limits
+        let limit = min(limits.headerBytes, 1 << 20) + min(limits.bufferedBytes, 1 << 20)
+        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+        while salvaged.count < limit {
+            let count = recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT))
+            guard count > 0 else { return }
+            salvaged += buffer[..<count]
+        }
+    }
+
+    private func readSalvaged() {
+        var rest = salvaged[...]
+        salvaged = []
+        while head == nil, let end = rest.firstIndex(of: 10) {
+            let isTaken = rest[...end].withUnsafeBytes { takeHeader($0, now: Monotonic.now) }
+            guard isTaken else { return }
+            rest = rest[(end + 1)...]
+        }
+        guard head != nil, let expected, rest.count >= expected else { return }
+        _ = rest.prefix(Int(expected)).withUnsafeBytes { takeBody($0, now: Monotonic.now) }
+    }
+
+    /// Whether libcurl has made a buffer for a body, which a handle would keep.
+    var hasUsedUploading: Bool {
+        upload != nil || exchange.request.head.method != .get && exchange.request.head.method != .head
     }
 
     /// Which direction stays paused when the other one goes on.

@@ -31,11 +31,6 @@ extension EasyHandle {
         if !request.mayBeRepeated { set(CURLOPT_FRESH_CONNECT, 1) }
     }
 
-    /// What libcurl has to be told about the body by a field; `Expect:` is how none is sent.
-    func bodyFields(of transfer: CurlTransfer) -> [String] {
-        [transfer.upload?.expectsContinue == true ? "Expect: 100-continue" : "Expect:"]
-    }
-
     private func setReading(_ transfer: CurlTransfer) {
         let box = Unmanaged.passUnretained(transfer).toOpaque()
         set(CURLOPT_READDATA, pointer: box)
@@ -54,22 +49,14 @@ extension EasyHandle {
             })
     }
 
-    /// Whether the server has sent something that libcurl has not read yet.
-    fileprivate var hasSomethingToRead: Bool {
-        let socket = socket
-        guard socket >= 0 else { return false }
-        var byte: UInt8 = 0
-        return recv(socket, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1
-    }
 }
 
 extension CurlTransfer {
     fileprivate func callbackForUpload(_ memory: UnsafeMutableRawBufferPointer) -> Int {
         active.note(id)
         guard let upload else { return 0 }
-        // An answer before the end of the request is often a refusal, and the connection is closed behind it. libcurl
-        // must read it before the next attempt to send fails.
-        if machine.phase == .awaitingHead, handle?.hasSomethingToRead == true {
+        if isAnsweredEarly {
+            hasReached = true
             upload.pause()
             reachesForAnswer = true
             return Int(CURL_READFUNC_PAUSE)
@@ -86,6 +73,19 @@ extension CurlTransfer {
             return 0
         case .failed: return Int(CURL_READFUNC_ABORT)
         }
+    }
+
+    /// Whether the server has said something that libcurl has not read yet.
+    ///
+    /// An answer before the end of the request is often a refusal, and the connection is closed behind it. libcurl had
+    /// better read it before the next attempt to send fails; ``salvage(from:)`` is for what comes in between.
+    private var isAnsweredEarly: Bool {
+        guard machine.phase == .awaitingHead, uploadSocket >= 0, !hasReached else {
+            hasReached = false  // it had its chance, whatever was there
+            return false
+        }
+        var byte: UInt8 = 0
+        return recv(uploadSocket, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1
     }
 
     fileprivate func callbackForRewind() -> Bool {

@@ -51,6 +51,9 @@ final class Upload {
     /// Whether libcurl has everything.
     var isWhole: Bool { sent == length }
 
+    /// Whether libcurl can have it from its start, and does not have all of it.
+    var canBeRepeated: Bool { sent == 0 && pipe == nil || body.isReplayable && !isWhole }
+
     // MARK: libcurl asks
 
     func read(into memory: UnsafeMutableRawBufferPointer) -> Reading {

@@ -3,7 +3,8 @@ public import SystemPackage
 
 /// What a request carries: bytes, a file, pieces as somebody makes them, or a form.
 ///
-/// A body whose length is known is sent with `Content-Length`, any other in chunks (RFC 9112, section 7.1).
+/// Any method but HEAD and TRACE may have one; what a server makes of a GET's is its own affair (RFC 9110, section
+/// 9.3.1). A body whose length is known is sent with `Content-Length`, any other in chunks (RFC 9112, section 7.1).
 public struct HTTPRequestBody: Sendable {
     package enum Content: Sendable {
         /// No body at all.

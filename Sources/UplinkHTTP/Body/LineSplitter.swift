@@ -31,7 +31,7 @@ struct LineSplitter: Sendable {
         guard let end = lineFeed() else {
             searched = bytes.count
             // One byte more may be the CR of the end.
-            guard bytes.count - start <= maximumLength + 1 else { throw tooLong }
+            guard bytes.count - start - 1 <= maximumLength else { throw tooLong }
             return nil
         }
         defer {

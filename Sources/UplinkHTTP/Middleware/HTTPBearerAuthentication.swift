@@ -21,6 +21,9 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
     private let tokens = Locked(TokenMachine())
     private let requests = SharedWork<String?, String>()
 
+    /// How many requests wait for a token; for tests.
+    var waiting: Int { requests.waiting }
+
     /// Makes the middleware.
     ///
     /// - Parameters:
@@ -41,7 +44,7 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
     public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
         guard scope.covers(request), Self.providing != ObjectIdentifier(self) else { return try await next(request) }
         var request = request
-        let token = try await token(insteadOf: nil)
+        let token = try await token(insteadOf: nil, for: request)
         request.head.headerFields[.authorization] = "Bearer \(token)"
         let response = try await next(request)
         guard response.head.status == .unauthorized else { return response }
@@ -49,7 +52,7 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
             tokens.withLock { $0.wasRefused(token) }
             return response
         }
-        let fresh = try await self.token(insteadOf: token)
+        let fresh = try await self.token(insteadOf: token, for: request)
         guard fresh != token else { return response }
         await response.body.discardIfShort()
         request.head.headerFields[.authorization] = "Bearer \(fresh)"
@@ -58,24 +61,28 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
         return second
     }
 
-    private func token(insteadOf refused: String?) async throws -> String {
+    private func token(insteadOf refused: String?, for request: HTTPClientRequest) async throws -> String {
         switch tokens.withLock({ $0.token(insteadOf: refused) }) {
         case .use(let token): return token
         case .ask(let refused):
-            return try await requests.value(for: refused) { [self] in
-                // Another request's answer may have come between the question above and this.
-                if case .use(let token) = tokens.withLock({ $0.token(insteadOf: refused) }) { return token }
-                let token = try await Self.$providing.withValue(ObjectIdentifier(self)) { try await provider(refused) }
-                guard Self.isToken(token) else {
-                    throw HTTPClientError(
-                        .invalidRequest, phase: .request,
-                        message: "the provider's token is no Bearer token (RFC 6750, section 2.1); "
-                            + "it may contain letters, digits and -._~+/, then =")
-                }
-                tokens.withLock { $0.received(token) }
-                return token
+            return try await request.withinTotal { [self] in
+                try await requests.value(for: refused) { [self] in try await ask(insteadOf: refused) }
             }
         }
+    }
+
+    private func ask(insteadOf refused: String?) async throws -> String {
+        // Another request's answer may have come since somebody decided to ask.
+        if case .use(let token) = tokens.withLock({ $0.token(insteadOf: refused) }) { return token }
+        let token = try await Self.$providing.withValue(ObjectIdentifier(self)) { try await provider(refused) }
+        guard Self.isToken(token) else {
+            throw HTTPClientError(
+                .invalidRequest, phase: .request,
+                message: "the provider's token is no Bearer token (RFC 6750, section 2.1); "
+                    + "it may contain letters, digits and -._~+/, then =")
+        }
+        tokens.withLock { $0.received(token) }
+        return token
     }
 
     /// `b64token` (RFC 6750, section 2.1).

@@ -58,6 +58,28 @@ public struct HTTPClientRequest: Sendable {
     /// What is left of the total timeout; nil without one.
     public var remainingTime: Duration? { call.remaining }
 
+    /// Runs what waits for something else than `next`, and cancels it when the total timeout passes: `next` sees to the
+    /// total by itself.
+    ///
+    /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/totalTimeout`` once the work has ended after its
+    ///   cancellation, or what it throws.
+    public func withinTotal<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let remaining = call.remaining else { return try await work() }
+        guard remaining > .zero else { throw HTTPClientError.totalPassed }
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await work() }
+            group.addTask { [clock = call.clock] in
+                try await clock.sleep(remaining)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard case .some(.some(let value)) = try await group.next() else { throw HTTPClientError.totalPassed }
+            return value
+        }
+    }
+
     /// Tells `observer` what happens to the request as it is sent on from here: for each exchange one end at least and
     /// at most, even when the transport tells nothing. From any thread; it must not block.
     public mutating func observe(_ observer: @escaping @Sendable (HTTPEvent) -> Void) {
@@ -68,4 +90,11 @@ public struct HTTPClientRequest: Sendable {
     mutating func observeExchanges(_ observer: @escaping @Sendable (HTTPEvent, UInt64) -> Void) {
         observers.append(observer)
     }
+}
+
+extension HTTPClientError {
+    /// There is no time left to send the request.
+    static let totalPassed = HTTPClientError(
+        .totalTimeout, phase: .request,
+        message: "the total timeout has passed before the request could be sent; allow more")
 }

@@ -17,7 +17,7 @@ public struct HTTPLogEntry: Sendable {
     public let id: UInt64
     /// Which attempt this was, from one, where an ``HTTPRetry`` stands outside of the log.
     public let attempt: Int
-    /// Method and fields, the secret ones redacted. Its path has lost its query unless the log shows queries.
+    /// The request's fields; the secret ones say `<redacted>`, and URLs have no query unless the log shows queries.
     public let fields: HTTPFields
     /// The method.
     public let method: HTTPRequest.Method

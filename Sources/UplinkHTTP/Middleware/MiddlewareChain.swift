@@ -29,7 +29,7 @@ struct MiddlewareChain: Sendable {
         if let remaining = request.call.remaining { timeouts.total = min(timeouts.total ?? remaining, remaining) }
         let witness = witness(of: request)
         do {
-            guard timeouts.total != .zero else { throw timeIsUp }
+            guard timeouts.total != .zero else { throw HTTPClientError.totalPassed }
             var response = try await transport.send(
                 HTTPTransportRequest(
                     head: request.head, body: request.body, timeouts: timeouts, limits: request.limits,
@@ -56,12 +56,6 @@ struct MiddlewareChain: Sendable {
             for observer in observers { observer(event, exchange) }
             call?.told(event, by: exchange)
         }
-    }
-
-    private var timeIsUp: HTTPClientError {
-        HTTPClientError(
-            .totalTimeout, phase: .request,
-            message: "the total timeout has passed before the request could be sent; allow more")
     }
 }
 

@@ -30,6 +30,9 @@ public final class HTTPSingleFlight: HTTPMiddleware {
     private let ignored: [HTTPField.Name]
     private let work = SharedWork<Key, Answer>()
 
+    /// How many requests wait; for tests.
+    var waiting: Int { work.waiting }
+
     /// Makes the middleware.
     ///
     /// - Parameters:

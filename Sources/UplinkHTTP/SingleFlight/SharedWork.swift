@@ -12,6 +12,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Whether nothing is under way; for tests.
     var isIdle: Bool { machine.withLock { $0.isEmpty } }
+    /// How many wait; for tests.
+    var waiting: Int { machine.withLock { $0.count } }
 
     /// The value of the work that is under way for the key, or of `work`.
     ///

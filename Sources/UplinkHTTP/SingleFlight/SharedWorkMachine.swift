@@ -28,6 +28,8 @@ struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Send
 
     /// Nothing is under way or kept.
     var isEmpty: Bool { all.isEmpty && current.isEmpty }
+    /// How many have a place.
+    var count: Int { all.values.reduce(0) { $0 + $1.seats.count } }
 
     /// Takes a place. With `isFirst` the work is to be started, and to be given to ``started(_:for:)``.
     mutating func join(_ key: Key) -> (place: Place, isFirst: Bool) {

@@ -35,6 +35,9 @@ package final class Mailbox: Sendable {
     /// Bytes that wait for the reader.
     package var bytes: Int { machine.withLock { $0.bytes } }
 
+    /// The same, and whether the reader wants no more.
+    package var intake: (bytes: Int, isCancelled: Bool) { machine.withLock { ($0.bytes, $0.isCancelled) } }
+
     // MARK: The reader's side
 
     /// The next chunk.

@@ -45,7 +45,7 @@ struct MailboxMachine<Waiter: Sendable> {
     private var isPaused = false
     /// How few bytes are demand, while the transfer is held up.
     private var mark = 0
-    private var isCancelled = false
+    private(set) var isCancelled = false
     /// Bytes that wait for the reader.
     private(set) var bytes = 0
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import UplinkHTTP
+
+@Suite(.timeLimit(.minutes(1)))
+struct SharedWorkMachineTests {
+    private typealias Machine = SharedWorkMachine<String, Int, String, String>
+
+    @Test func theFirstStartsTheWorkAndAllGetItsResult() throws {
+        var machine = Machine()
+        let (first, isFirst) = machine.join("a")
+        let (second, isSecondFirst) = machine.join("a")
+        let (other, isOtherFirst) = machine.join("b")
+        #expect([isFirst, isSecondFirst, isOtherFirst] == [true, false, true])
+        let unwanted = machine.started("task a", for: first)
+        #expect(unwanted == nil)
+        let isParked = machine.park(first, "one")
+        #expect(isParked)
+        let woken = machine.finished(first, .success(7))
+        #expect(woken == ["one"])
+        let isParkedLate = machine.park(second, "two")
+        #expect(!isParkedLate)  // the result is here already
+        var values: [Int?] = []
+        for place in [first, first, second, other] { values.append(try machine.take(place)?.get()) }
+        #expect(values == [7, nil, 7, nil])
+        let nobody = machine.finished(other, .success(8))
+        #expect(nobody.isEmpty)
+        let value = try machine.take(other)?.get()
+        #expect(value == 8)
+        #expect(machine.isEmpty)
+    }
+
+    @Test func whoComesAfterTheEndBeginsAnew() {
+        var machine = Machine()
+        let (first, _) = machine.join("a")
+        _ = machine.finished(first, .success(1))
+        let (_, isFirst) = machine.join("a")
+        #expect(isFirst)
+        #expect(machine.count == 2)
+    }
+
+    @Test func theLastToLeaveEndsTheWork() {
+        var machine = Machine()
+        let (first, _) = machine.join("a")
+        let (second, _) = machine.join("a")
+        _ = machine.started("task", for: first)
+        _ = machine.park(second, "two")
+        let one = machine.leave(first)
+        #expect(one.waiter == nil && one.work == nil)
+        let two = machine.leave(second)
+        #expect(two.waiter == "two" && two.work == "task")
+        #expect(machine.isEmpty)
+        let woken = machine.finished(first, .success(1))
+        #expect(woken.isEmpty)
+        let again = machine.leave(second)
+        #expect(again.waiter == nil && again.work == nil)
+        #expect(machine.isEmpty)
+    }
+
+    @Test func workThatNobodyWantsWhenItStartsIsCancelledAtOnce() {
+        var machine = Machine()
+        let (place, _) = machine.join("a")
+        _ = machine.leave(place)
+        let unwanted = machine.started("task", for: place)
+        #expect(unwanted == "task")
+        let (_, isFirst) = machine.join("a")
+        #expect(isFirst)
+    }
+
+    @Test func workThatIsDoneBeforeItIsKnownIsNotKept() {
+        var machine = Machine()
+        let (place, _) = machine.join("a")
+        _ = machine.finished(place, .success(1))
+        let unwanted = machine.started("task", for: place)
+        #expect(unwanted == nil)
+        let left = machine.leave(place)
+        #expect(left.work == nil)
+        #expect(machine.isEmpty)
+    }
+}
