@@ -49,7 +49,8 @@ package struct HeadParser: Sendable {
 
     /// Takes a line, with or without its line end.
     package mutating func take(line: some Collection<UInt8>) throws(HTTPClientError) -> Event {
-        try Array(line).withUnsafeBytes { bytes in Result { () throws(HTTPClientError) in try take(line: bytes) } }.get()
+        try Array(line).withUnsafeBytes { bytes in Result { () throws(HTTPClientError) in try take(line: bytes) } }
+            .get()
     }
 
     /// Takes a line, with or without its line end.

@@ -9,7 +9,8 @@ enum UsualNames {
     private static let names: [[(text: [UInt8], name: HTTPField.Name)]] = {
         let all = [
             "Accept-Ranges", "Age", "Allow", "Alt-Svc", "Cache-Control", "Connection", "Content-Disposition",
-            "Content-Encoding", "Content-Length", "Content-Range", "Content-Type", "Date", "ETag", "Expires", "Keep-Alive",
+            "Content-Encoding", "Content-Length", "Content-Range", "Content-Type", "Date", "ETag", "Expires",
+            "Keep-Alive",
             "Last-Modified", "Link", "Location", "Server", "Set-Cookie", "Strict-Transport-Security",
             "Transfer-Encoding", "Vary", "Via", "X-Request-Id", "content-length", "content-type", "date", "server",
         ]
