@@ -13,10 +13,6 @@ extension EasyHandle {
         setProxy(transfer.proxy)
     }
 
-    /// What libcurl reads at once at most. Large bodies cost half as much processor time as with 64 KiB. Memory is used for
-    /// what comes only, because so large a piece is the kernel's to give, page by page.
-    private static let receiveBuffer = 256 * 1024
-
     func setRequest(_ transfer: CurlTransfer) {
         set(CURLOPT_PRIVATE, pointer: UnsafeMutableRawPointer(bitPattern: UInt(transfer.id)))
         set(CURLOPT_URL, transfer.url.textWithoutFragment)
@@ -26,7 +22,7 @@ extension EasyHandle {
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
-        set(CURLOPT_BUFFERSIZE, Self.receiveBuffer)
+        set(CURLOPT_BUFFERSIZE, SlabPool.slabSize)
         setFields(transfer, expectsContinue: transfer.upload?.expectsContinue == true)
     }
 

@@ -13,7 +13,7 @@ extension Work {
             configuration.maximumConcurrentTransfers = max(128, concurrency)
             configuration.maximumConcurrentTransfersPerHost = max(128, concurrency)
             configuration.maximumIdleConnections = max(32, concurrency)
-        if isTLS { configuration.trust = .authorities(FilePath(Server.authorities)) }
+            if isTLS { configuration.trust = .authorities(FilePath(Server.authorities)) }
             let transport = try CurlTransport(on: loop, configuration: configuration)
             let client = HTTPClient(transport: transport)
             if onLoop {

@@ -46,10 +46,8 @@ enum PlainURLReader {
                 dots += 1
             default:
                 guard (1...63).contains(place - label), place - start <= 253 else { return nil }
-                if bytes[label].isDigit {
-                    return !hasLetters && dots == 3 && isIPv4(bytes[start..<place]) ? place : nil
-                }
-                return place
+                guard bytes[label].isDigit else { return place }
+                return !hasLetters && dots == 3 && isIPv4(bytes[start..<place]) ? place : nil
             }
             place += 1
         }
