@@ -23,9 +23,9 @@ package final class NginxServer: Sendable {
         directory = try TemporaryDirectory()
         try Certificates.make(in: directory)
         try directory.write("file", file)
-        port = try Self.freePort()
+        port = try FreePort.take()
         var ports: [String: UInt16] = [:]
-        for name in Certificates.names + ["mutual"] { ports[name] = try Self.freePort() }
+        for name in Certificates.names + ["mutual"] { ports[name] = try FreePort.take() }
         tlsPorts = ports
         try directory.write("nginx.conf", Array(Self.configuration(directory.path, port, ports, backend).utf8))
         let configuration = directory.path.appending("nginx.conf").string
@@ -109,15 +109,9 @@ package final class NginxServer: Sendable {
             """
     }
 
-    private static func freePort() throws -> UInt16 {
-        let (descriptor, port) = try RawServer.listen(backlog: 1)
-        close(descriptor)
-        return port
-    }
-
     private func waitUntilReady() throws {
         for _ in 0..<500 {
-            if Self.accepts(port) { return }
+            if Self.accepts(port), tlsPorts.values.allSatisfy(Self.accepts) { return }
             var status: CInt = 0
             guard waitpid(pid, &status, WNOHANG) == 0 else { break }
             usleep(10_000)  // nginx has no way to tell

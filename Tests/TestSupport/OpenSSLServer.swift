@@ -13,8 +13,7 @@ package final class OpenSSLServer: Sendable {
     package init(_ options: [String]) throws {
         directory = try TemporaryDirectory()
         try Certificates.make(in: directory)
-        let (descriptor, port) = try RawServer.listen(backlog: 1)
-        close(descriptor)
+        let port = try FreePort.take()
         self.port = port
         let path = directory.path
         func place(_ name: String) -> String { path.appending(name).string }
