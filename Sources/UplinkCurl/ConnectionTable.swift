@@ -60,9 +60,12 @@ final class ConnectionTable {
         }
     }
 
-    /// Lets what was sent before be unacknowledged for no longer than this.
-    func hurry(to milliseconds: CInt) {
-        for socket in current() where socket.localAddress != nil { Self.limit(socket.descriptor, to: milliseconds) }
+    /// Lets what was sent before be unacknowledged for no longer than this, but for what stays within this host.
+    func hurry(to milliseconds: CInt, sparing spared: Set<CInt> = []) {
+        for socket in current() where !spared.contains(socket.descriptor) {
+            guard let address = socket.localAddress, !address.isLoopback else { continue }
+            Self.limit(socket.descriptor, to: milliseconds)
+        }
     }
 
     /// An exchange on this connection is over. After so many, the connection is not used again.

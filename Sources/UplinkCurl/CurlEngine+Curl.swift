@@ -57,7 +57,7 @@ extension CurlEngine {
     func nudge() {
         guard let timers else { return }
         timers.isNudging = false
-        guard transfers.values.contains(where: { $0.machine.phase == .connecting }) else { return }
+        guard transfers.values.contains(where: \.isConnecting) else { return }
         startNudging()
         for generation in generations {
             guard let multi = generation.multi, generation.transfers > 0 else { continue }

@@ -67,11 +67,12 @@ extension CurlEngine {
     /// The loop ends though the transport has not been shut down: nobody must wait for what cannot come any more.
     func loopEnded() {
         isClosing = true
+        isTurnScheduled = true  // a turn would come at once, in the middle of this: the end of one lets others start
         for transfer in Array(transfers.values) {
             transfer.refuse(CurlFailure.loopEnded)
             end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
         }
-        scheduleTurn()
+        finishTurn()
     }
 
     func finishShutdown() {

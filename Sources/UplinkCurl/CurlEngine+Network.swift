@@ -46,7 +46,11 @@ extension CurlEngine {
     /// Lets new transfers begin with no connection, no name and no TLS session of before.
     private func beginGeneration() {
         for generation in generations { generation.isRetired = true }
+        // What they look up is of no use to new transfers, which would wait for it.
+        for id in gate.leaders where transfers[id]?.generation?.isRetired == true { open(gate.left(id)) }
         let configured = configuration.unacknowledgedTimeout?.milliseconds ?? .max
-        connections.hurry(to: min(Self.hurry, configured))
+        // A peer that takes its time to read an upload looks the same to the kernel as one that is gone.
+        let uploading = transfers.values.filter { $0.upload != nil }.map(\.uploadSocket)
+        connections.hurry(to: min(Self.hurry, configured), sparing: Set(uploading))
     }
 }

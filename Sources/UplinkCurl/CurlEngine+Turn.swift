@@ -18,7 +18,7 @@ extension CurlEngine {
         }
     }
 
-    private func finishTurn() {
+    func finishTurn() {
         isTurnScheduled = false
         for generation in generations {
             actOnWhatIsDue(in: generation)
@@ -31,6 +31,7 @@ extension CurlEngine {
             guard let transfer = transfers[id] else { continue }
             transfer.events?.start(now: now)
             perform(transfer.machine.turnCame(now: now), on: transfer)
+            active.note(id)  // it has another deadline now
         }
         for id in active.takeAll() {
             guard let transfer = transfers[id] else { continue }
@@ -76,6 +77,7 @@ extension CurlEngine {
     private func openGates() {
         for generation in generations where generation.gatesMayOpen {
             generation.gatesMayOpen = false
+            startNudging()  // a connection that was used again may have died, and another be under way
             for id in gate.leaders {
                 guard let transfer = transfers[id], transfer.generation === generation else { continue }
                 if transfer.usesKnownConnection {

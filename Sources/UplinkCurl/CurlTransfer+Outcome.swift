@@ -15,7 +15,7 @@ extension CurlTransfer {
             let (code, message) = CurlFailure.timeout(timeout, exchange.request.timeouts)
             return error(code, phase, message)
         case .failed:
-            if let failure = upload?.failure { return (failure as? HTTPClientError).map { complete($0) } ?? failure }
+            if let failure = upload?.failure { return outcome(ofBody: failure) }
             if let refusal { return complete(refusal) }
             if isStrandedByChange {
                 return error(.networkChanged, phase, "the network changed under the connection; try again")
@@ -37,6 +37,18 @@ extension CurlTransfer {
             let (code, message) = CurlFailure.code(of: report, in: phase)
             return error(code, phase, message, report)
         }
+    }
+
+    /// The producer's error, unchanged; but whether anything was sent is said of this request, not of one of the
+    /// producer's own.
+    private func outcome(ofBody failure: any Error) -> any Error {
+        guard var error = failure as? HTTPClientError else { return failure }
+        switch machine.lastPhase {
+        case .queued, .gated, .connecting: error.requestDisposition = .notSent
+        case .awaitingHead, .bodyFlowing, .bodyPaused, .ended:
+            if error.requestDisposition == .notSent { error.requestDisposition = .maybeProcessed }
+        }
+        return complete(error)
     }
 
     private func error(

@@ -41,15 +41,24 @@ extension CurlTransfer {
         return descriptor
     }
 
+    /// Whether a connection is being made: the first, or another one for a request whose connection has proved dead.
+    var isConnecting: Bool {
+        switch machine.phase {
+        case .queued, .gated, .ended: false
+        case .connecting: true
+        case .awaitingHead, .bodyFlowing, .bodyPaused: sockets.sinceRequest > 0
+        }
+    }
+
     /// Whether the transfer goes over a connection whose own address is gone.
     func isStranded(_ isGone: (IPAddress) -> Bool) -> Bool {
         switch machine.phase {
         case .queued, .gated, .ended: return false
-        case .connecting:
-            let addresses = sockets.all.filter(\.isCurrent).compactMap(\.localAddress).filter { !$0.isUnspecified }
+        case .connecting, .awaitingHead, .bodyFlowing, .bodyPaused:
+            guard isConnecting else { return localAddress.flatMap { IPAddress($0) }.map(isGone) ?? false }
+            let addresses = sockets.all.suffix(sockets.sinceRequest).filter(\.isCurrent).compactMap(\.localAddress)
+                .filter { !$0.isUnspecified }
             return !addresses.isEmpty && addresses.allSatisfy(isGone)
-        case .awaitingHead, .bodyFlowing, .bodyPaused:
-            return localAddress.flatMap { IPAddress($0) }.map(isGone) ?? false
         }
     }
 

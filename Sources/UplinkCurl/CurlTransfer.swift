@@ -98,7 +98,7 @@ final class CurlTransfer {
             switch try parser.take(line: line) {
             case .more: break
             case .interim(let status): events?.note(.interim(status))
-            case .final(let response, _) where refusesExpectation(response):
+            case .final(let response, let framing) where refusesExpectation(response, framing):
                 isAskedAgain = true
                 // libcurl waits no more, and would send the field all the same. It reads the list when it asks again.
                 handle?.setFields(self, expectsContinue: false)

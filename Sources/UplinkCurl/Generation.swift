@@ -138,8 +138,7 @@ final class Generation {
             sockets[descriptor] = socket
             socket.watch(for: interest)
         case .failure(let error):
-            breakdown = error.message
-            engine.enter { $0.scheduleTurn() }
+            breakdown = error.message  // looked at when the turn ends, which every way into libcurl comes to
         }
     }
 

@@ -82,6 +82,16 @@ struct GetTests {
         }
     }
 
+    @Test func aFileThatIsReplacedKeepsItsPermissions() async throws {
+        try await Site.with { site in
+            let path = "\(site.directory)/secret"
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+            chmod(path, 0o600)
+            #expect(try await BuiltProgram.run("get \(site.url)/file -o \(path) --force").status == 0)
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
     @Test(arguments: ["/none/at/all/file", "/proc/uplink-file", "/tmp", "/tmp/", "/dev/null/file"])
     func anOutputThatCannotBeWrittenIsToldBeforeAnythingIsFetched(path: String) async throws {
         try await Site.with { site in

@@ -105,6 +105,34 @@ struct BasicTests {
         }
     }
 
+    @Test func whoComesSecondToABodyDoesNotDisturbTheFirst() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
+        try await withServer([.readHead, .send("\(head)hello"), .pause(.milliseconds(300)), .send("world")]) { server in
+            try await withClient { client, _ in
+                let body = try await client.get(server.url()).body
+                var iterator = body.makeAsyncIterator()
+                var bytes = try await iterator.next()?.bytes ?? []
+                let (error, _) = await failure { _ = try await body.collect(upTo: 10, within: .zero) }
+                #expect(error?.code == .bodyAlreadyUsed)
+                while let chunk = try await iterator.next() { bytes += chunk.bytes }
+                #expect(bytes == Array("helloworld".utf8))
+            }
+        }
+    }
+
+    @Test func aRedirectsBodyThatDoesNotComeHoldsNobodyUp() async throws {
+        let redirect = "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 100\r\n\r\n"
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        try await withServer([.readHead, .send(redirect), .waitForClose], [.readHead, .send(answer)]) { server in
+            try await withClient { client, _ in
+                let start = ContinuousClock.now
+                let bytes = try await client.get(server.url()).body.collect(upTo: 2)
+                #expect(bytes == Array("ok".utf8))
+                #expect(ContinuousClock.now - start < .seconds(20))  // the stall timeout is 30
+            }
+        }
+    }
+
     @Test func aClosedTransportRefuses() async throws {
         try await withClient { client, transport in
             await transport.shutdown()

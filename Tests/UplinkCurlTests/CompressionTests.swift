@@ -74,6 +74,26 @@
             }
         }
 
+        /// The last byte is taken while the slab is full: lengths just beyond the slab's, which raw deflate ends without a
+        /// trailer.
+        @Test(arguments: [131_072, 131_073, 131_101, 131_150, 131_200, 131_255, 131_323, 262_200])
+        func rawDeflateLosesNoTail(length: Int) async throws {
+            let plain = [UInt8](repeating: 0, count: length)
+            #expect(try await fetch(Self.raw(Self.gzip(plain)), coding: "deflate") == plain)
+        }
+
+        @Test func whoDoesNotWantItDecodedGetsWhatCame() async throws {
+            let gzip = try Self.gzip(Self.text)
+            let server = try server(gzip, coding: "gzip")
+            defer { server.stop() }
+            var configuration = HTTPClient.Configuration()
+            configuration.decodesContent = false
+            try await withClient(configuration) { client, _ in
+                #expect(try await client.get(server.url()).body.collect(upTo: 1 << 20) == gzip)
+            }
+            #expect(server.heads.last?.lowercased().contains("accept-encoding") == false)
+        }
+
         @Test(arguments: [1, 8, 10, 1000]) func whatBreaksOffIsAnErrorThoughItsLengthIsRight(bytes: Int) async throws {
             let gzip = try Self.gzip(Self.text)
             let (error, _) = await failure {

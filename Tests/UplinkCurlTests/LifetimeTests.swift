@@ -76,6 +76,21 @@ struct LifetimeTests {
         }
     }
 
+    @Test func aLoopThatEndsUnderManyTransfersEndsThemAll() async throws {
+        try await withServer([.readHead, .waitForClose]) { server in
+            let loop = try EventLoop()
+            let transport = try CurlTransport(on: loop)
+            let client = HTTPClient(transport: transport)
+            let transfers = (0..<40).map { _ in Task { try await client.get(server.url()) } }
+            try await eventually { server.heads.count == 6 }
+            loop.end()
+            for transfer in transfers {
+                let (error, _) = await failure { _ = try await transfer.value }
+                #expect(error?.code == .closed)
+            }
+        }
+    }
+
     @Test func afterItsLoopATransportRefuses() async throws {
         let transport = try await withEventLoop { try CurlTransport(on: $0) }
         let (error, _) = await failure { _ = try await HTTPClient(transport: transport).get("http://127.0.0.1:1/") }

@@ -30,7 +30,7 @@ struct ResolverTests {
 
     /// Runs `body` with a client and a server in such a namespace.
     private func withSilentResolver(
-        _ body: (HTTPClient, CurlTransport, RawServer) async throws -> Void
+        limit: Int = 128, _ body: (HTTPClient, CurlTransport, RawServer) async throws -> Void
     ) async throws {
         let nameServer = try #require(Self.nameServer, "no IPv4 name server in /etc/resolv.conf")
         try await withNetworkNamespaces { namespace, _ in
@@ -50,10 +50,33 @@ struct ResolverTests {
                 }
                 var configuration = CurlTransport.Configuration()
                 configuration.maximumConcurrentTransfersPerHost = 128
+                configuration.maximumConcurrentTransfers = limit
                 let transport = try CurlTransport(on: loop, configuration: configuration)
                 try await body(HTTPClient(transport: transport), transport, server)
                 await transport.shutdown()
             }
+        }
+    }
+
+    @Test func whoWaitsForAnothersLookupHasTheirOwnConnectTimeout() async throws {
+        try await withSilentResolver(limit: 2) { client, transport, server in
+            // The first two have all the places there are; the third gets one when the first goes.
+            let first = Task { try await client.get("http://first.silent.test:\(server.port)/") }
+            let second = Task { try await client.get("http://silent.test:\(server.port)/") }
+            try await eventually { await transport.census().transfers == 2 }
+            var timeouts = HTTPTimeouts()
+            timeouts.connect = .milliseconds(500)
+            let third = Task { [timeouts] in
+                try await client.get("http://silent.test:\(server.port)/", timeouts: timeouts)
+            }
+            try await eventually { await transport.census().transfers == 3 }
+            first.cancel()
+            _ = await first.result
+            let (error, time) = await failure { _ = try await third.value }
+            #expect(error?.code == .connectTimeout)
+            #expect(time < .seconds(5))
+            second.cancel()
+            _ = await second.result
         }
     }
 

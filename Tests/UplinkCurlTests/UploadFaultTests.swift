@@ -56,6 +56,23 @@ struct UploadFaultTests {
     }
 
     /// The server never sees what looks like a whole body.
+    @Test func aProducersOwnRequestSaysNothingOfThisOne() async throws {
+        try await withServer([.readHead, .readBody()]) { server in
+            try await withClient { client, _ in
+                let body = HTTPRequestBody.stream(
+                    Asking { number in
+                        guard number < 3 else {
+                            throw HTTPClientError(.connectionFailed, phase: .connect, message: "another server")
+                        }
+                        return [UInt8](repeating: 1, count: 50_000)
+                    })
+                let (error, _) = await failure { _ = try await client.execute(post(server), body: body) }
+                #expect(error?.message == "another server")
+                #expect(error?.requestDisposition == .maybeProcessed)
+            }
+        }
+    }
+
     @Test(arguments: [99_999, 100_001]) func aWrongLengthIsAnError(_ length: Int64) async throws {
         try await withServer([.readHead, .readBody(), .send(Self.answer)]) { server in
             try await withClient { client, transport in

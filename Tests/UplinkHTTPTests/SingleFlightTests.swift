@@ -49,6 +49,19 @@ struct SingleFlightTests {
         #expect(transport.requests.count == 2)
     }
 
+    @Test func whoWasRedirectedByAnotherOriginHasATransferOfTheirOwn() async throws {
+        transport.answer(url, .text("mine").after(.seconds(1), on: clock))
+        transport.answer("http://evil.example/", .redirect(to: url))
+        let flight = flight()
+        let direct = try await get(flight, 1)
+        let client = client(flight)
+        let redirected = Task { try await client.get("http://evil.example/").collected(upTo: 100) }
+        try await eventually { flight.waiting == 2 && transport.requests.count == 3 }
+        try await clock.advance(by: .seconds(1), sleepers: 2)
+        #expect(try await direct[0].value.status == .ok)
+        #expect(try await redirected.value.status == .ok)
+    }
+
     @Test func otherFieldsMethodsAndURLsAreOtherTransfers() async throws {
         transport.respond { [clock] _ in .text("a").after(.seconds(1), on: clock) }
         let flight = flight()

@@ -101,9 +101,10 @@ struct PollingTests {
         let iteration = try await withEventLoop { loop in
             try #require(await onLoop(loop) { Sandbox.refuse(.netlinkSocket, with: EPERM) })
             let monitor = LinuxNetworkMonitor(on: loop, configuration: configuration)
-            var paths = monitor.paths.makeAsyncIterator()
-            _ = try await paths.next()
-            return Task { for try await _ in monitor.paths {} }
+            let hasBegun = Locked(false)
+            let iteration = Task { for try await _ in monitor.paths { hasBegun.withLock { $0 = true } } }
+            try await eventually("a path is told") { hasBegun.withLock { $0 } }
+            return iteration
         }
         let error = await #expect(throws: NetworkMonitorError.self) { try await iteration.value }
         #expect(error?.message.contains("loop has ended") == true)

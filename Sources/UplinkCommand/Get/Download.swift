@@ -59,7 +59,8 @@ struct Download: Sendable {
     private func deliver(_ response: HTTPClientResponse, _ progress: ProgressLine) async throws {
         if isVerbose { tell(Transcript.lines(of: response.head)) }
         guard response.status.code < 400 else {
-            throw CommandFailure("\(response.url): the server answered \(response.status)")
+            let url = response.url.prefix { $0 != "?" }  // a query may be a signature
+            throw CommandFailure("\(url): the server answered \(response.status)")
         }
         if printsHead {
             try Output.standard.write(Transcript.headLines(response.head).map { "\($0)\r\n" }.joined() + "\r\n")
@@ -70,10 +71,11 @@ struct Download: Sendable {
     private func write(_ body: HTTPBody, _ progress: ProgressLine) async throws {
         switch target {
         case .file(let path, let replacingExisting):
+            let permissions = DownloadTarget.permissions(of: path)
             try await body.write(to: path, replacingExisting: replacingExisting) {
                 progress.show($0.written, of: $0.expected)
             }
-            DownloadTarget.giveUsualPermissions(to: path)
+            DownloadTarget.set(permissions, of: path)
         case .stream(let output):
             var written: Int64 = 0
             for try await chunk in body {

@@ -56,10 +56,15 @@ enum DownloadTarget: Sendable {
         return CommandFailure("`\(path)` cannot be written: \(String(cString: strerror(number))); \(remedy)")
     }
 
-    /// The permissions that a new file gets.
-    static func giveUsualPermissions(to path: FilePath) {
+    /// The permissions of the file that is there, or those that a new one gets.
+    static func permissions(of path: FilePath) -> mode_t {
+        var status = stat()
+        if stat(path.string, &status) == 0 { return status.st_mode & 0o777 }
         let mask = umask(0)
         umask(mask)
-        chmod(path.string, 0o666 & ~mask)
+        return 0o666 & ~mask
     }
+
+    /// Gives a file its permissions.
+    static func set(_ permissions: mode_t, of path: FilePath) { chmod(path.string, permissions) }
 }

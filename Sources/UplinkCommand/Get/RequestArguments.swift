@@ -107,7 +107,7 @@ struct RequestArguments: ParsableArguments {
         try HTTPFields(
             checking: headers.map { header in
                 guard let colon = header.firstIndex(of: ":") else {
-                    throw ValidationError("`\(header)` is no field; give `Name: value`")
+                    throw ValidationError("a --header is no field; give `Name: value`")  // it may hold a secret
                 }
                 return (String(header[..<colon]), String(header[header.index(after: colon)...]))
             })

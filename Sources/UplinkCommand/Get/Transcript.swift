@@ -5,19 +5,24 @@ import UplinkHTTP
 /// What `--verbose` tells of a request, line by line, in curl(1)'s manner: `*` for what happens, `>` for what goes out,
 /// `<` for what comes.
 enum Transcript {
-    /// What goes out. Secrets are not shown.
-    static func lines(of request: HTTPRequest, secret: Set<HTTPField.Name> = [.authorization, .cookie]) -> [String] {
+    /// Fields that are not shown, because what is told may end up in a log or a bug report.
+    private static let secret: Set<HTTPField.Name> = [.authorization, .proxyAuthorization, .cookie, .setCookie]
+
+    /// What goes out.
+    static func lines(of request: HTTPRequest) -> [String] {
         let line = "> \(request.method.rawValue) \(request.path ?? "/") HTTP/1.1"
         let host = "> Host: \(request.authority ?? "")"
         return [line, host]
-            + request.headerFields.map { field in
-                "> \(field.name.rawName): \(secret.contains(field.name) ? "(not shown)" : field.value)"
-            }
+            + request.headerFields.map { "> \($0.name.rawName): \(shown($0))" }
     }
 
     /// The head that came.
     static func lines(of response: HTTPResponse) -> [String] {
-        headLines(response).map { "< \($0)" }
+        ["< HTTP/1.1 \(response.status)"] + response.headerFields.map { "< \($0.name.rawName): \(shown($0))" }
+    }
+
+    private static func shown(_ field: HTTPField) -> String {
+        secret.contains(field.name) ? "(not shown)" : field.value
     }
 
     /// A head as it stands on the wire, but for the line ends.

@@ -23,7 +23,9 @@ final class BodyFile: Sendable {
         }
         // Random, and O_EXCL: two downloads to one target do not meet, and nobody prepares the file for us.
         let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
-        temporary = target.removingLastComponent().appending(".\(name.prefix(100)).\(suffix).part")
+        // NAME_MAX counts bytes.
+        let start = String(decoding: name.utf8.prefix(100), as: UTF8.self).prefix { $0 != "\u{FFFD}" }
+        temporary = target.removingLastComponent().appending(".\(start).\(suffix).part")
         do {
             descriptor = try FileDescriptor.open(
                 temporary, .writeOnly, options: [.create, .exclusiveCreate, .noFollow, .closeOnExec],
@@ -79,7 +81,7 @@ final class BodyFile: Sendable {
                 return
             }
             guard errno != EEXIST else { throw Self.exists(target) }
-            guard errno == EPERM || errno == EOPNOTSUPP else {
+            guard errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS else {
                 throw Self.failure("naming `\(target)`", errno, "the directory must be writable")
             }
             // A file system without hard links.

@@ -16,7 +16,7 @@ extension HTTPBody {
                 .invalidConfiguration, phase: .body, requestDisposition: .responseStarted,
                 message: "the maximum (\(maximum)) or the timeout is negative; give zero or more")
         }
-        var iterator = makeAsyncIterator()
+        var iterator = try unusedIterator()
         if case .length(let length) = framing, length > maximum { throw tooLarge(maximum, received: 0) }
         if let timeout { handle.source.limit(toRemaining: timeout) }
         var bytes: [UInt8] = []
@@ -47,14 +47,16 @@ extension HTTPBody {
         return error
     }
 
-    /// Reads a short body to its end, so that its connection can be used again; lets go of any other.
+    /// Reads a short body to its end, so that its connection can be used again; lets go of any other, and of one that is
+    /// slow to come.
     func discardIfShort() async {
         switch framing {
         case .none: break
         case .length(let length) where length <= 16 * 1024:
+            handle.source.limit(toRemaining: .seconds(1))
             var iterator = makeAsyncIterator()
             while let chunk = try? await iterator.next(), chunk.count > 0 {}
-        case .length, .chunked, .untilClose: break
+        case .length, .chunked, .untilClose: handle.source.cancel()
         }
     }
 }

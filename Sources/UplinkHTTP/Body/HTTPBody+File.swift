@@ -26,7 +26,7 @@ extension HTTPBody {
     public func write(
         to path: FilePath, replacingExisting: Bool = false, progress: (@Sendable (Progress) -> Void)? = nil
     ) async throws -> Int64 {
-        var iterator = makeAsyncIterator()
+        var iterator = try unusedIterator()
         let source = handle.source
         let file = try await source.performBlocking { try BodyFile(for: path, replacingExisting: replacingExisting) }
         do {

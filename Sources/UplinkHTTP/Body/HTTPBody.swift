@@ -57,6 +57,17 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// The body's one iterator. A second one throws ``HTTPClientError/Code/bodyAlreadyUsed`` when it is asked.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: handle.claim()) }
 
+    /// The iterator, for those who do more with the body than to ask it: what somebody else reads is left alone.
+    func unusedIterator() throws(HTTPClientError) -> Iterator {
+        let iterator = makeAsyncIterator()
+        guard iterator.reader != nil else { throw Self.alreadyUsed }
+        return iterator
+    }
+
+    private static let alreadyUsed = HTTPClientError(
+        .bodyAlreadyUsed, phase: .body, requestDisposition: .responseStarted,
+        message: "the body has been read, or is being read; it is read once, so keep what it gave")
+
     /// Reads the body, chunk by chunk.
     public struct Iterator: AsyncIteratorProtocol {
         let reader: BodyReader?
@@ -66,11 +77,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         /// - Throws: ``HTTPClientError``, or `CancellationError` when the task is cancelled; nothing of the transfer is
         ///   left then.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Chunk? {
-            guard let reader else {
-                throw HTTPClientError(
-                    .bodyAlreadyUsed, phase: .body, requestDisposition: .responseStarted,
-                    message: "the body has been read, or is being read; it is read once, so keep what it gave")
-            }
+            guard let reader else { throw HTTPBody.alreadyUsed }
             return try await reader.source.next()
         }
     }

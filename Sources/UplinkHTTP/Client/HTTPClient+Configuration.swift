@@ -22,7 +22,8 @@ extension HTTPClient {
         /// Whether bodies are asked for compressed, and decoded while they are read, where a request says nothing about it
         /// by `Accept-Encoding` or `Range` of its own.
         ///
-        /// It takes the package trait `Compression` (gzip and deflate by zlib); without it nothing is asked for. Fields are
+        /// It takes the package trait `Compression` (gzip and deflate by zlib); without it nothing is asked for, and an
+        /// encoded body is an error. Where this is false, bodies are given as they come. Fields are
         /// left as they came, and `contentLength` is nil for a decoded body.
         public var decodesContent = true
         /// The `User-Agent` where a request has none; nil sends none.

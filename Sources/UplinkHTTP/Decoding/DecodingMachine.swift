@@ -21,6 +21,8 @@ struct DecodingMachine {
     private var input: HTTPBody.Chunk?
     private var offset = 0
     private var isAtEnd = false
+    /// The last slab was filled to its end, so the decoder may hold something back for want of room.
+    private var mayHoldMore = false
     private(set) var taken: Int64 = 0
     private(set) var made: Int64 = 0
 
@@ -36,34 +38,37 @@ struct DecodingMachine {
 
     /// Decodes until a slab is full or the input is used up.
     mutating func step() throws(DecodingFault) -> Step {
-        guard let input else {
-            guard isAtEnd else { return .wantsInput }
-            guard decoder.isComplete || taken == 0 else { throw .truncated }
-            return .end
+        if input != nil || mayHoldMore {
+            let slab = pool.slab(expecting: nil)
+            while !slab.isFull, input != nil || mayHoldMore {
+                let progress = try decode(into: slab)
+                mayHoldMore = slab.isFull
+                if progress.taken == 0, progress.made == 0 { break }
+            }
+            if slab.count > 0 { return .chunk(slab.publish()) }
         }
-        let slab = pool.slab(expecting: nil)
-        while offset < input.count || slab.isFull {
-            guard !slab.isFull else { return .chunk(slab.publish()) }
-            let (taken, made) = try decode(input, into: slab)
-            if taken == 0, made == 0 { break }
-        }
-        if offset == input.count { self.input = nil }
-        guard slab.count > 0 else { return .wantsInput }
-        return .chunk(slab.publish())
+        guard isAtEnd else { return .wantsInput }
+        guard decoder.isComplete || taken == 0 else { throw .truncated }
+        return .end
     }
 
-    private mutating func decode(
-        _ input: HTTPBody.Chunk, into slab: Slab
-    ) throws(DecodingFault) -> (taken: Int, made: Int) {
+    /// Decodes some of what is left of the input, or with none what the decoder holds back.
+    private mutating func decode(into slab: Slab) throws(DecodingFault) -> (taken: Int, made: Int) {
         var progress = (taken: 0, made: 0)
-        try input.withUnsafeBytes { bytes throws(DecodingFault) in
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+        let (decoder, offset) = (decoder, offset)
+        func run(_ bytes: UnsafeRawBufferPointer) throws(DecodingFault) {
             try slab.fill { room throws(DecodingFault) in
-                progress = try decoder.decode(rest, into: room)
+                progress = try decoder.decode(UnsafeRawBufferPointer(rebasing: bytes[offset...]), into: room)
                 return progress.made
             }
         }
-        offset += progress.taken
+        if let input {
+            try input.withUnsafeBytes { bytes throws(DecodingFault) in try run(bytes) }
+            self.offset += progress.taken
+            if self.offset == input.count { (self.input, self.offset) = (nil, 0) }
+        } else {
+            try run(UnsafeRawBufferPointer(start: nil, count: 0))
+        }
         taken += Int64(progress.taken)
         made += Int64(progress.made)
         guard made <= Self.innocent || made / Int64(maximumRatio) <= taken else { throw .expandsTooMuch }

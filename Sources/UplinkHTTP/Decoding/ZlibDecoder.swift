@@ -27,9 +27,11 @@
         func decode(
             _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
         ) throws(DecodingFault) -> (taken: Int, made: Int) {
-            guard let first = input.first else { return (0, 0) }
-            if isComplete { try beginNextMember(with: first) }
-            if !isOpen { try open(first) }
+            if let first = input.first {
+                if isComplete { try beginNextMember(with: first) }
+                if !isOpen { try open(first) }
+            }
+            guard isOpen, !isComplete else { return (0, 0) }
             // zlib takes a pointer to what it does not change.
             stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
             stream.pointee.avail_in = UInt32(clamping: input.count)

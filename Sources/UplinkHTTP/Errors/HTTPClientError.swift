@@ -42,7 +42,7 @@ public struct HTTPClientError: NetworkFailure {
     /// How far the exchange had come.
     public let phase: Phase
     /// What became of the request.
-    public let requestDisposition: RequestDisposition
+    public package(set) var requestDisposition: RequestDisposition
     /// What happened, and what to do about it.
     public let message: String
     /// The URL concerned, without user information and query; empty where there is none.

@@ -43,8 +43,8 @@ struct RedirectMachine {
         if fields[.userAgent] == nil, let userAgent = configuration.userAgent { fields[.userAgent] = userAgent }
         if fields[.contentType] == nil, let contentType = body.contentType { fields[.contentType] = contentType }
         let asksByItself = fields[.acceptEncoding] != nil || fields[.range] != nil
-        decodesContent = !asksByItself
-        if configuration.decodesContent, !asksByItself { fields[.acceptEncoding] = ContentCoding.accepted }
+        decodesContent = configuration.decodesContent && !asksByItself
+        if decodesContent { fields[.acceptEncoding] = ContentCoding.accepted }
         self.request = HTTPRequest(method: request.method, url: url, headerFields: fields)
         if configuration.requiresHTTPS, url.scheme == .http {
             throw HTTPClientError(

@@ -16,6 +16,8 @@ public final class HTTPSingleFlight: HTTPMiddleware {
         let url: String
         let fields: HTTPFields
         let timeouts: HTTPTimeouts
+        /// The origins that redirected here: to what another one led, credentials are not sent.
+        let redirecting: [String]
     }
 
     private struct Answer: Sendable {
@@ -50,13 +52,17 @@ public final class HTTPSingleFlight: HTTPMiddleware {
         }
         var fields = request.head.headerFields
         for name in ignored { fields[name] = nil }
-        let key = Key(url: url.textWithoutFragment, fields: fields, timeouts: request.timeouts)
-        let answer = try await work.value(for: key) { [maximum] in
-            let response = try await next(request)
-            let bytes = try await response.body.collect(upTo: maximum, within: nil)
-            return Answer(
-                head: response.head, framing: response.body.framing, contentLength: response.body.contentLength,
-                chunk: HTTPBody.Chunk(bytes), trailerFields: response.body.trailerFields)
+        let key = Key(
+            url: url.textWithoutFragment, fields: fields, timeouts: request.timeouts,
+            redirecting: request.history.map(\.origin))
+        let answer = try await request.withinTotal { [work, maximum, request] in
+            try await work.value(for: key) {
+                let response = try await next(request)
+                let bytes = try await response.body.collect(upTo: maximum, within: nil)
+                return Answer(
+                    head: response.head, framing: response.body.framing, contentLength: response.body.contentLength,
+                    chunk: HTTPBody.Chunk(bytes), trailerFields: response.body.trailerFields)
+            }
         }
         return HTTPTransportResponse(
             head: answer.head,

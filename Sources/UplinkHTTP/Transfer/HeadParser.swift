@@ -22,7 +22,7 @@ package struct HeadParser: Sendable {
         /// A status line.
         case statusLine
         /// A field of a head, or the empty line after it.
-        case field(status: Int, reason: String, isHTTP10: Bool)
+        case field(status: Int, reason: String)
         /// A field after the body.
         case trailer
     }
@@ -33,6 +33,8 @@ package struct HeadParser: Sendable {
     private var fields = HTTPFields()
     private var bytes = 0
     private var interimResponses = 0
+    /// Whether the newest head is one of HTTP/1.0.
+    package private(set) var isHTTP10 = false
     /// The fields that came after the body.
     package private(set) var trailerFields = HTTPFields()
 
@@ -67,12 +69,12 @@ package struct HeadParser: Sendable {
         case .statusLine:
             try begin(line)
             return .more
-        case .field(let status, let reason, let isHTTP10):
+        case .field(let status, let reason):
             guard line.isEmpty else {
                 fields.append(try field(line, after: fields.count))
                 return .more
             }
-            return try end(status: status, reason: reason, isHTTP10: isHTTP10)
+            return try end(status: status, reason: reason)
         case .trailer:
             guard line.isEmpty else {
                 trailerFields.append(try field(line, after: trailerFields.count))
@@ -84,7 +86,7 @@ package struct HeadParser: Sendable {
 
     /// `HTTP/1.1 200 OK`: version, three digits, any words (RFC 9112, section 4).
     private mutating func begin(_ line: Slice<UnsafeRawBufferPointer>) throws(HTTPClientError) {
-        let isHTTP10 = line.begins(with: "HTTP/1.0 ")
+        isHTTP10 = line.begins(with: "HTTP/1.0 ")
         guard isHTTP10 || line.begins(with: "HTTP/1.1 ") else {
             throw Self.failure(.invalidResponse, "the server does not answer in HTTP/1; is it an HTTP server?")
         }
@@ -93,7 +95,7 @@ package struct HeadParser: Sendable {
             throw Self.failure(.invalidResponse, "the server's status is not three digits from 100")
         }
         let status = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
-        stage = .field(status: status, reason: String(decoding: line.dropFirst(13), as: UTF8.self), isHTTP10: isHTTP10)
+        stage = .field(status: status, reason: String(decoding: line.dropFirst(13), as: UTF8.self))
         fields = HTTPFields()
     }
 
@@ -118,7 +120,7 @@ package struct HeadParser: Sendable {
         return HTTPField(name: name, lenientValue: value)
     }
 
-    private mutating func end(status: Int, reason: String, isHTTP10: Bool) throws(HTTPClientError) -> Event {
+    private mutating func end(status: Int, reason: String) throws(HTTPClientError) -> Event {
         guard status != 101 else {
             throw Self.failure(.unexpectedUpgrade, "the server switched protocols, which nobody asked for")
         }

@@ -146,7 +146,7 @@ enum HTTPURLParser {
 
     /// `text` is shown in the message; give an empty one where it may hold what should not be seen.
     static func invalid(_ text: String, _ reason: String) -> HTTPClientError {
-        var shown = text.prefix { $0 != "?" }.prefix(200)
+        var shown = text.prefix { $0 != "?" && $0 != "#" }.prefix(200)
         if shown.contains("@") { shown = "" }
         return HTTPClientError(
             .invalidURL, phase: .request, message: shown.isEmpty ? "the URL \(reason)" : "the URL `\(shown)` \(reason)")
