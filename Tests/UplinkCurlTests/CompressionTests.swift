@@ -89,7 +89,8 @@
             var configuration = HTTPClient.Configuration()
             configuration.decodesContent = false
             try await withClient(configuration) { client, _ in
-                #expect(try await client.get(server.url()).body.collect(upTo: 1 << 20) == gzip)
+                let bytes = try await client.get(server.url()).body.collect(upTo: 1 << 20)
+                #expect(bytes == gzip)
             }
             #expect(server.heads.last?.lowercased().contains("accept-encoding") == false)
         }
