@@ -17,6 +17,7 @@ extension HTTPBody {
 
     /// Lines of text; read once, as the body.
     public struct Lines: AsyncSequence, Sendable {
+        /// A line without its end.
         public typealias Element = String
 
         let body: HTTPBody
