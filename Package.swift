@@ -11,6 +11,8 @@ let package = Package(
         .library(name: "UplinkHTTP", targets: ["UplinkHTTP"]),
         .library(name: "UplinkCurl", targets: ["UplinkCurl"]),
         .library(name: "UplinkTesting", targets: ["UplinkTesting"]),
+        .library(name: "UplinkStore", targets: ["UplinkStore"]),
+        .library(name: "UplinkStoreTesting", targets: ["UplinkStoreTesting"]),
         .executable(name: "uplink", targets: ["UplinkCommand"]),
         // What scripts/build-c-library makes libuplink.so of; of no use to Swift programs.
         .library(name: "UplinkC", type: .static, targets: ["UplinkC"]),
@@ -22,12 +24,15 @@ let package = Package(
         ),
         .trait(
             name: "Compression", description: "`HTTPClient` asks for gzip and deflate and decodes them (zlib1g-dev)."),
+        .trait(name: "Store", description: "`UplinkStore` and its test kit, on GRDB (libsqlite3-dev)."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+        // Taken with the trait `Store` alone.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         // System libraries. Each has exactly one importer, which scripts/check-imports enforces.
@@ -62,8 +67,12 @@ let package = Package(
         .target(
             name: "Uplink",
             dependencies: [
-                "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkHTTP", "UplinkCurl", .httpTypes,
+                "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkHTTP", "UplinkCurl", .httpTypes, .system,
             ]),
+
+        // Empty without the trait `Store`.
+        .target(name: "UplinkStore", dependencies: ["Uplink", "UplinkCore", "UplinkHTTP", .httpTypes, .grdb]),
+        .target(name: "UplinkStoreTesting", dependencies: ["UplinkStore", "UplinkCore", "UplinkTesting", .grdb]),
 
         // The C library: its header is the contract, which UplinkC implements.
         .target(name: "CUplink"),
@@ -93,6 +102,12 @@ let package = Package(
         .executableTarget(
             name: "FuzzMonitor", dependencies: ["UplinkMonitor", "UplinkCore"], path: "Tests/Fuzzing/FuzzMonitor"),
 
+        // Killed in the middle of its work by the store's tests.
+        .executableTarget(
+            name: "StoreVictim",
+            dependencies: ["UplinkStore", "Uplink", "UplinkCore", "UplinkHTTP", .httpTypes, .grdb],
+            path: "Tests/StoreVictim"),
+
         // What several test targets share: namespaces, a census of descriptors and threads, programs to run.
         .target(
             name: "TestSupport", dependencies: ["UplinkCore", "UplinkTesting", .system], path: "Tests/TestSupport"),
@@ -117,7 +132,12 @@ let package = Package(
                 "TestSupport", .httpTypes, .system,
                 .product(name: "FlyingFox", package: "FlyingFox"),
             ]),
-        .testTarget(name: "UplinkTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport"]),
+        .testTarget(
+            name: "UplinkTests",
+            dependencies: [
+                "Uplink", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkHTTP", "UplinkCurl", "UplinkTesting",
+                "TestSupport", .httpTypes, .system,
+            ]),
         .testTarget(
             name: "CommandTests",
             dependencies: [
@@ -130,6 +150,12 @@ let package = Package(
                 "UplinkC", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkTesting", "TestSupport", .system,
             ],
             exclude: ["programs"]),
+        .testTarget(
+            name: "UplinkStoreTests",
+            dependencies: [
+                "UplinkStore", "UplinkStoreTesting", "Uplink", "UplinkCore", "UplinkHTTP", "UplinkTesting",
+                "TestSupport", "StoreVictim", .httpTypes, .grdb,
+            ]),
         .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
     ],
     swiftLanguageModes: [.v6]
@@ -147,5 +173,6 @@ for target in package.targets where target.type != .system {
 
 extension Target.Dependency {
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
+    static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Store"])) }
     static var system: Self { .product(name: "SystemPackage", package: "swift-system") }
 }

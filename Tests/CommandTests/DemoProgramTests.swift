@@ -90,16 +90,16 @@ struct DemoProgramTests {
     }
 
     #if Pictures
-        @Test(arguments: [
-            ("xterm-kitty", "\u{1B}_G"), ("mlterm", "\u{1B}P"), ("xterm-256color", "▄"), ("linux", "▄"),
-        ])
-        func thePictureIsDrawnAsTheTerminalCan(kind: String, sign: String) async throws {
-            let program = try start("demo --scenario online", environment: ["TERM": kind])
-            try await program.waitForOutput("PNG picture")
-            try program.type("q")
-            #expect(try await program.wait() == 0)
-            #expect(program.output.contains(sign))
-        }
+    @Test(arguments: [
+        ("xterm-kitty", "\u{1B}_G"), ("mlterm", "\u{1B}P"), ("xterm-256color", "▄"), ("linux", "▄"),
+    ])
+    func thePictureIsDrawnAsTheTerminalCan(kind: String, sign: String) async throws {
+        let program = try start("demo --scenario online", environment: ["TERM": kind])
+        try await program.waitForOutput("PNG picture")
+        try program.type("q")
+        #expect(try await program.wait() == 0)
+        #expect(program.output.contains(sign))
+    }
     #endif
 
     @Test(arguments: [

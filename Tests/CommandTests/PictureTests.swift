@@ -99,32 +99,32 @@ struct PictureTests {
     func byteCountsAreReadable(bytes: Int, text: String) { #expect("\(ByteCount(bytes))" == text) }
 
     #if Pictures
-        @Test func pixelsComeBackFromTheFile() throws {
-            let pixels: [UInt8] = [255, 0, 0, 0, 255, 0, 0, 0, 255, 1, 2, 3]
-            let picture = try Picture(file: PNGWriter.file(width: 2, height: 2, pixels: pixels))
-            #expect(picture.pixels == [255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 1, 2, 3, 255])
-        }
+    @Test func pixelsComeBackFromTheFile() throws {
+        let pixels: [UInt8] = [255, 0, 0, 0, 255, 0, 0, 0, 255, 1, 2, 3]
+        let picture = try Picture(file: PNGWriter.file(width: 2, height: 2, pixels: pixels))
+        #expect(picture.pixels == [255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 1, 2, 3, 255])
+    }
 
-        @Test func dataThatCannotBeDecodedIsDamage() {
-            for data in [[], [1, 2, 3], Array(repeating: UInt8(0), count: 100)] as [[UInt8]] {
-                let error = #expect(throws: PictureError.self) {
-                    try Picture(file: Files.png(width: 50, height: 50, data: data))
-                }
-                guard case .damaged = error else {
-                    Issue.record("\(String(describing: error)) is not damage")
-                    continue
-                }
+    @Test func dataThatCannotBeDecodedIsDamage() {
+        for data in [[], [1, 2, 3], Array(repeating: UInt8(0), count: 100)] as [[UInt8]] {
+            let error = #expect(throws: PictureError.self) {
+                try Picture(file: Files.png(width: 50, height: 50, data: data))
+            }
+            guard case .damaged = error else {
+                Issue.record("\(String(describing: error)) is not damage")
+                continue
             }
         }
+    }
 
-        @Test func drawingsFitAndCarryNoColourUnlessWanted() throws {
-            let picture = try Picture(file: DemoPicture.file)
-            let size = TerminalSize(columns: 40, rows: 10)
-            let plain = try #require(PictureDrawing.draw(picture, in: size, withColors: false))
-            #expect(plain.rows <= 10)
-            #expect(!plain.sequence.contains("38;"))
-            #expect(PictureDrawing.draw(picture, in: TerminalSize(columns: 40, rows: 0), withColors: true) == nil)
-            #expect(PictureDrawing.draw(picture, in: TerminalSize(columns: 1, rows: 1), withColors: true) != nil)
-        }
+    @Test func drawingsFitAndCarryNoColourUnlessWanted() throws {
+        let picture = try Picture(file: DemoPicture.file)
+        let size = TerminalSize(columns: 40, rows: 10)
+        let plain = try #require(PictureDrawing.draw(picture, in: size, withColors: false))
+        #expect(plain.rows <= 10)
+        #expect(!plain.sequence.contains("38;"))
+        #expect(PictureDrawing.draw(picture, in: TerminalSize(columns: 40, rows: 0), withColors: true) == nil)
+        #expect(PictureDrawing.draw(picture, in: TerminalSize(columns: 1, rows: 1), withColors: true) != nil)
+    }
     #endif
 }

@@ -11,15 +11,15 @@ package enum Sandbox {
 
         var number: UInt32 {
             #if arch(x86_64)
-                switch self {
-                case .socket, .netlinkSocket: 41
-                case .recvmsg: 47
-                }
+            switch self {
+            case .socket, .netlinkSocket: 41
+            case .recvmsg: 47
+            }
             #else
-                switch self {
-                case .socket, .netlinkSocket: 198
-                case .recvmsg: 212
-                }
+            switch self {
+            case .socket, .netlinkSocket: 198
+            case .recvmsg: 212
+            }
             #endif
         }
     }
@@ -42,9 +42,9 @@ package enum Sandbox {
         typealias Function = @convention(c) (CLong, CLong, CLong, CLong) -> CLong
         guard let symbol = dlsym(nil, "syscall") else { return false }
         #if arch(x86_64)
-            let setresuid = 117
+        let setresuid = 117
         #else
-            let setresuid = 147
+        let setresuid = 147
         #endif
         return unsafeBitCast(symbol, to: Function.self)(setresuid, 65534, 65534, 65534) == 0
     }

@@ -7,6 +7,7 @@ packages_of() {
     build) echo ca-certificates git g++ binutils pkg-config tzdata libuv1-dev libcurl4-openssl-dev ;;
     compression) echo zlib1g-dev ;;
     pictures) echo libchafa-dev libglib2.0-dev libpng-dev ;;
+    store) echo libsqlite3-dev ;;
     demo) echo iproute2 util-linux ;;
     test) echo iproute2 util-linux openssl procps nginx-light ;;
     c-library) echo abigail-tools iproute2 mandoc valgrind ;;

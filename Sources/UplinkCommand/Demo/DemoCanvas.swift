@@ -53,13 +53,13 @@ struct DemoCanvas {
     /// The picture, with room left for so many lines below it.
     private func picture(above lines: Int) -> (sequence: String, rows: Int)? {
         #if Pictures
-            guard case .picture(let result) = screen else { return nil }
-            var room = TerminalSize(of: STDOUT_FILENO)
-            room.rows -= lines
-            return PictureDrawing.draw(result.picture, in: room, withColors: Output.standard.hasStyles)
-                .map { ($0.sequence, $0.rows) }
+        guard case .picture(let result) = screen else { return nil }
+        var room = TerminalSize(of: STDOUT_FILENO)
+        room.rows -= lines
+        return PictureDrawing.draw(result.picture, in: room, withColors: Output.standard.hasStyles)
+            .map { ($0.sequence, $0.rows) }
         #else
-            return nil
+        return nil
         #endif
     }
 }

@@ -12,12 +12,12 @@ struct Picture: Sendable, Equatable {
     init(file: [UInt8]) throws(PictureError) {
         info = try PictureInfo(file)
         #if Pictures
-            switch info.format {
-            case .png: pixels = try PNGDecoder.pixels(of: file, info)
-            case .jpeg, .gif: pixels = nil
-            }
+        switch info.format {
+        case .png: pixels = try PNGDecoder.pixels(of: file, info)
+        case .jpeg, .gif: pixels = nil
+        }
         #else
-            pixels = nil
+        pixels = nil
         #endif
     }
 }

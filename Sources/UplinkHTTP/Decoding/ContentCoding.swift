@@ -9,21 +9,21 @@ enum ContentCoding: String, Sendable {
     /// What `Accept-Encoding` says of us; nil when nothing can be decoded.
     static var accepted: String? {
         #if Compression
-            "gzip, deflate"
+        "gzip, deflate"
         #else
-            nil
+        nil
         #endif
     }
 
     /// A decoder, where there is one.
     func decoder() -> (any ContentDecoder)? {
         #if Compression
-            switch self {
-            case .gzip: ZlibDecoder(.gzip)
-            case .deflate: ZlibDecoder(.deflate)
-            }
+        switch self {
+        case .gzip: ZlibDecoder(.gzip)
+        case .deflate: ZlibDecoder(.deflate)
+        }
         #else
-            nil
+        nil
         #endif
     }
 

@@ -1,65 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Compression
-    import CZLib
+import CZLib
 
-    /// gzip (RFC 1952), and deflate in both spellings: with zlib's wrapping (RFC 1950), as it should be, and raw (RFC
-    /// 1951), as some servers send it.
-    final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a time: DecodedSource has a lock
-        enum Format: Sendable {
-            case gzip, deflate
-        }
-
-        private let format: Format
-        private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
-        private var isOpen = false
-        private(set) var isComplete = false
-
-        init(_ format: Format) {
-            self.format = format
-            stream.initialize(to: z_stream())
-        }
-
-        deinit {
-            if isOpen { inflateEnd(stream) }
-            stream.deallocate()
-        }
-
-        func decode(
-            _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-        ) throws(DecodingFault) -> (taken: Int, made: Int) {
-            if let first = input.first {
-                if isComplete { try beginNextMember(with: first) }
-                if !isOpen { try open(first) }
-            }
-            guard isOpen, !isComplete else { return (0, 0) }
-            // zlib takes a pointer to what it does not change.
-            stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
-            stream.pointee.avail_in = UInt32(clamping: input.count)
-            stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
-            stream.pointee.avail_out = UInt32(clamping: output.count)
-            let offered = (stream.pointee.avail_in, stream.pointee.avail_out)
-            switch inflate(stream, Z_NO_FLUSH) {
-            case Z_OK, Z_BUF_ERROR: break
-            case Z_STREAM_END: isComplete = true
-            default: throw .damaged
-            }
-            return (Int(offered.0 - stream.pointee.avail_in), Int(offered.1 - stream.pointee.avail_out))
-        }
-
-        /// A gzip body may be several, one behind the other (RFC 1952, section 2.2).
-        private func beginNextMember(with first: UInt8) throws(DecodingFault) {
-            guard format == .gzip, first == 0x1F, inflateReset(stream) == Z_OK else { throw .damaged }
-            isComplete = false
-        }
-
-        private func open(_ first: UInt8) throws(DecodingFault) {
-            let windowBits: CInt =
-                switch format {
-                case .gzip: 15 + 16
-                case .deflate: first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15  // no encoder begins a raw block so
-                }
-            guard uplink_inflate_init(stream, windowBits) == Z_OK else { throw .damaged }
-            isOpen = true
-        }
+/// gzip (RFC 1952), and deflate in both spellings: with zlib's wrapping (RFC 1950), as it should be, and raw (RFC
+/// 1951), as some servers send it.
+final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a time: DecodedSource has a lock
+    enum Format: Sendable {
+        case gzip, deflate
     }
+
+    private let format: Format
+    private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+    private var isOpen = false
+    private(set) var isComplete = false
+
+    init(_ format: Format) {
+        self.format = format
+        stream.initialize(to: z_stream())
+    }
+
+    deinit {
+        if isOpen { inflateEnd(stream) }
+        stream.deallocate()
+    }
+
+    func decode(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(DecodingFault) -> (taken: Int, made: Int) {
+        if let first = input.first {
+            if isComplete { try beginNextMember(with: first) }
+            if !isOpen { try open(first) }
+        }
+        guard isOpen, !isComplete else { return (0, 0) }
+        // zlib takes a pointer to what it does not change.
+        stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
+        stream.pointee.avail_in = UInt32(clamping: input.count)
+        stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
+        stream.pointee.avail_out = UInt32(clamping: output.count)
+        let offered = (stream.pointee.avail_in, stream.pointee.avail_out)
+        switch inflate(stream, Z_NO_FLUSH) {
+        case Z_OK, Z_BUF_ERROR: break
+        case Z_STREAM_END: isComplete = true
+        default: throw .damaged
+        }
+        return (Int(offered.0 - stream.pointee.avail_in), Int(offered.1 - stream.pointee.avail_out))
+    }
+
+    /// A gzip body may be several, one behind the other (RFC 1952, section 2.2).
+    private func beginNextMember(with first: UInt8) throws(DecodingFault) {
+        guard format == .gzip, first == 0x1F, inflateReset(stream) == Z_OK else { throw .damaged }
+        isComplete = false
+    }
+
+    private func open(_ first: UInt8) throws(DecodingFault) {
+        let windowBits: CInt =
+            switch format {
+            case .gzip: 15 + 16
+            case .deflate: first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15  // no encoder begins a raw block so
+            }
+        guard uplink_inflate_init(stream, windowBits) == Z_OK else { throw .damaged }
+        isOpen = true
+    }
+}
 #endif

@@ -6,25 +6,25 @@ import Glibc
 @main
 enum FuzzMonitor {
     #if FUZZING
-        static func main() {
-            var count = CommandLine.argc
-            var arguments = CommandLine.unsafeArgv
-            exit(runLibFuzzer(&count, &arguments, take))
-        }
+    static func main() {
+        var count = CommandLine.argc
+        var arguments = CommandLine.unsafeArgv
+        exit(runLibFuzzer(&count, &arguments, take))
+    }
     #else
-        static func main() {
-            for path in CommandLine.arguments.dropFirst() {
-                guard let file = fopen(path, "re") else {
-                    print("\(path) cannot be read")
-                    exit(1)
-                }
-                defer { fclose(file) }
-                var bytes = [UInt8](repeating: 0, count: 1 << 20)
-                let count = fread(&bytes, 1, bytes.count, file)
-                _ = take(bytes, count)
-                print("\(path): \(count) bytes, no fault")
+    static func main() {
+        for path in CommandLine.arguments.dropFirst() {
+            guard let file = fopen(path, "re") else {
+                print("\(path) cannot be read")
+                exit(1)
             }
+            defer { fclose(file) }
+            var bytes = [UInt8](repeating: 0, count: 1 << 20)
+            let count = fread(&bytes, 1, bytes.count, file)
+            _ = take(bytes, count)
+            print("\(path): \(count) bytes, no fault")
         }
+    }
     #endif
 }
 
@@ -45,10 +45,10 @@ enum FuzzMonitor {
 private let isAboutConversations = getenv("UPLINK_FUZZ").map { String(cString: $0) } == "conversations"
 
 #if FUZZING
-    // The library comes with -sanitize=fuzzer and has no header.
-    @_silgen_name("LLVMFuzzerRunDriver") private func runLibFuzzer(
-        _ count: UnsafeMutablePointer<CInt>,
-        _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-        _ take: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-    ) -> CInt
+// The library comes with -sanitize=fuzzer and has no header.
+@_silgen_name("LLVMFuzzerRunDriver") private func runLibFuzzer(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+    _ take: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import UplinkHTTP
+@testable import UplinkCore
 
 @Suite(.timeLimit(.minutes(1)))
 struct SharedWorkMachineTests {

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-import UplinkCore
-
 /// Work that is done once for all who want it at the same time.
 ///
 /// It runs in a task of its own: who waits may be cancelled alone, and the last one's cancellation ends it. No lock is
 /// held where anybody is resumed.
-final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private typealias Machine = SharedWorkMachine<Key, Value, CheckedContinuation<Void, Never>, Task<Void, Never>>
 
     private let machine = Locked(Machine())
 
+    /// Nothing is under way yet.
+    package init() {}
+
     /// Whether nothing is under way; for tests.
-    var isIdle: Bool { machine.withLock { $0.isEmpty } }
+    package var isIdle: Bool { machine.withLock { $0.isEmpty } }
     /// How many wait; for tests.
-    var waiting: Int { machine.withLock { $0.count } }
+    package var waiting: Int { machine.withLock { $0.count } }
 
     /// The value of the work that is under way for the key, or of `work`.
     ///
     /// - Throws: What the work throws, or `CancellationError` as soon as the caller's task is cancelled.
-    func value(for key: Key, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    package func value(for key: Key, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let (place, isFirst) = machine.withLock { $0.join(key) }
         if isFirst { start(work, at: place) }
         await withTaskCancellationHandler {
