@@ -71,7 +71,7 @@ let package = Package(
             ]),
 
         // Empty without the trait `Store`.
-        .target(name: "UplinkStore", dependencies: ["Uplink", "UplinkCore", "UplinkHTTP", .httpTypes, .grdb]),
+        .target(name: "UplinkStore", dependencies: ["Uplink", "UplinkCore", "UplinkHTTP", .httpTypes, .system, .grdb]),
         .target(name: "UplinkStoreTesting", dependencies: ["UplinkStore", "UplinkCore", "UplinkTesting", .grdb]),
 
         // The C library: its header is the contract, which UplinkC implements.
