@@ -154,7 +154,7 @@ let package = Package(
             name: "UplinkStoreTests",
             dependencies: [
                 "UplinkStore", "UplinkStoreTesting", "Uplink", "UplinkCore", "UplinkHTTP", "UplinkTesting",
-                "TestSupport", "StoreVictim", .httpTypes, .grdb,
+                "TestSupport", "StoreVictim", .httpTypes, .system, .grdb,
             ]),
         .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
     ],

@@ -10,6 +10,9 @@ final class Flights: Sendable {
     /// Nothing is under way, and nobody listens.
     var isIdle: Bool { shared.isIdle && board.withLock { $0.isEmpty } }
 
+    /// How many ask; for tests.
+    var waiting: Int { shared.waiting }
+
     /// How far the key's sync is; nil when none is under way.
     func stage(of key: String) -> SyncStage? { board.withLock { $0.stage(of: key) } }
 
