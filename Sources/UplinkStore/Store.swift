@@ -24,6 +24,8 @@ public final class Store: Sendable {
     let clock: any Clock<Duration>
     let now: @Sendable () -> Date
     let flights = Flights()
+    /// The names of the outboxes that are run.
+    let outboxes = Locked<Set<String>>([])
 
     private init(
         _ database: any DatabaseWriter, path: FilePath?, performer: any NetworkOperationPerforming,
