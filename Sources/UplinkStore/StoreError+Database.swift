@@ -22,7 +22,8 @@ extension StoreError {
         if error.extendedResultCode == .SQLITE_IOERR_SHMSIZE { return (.diskFull, noRoom) }
         return switch error.resultCode {
         case .SQLITE_FULL: (.diskFull, noRoom)
-        case .SQLITE_READONLY: (.readOnly, "the file cannot be written; see to its permissions and those of its directory")
+        case .SQLITE_READONLY:
+            (.readOnly, "the file cannot be written; see to its permissions and those of its directory")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             (.locked, "another process holds the database; end it, or allow a longer busy timeout")
         case .SQLITE_CORRUPT:

@@ -9,7 +9,9 @@ import SystemPackage
 struct Main {
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        guard arguments.count >= 2 else { return say("usage: StoreVictim open|fill|lock|seize|work|drain DATABASE [SERVER]") }
+        guard arguments.count >= 2 else {
+            return say("usage: StoreVictim open|fill|lock|seize|work|drain DATABASE [SERVER]")
+        }
         let path = FilePath(arguments[1])
         do {
             switch arguments[0] {

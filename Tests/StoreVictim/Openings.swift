@@ -54,7 +54,9 @@ enum Openings {
     /// Syncs until it fails; prints how many rows there were before, after, and after another look at the file.
     static func fill(_ path: FilePath) async throws {
         var store = try await store(path)
-        let count: @Sendable (Database) throws -> Int = { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM piece") ?? -1 }
+        let count: @Sendable (Database) throws -> Int = {
+            try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM piece") ?? -1
+        }
         var before = 0
         while true {
             before = try await store.database.read(count)

@@ -97,7 +97,8 @@ struct JSONTests {
         let store = try Store.lists()
         transport.answer(url, answer("[\"x\"]"))
         let broken = StoreSync.json(
-            "a", client: HTTPClient(transport: transport), url: url, as: [String].self, write: { _, _ in throw Broken() })
+            "a", client: HTTPClient(transport: transport), url: url, as: [String].self,
+            write: { _, _ in throw Broken() })
         await #expect(throws: StoreError.self) { try await store.sync(broken) }
         try await store.sync(sync())
         #expect(transport.requests.last?.head.headerFields[.ifNoneMatch] == nil)

@@ -25,8 +25,8 @@ struct KillTests {
         var inTheMiddle = 0
         for round in 0..<rounds {
             let victim = try Victim.start("work", path, server)
-            // One in four is killed while it opens the file; the others when they have promised something.
-            if round % 4 != 3 { try await victim.waitForOutput("\nbatch ") }
+            // One in four is killed while it makes or opens the file; the others when they have promised something.
+            if round % 4 != 0 { try await victim.waitForOutput("\nbatch ") }
             try await Task.sleep(for: .microseconds(Int.random(in: 0...60_000, using: &random)))
             victim.signal(SIGKILL)
             #expect(try await victim.wait() == 128 + SIGKILL, "\(victim.output.suffix(300)) \(victim.errors)")
@@ -93,7 +93,8 @@ struct KillTests {
             }
             let batches = Set(try Int.fetchAll(db, sql: "SELECT number FROM batch"))
             #expect(promises.batches.isSubset(of: batches))
-            let pieces = try Row.fetchAll(db, sql: "SELECT batch, COUNT(DISTINCT number) AS pieces FROM piece GROUP BY batch")
+            let pieces = try Row.fetchAll(
+                db, sql: "SELECT batch, COUNT(DISTINCT number) AS pieces FROM piece GROUP BY batch")
             #expect(Set(pieces.map { $0["batch"] as Int }) == batches)
             #expect(pieces.allSatisfy { $0["pieces"] == 20 })
             let results = try String.fetchAll(db, sql: "SELECT entry FROM result")

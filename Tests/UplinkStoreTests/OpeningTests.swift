@@ -33,7 +33,8 @@ struct OpeningTests {
     }
 
     private func expectRefusal(
-        _ code: StoreError.Code, _ migrator: DatabaseMigrator = Lists.migrator, _ location: SourceLocation = #_sourceLocation
+        _ code: StoreError.Code, _ migrator: DatabaseMigrator = Lists.migrator,
+        _ location: SourceLocation = #_sourceLocation
     ) async throws {
         let before = try TemporaryDirectory.read(path)
         do {

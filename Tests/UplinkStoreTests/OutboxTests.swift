@@ -109,6 +109,8 @@ struct OutboxTests {
         let handler = StubOutboxHandler(.tryAgain(reason: "busy", after: .seconds(10)), .done())
         let run = start(outbox, handler)
         try await clock.waitForSleepers(patience: .seconds(30))
+        var states = outbox.states.makeAsyncIterator()
+        #expect(await states.next()?.resting == 1)
         let entry = try await outbox.entries()[0]
         #expect(entry.attempts == 1)
         #expect(entry.lastError == "busy")

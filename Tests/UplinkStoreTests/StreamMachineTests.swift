@@ -133,13 +133,16 @@ struct StreamMachineTests {
         #expect(stream.observed(2, after: 1, age: 0) == ["2"])
     }
 
-    @Test(arguments: [
-        (StoreRequest.storedThenRefreshed, nil, true, true), (.storedThenRefreshed, 5, true, false),
-        (.storedThenRefreshed, 15, true, true), (.storedOnly, nil, true, false), (.freshOnly, nil, false, true),
-        (.freshOnly, 5, true, false), (.freshOnly, 15, false, true), (.freshOrStored, 15, false, true),
-        (.storedUnlessOlder(than: .seconds(20)), 15, true, false), (.storedUnlessOlder(than: .seconds(20)), 25, false, true),
-        (.storedUnlessOlder(than: .seconds(20)), nil, false, true), (.storedUnlessOlder(than: .seconds(1)), 5, true, false),
-    ] as [(StoreRequest, Int?, Bool, Bool)])
+    @Test(
+        arguments: [
+            (StoreRequest.storedThenRefreshed, nil, true, true), (.storedThenRefreshed, 5, true, false),
+            (.storedThenRefreshed, 15, true, true), (.storedOnly, nil, true, false), (.freshOnly, nil, false, true),
+            (.freshOnly, 5, true, false), (.freshOnly, 15, false, true), (.freshOrStored, 15, false, true),
+            (.storedUnlessOlder(than: .seconds(20)), 15, true, false),
+            (.storedUnlessOlder(than: .seconds(20)), 25, false, true),
+            (.storedUnlessOlder(than: .seconds(20)), nil, false, true),
+            (.storedUnlessOlder(than: .seconds(1)), 5, true, false),
+        ] as [(StoreRequest, Int?, Bool, Bool)])
     func plans(request: StoreRequest, age: Int?, showsStored: Bool, syncs: Bool) {
         let age = age.map { Duration.seconds($0) }
         let plan = RequestPlan(request, age: age, minimumInterval: .seconds(10), force: false)

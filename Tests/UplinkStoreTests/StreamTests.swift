@@ -169,7 +169,9 @@ struct StreamTests {
 
     @Test func theOrderOfCommitsIsTheOrderOfValues() async throws {
         let store = try Store.lists()
-        try await store.database.write { try $0.execute(sql: "CREATE TABLE counter (n INTEGER); INSERT INTO counter VALUES (0)") }
+        try await store.database.write {
+            try $0.execute(sql: "CREATE TABLE counter (n INTEGER); INSERT INTO counter VALUES (0)")
+        }
         let query = StoreQuery("n") { db in try Int.fetchOne(db, sql: "SELECT n FROM counter") ?? -1 }
         let recorder = StoreRecorder(store.stream(query))
         try await withThrowingDiscardingTaskGroup { group in

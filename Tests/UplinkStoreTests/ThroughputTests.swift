@@ -58,7 +58,8 @@ struct ThroughputTests {
         for round in 1...rounds {
             let items = items(round)
             let start = ContinuousClock.now
-            try await store.sync(StoreSync("items", fetch: { items }, write: { db, items in try Self.replace(items, db) }))
+            try await store.sync(
+                StoreSync("items", fetch: { items }, write: { db, items in try Self.replace(items, db) }))
             while let value = await values.next(), value != items {}
             let middle = ContinuousClock.now
             try await pool.write { db in try Self.replace(items, db) }

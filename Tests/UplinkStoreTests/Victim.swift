@@ -25,7 +25,10 @@ enum Victim {
         let command = [program, mode, path.string] + rest
         guard let preparation else { return try RunningProgram(command) }
         return try RunningProgram(
-            ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", "\(preparation) && exec \(command.joined(separator: " "))"])
+            [
+                "/usr/bin/unshare", "--mount", "/bin/sh", "-c",
+                "\(preparation) && exec \(command.joined(separator: " "))",
+            ])
     }
 
     /// Runs it to its end.

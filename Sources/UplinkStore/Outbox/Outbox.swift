@@ -62,7 +62,8 @@ public final class Outbox: Sendable {
         else {
             throw StoreError(
                 .outboxFull,
-                message: "the outbox `\(name)` holds \(totals.pending + totals.failed) entries of \(totals.bytes) bytes; "
+                message:
+                    "the outbox `\(name)` holds \(totals.pending + totals.failed) entries of \(totals.bytes) bytes; "
                     + "let it send some, or allow more")
         }
         var row = OutboxRow(

@@ -72,8 +72,8 @@ extension Outbox {
         } catch {
             state.problem = "\(error)"
         }
-        (state.isRunning, state.isWaiting, state.sending) = core.withLock { core in
-            (core.runner != nil, core.machine.isWaiting, core.machine.sending)
+        (state.isRunning, state.isWaiting, state.resting, state.sending) = core.withLock { core in
+            (core.runner != nil, core.machine.isWaiting, core.machine.resting, core.machine.sending)
         }
         return state
     }

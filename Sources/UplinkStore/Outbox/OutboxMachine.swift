@@ -52,6 +52,15 @@ struct OutboxMachine {
     /// The entries whose handlers run.
     var sending: Set<Int64> { Set(keys.values.filter { $0.state == .sending }.map(\.id)) }
     var isWaiting: Bool { keys.values.contains { $0.state == .waiting } }
+    /// How many keys rest with their first entry.
+    var resting: Int {
+        keys.values.count { entry in
+            switch entry.state {
+            case .resting: true
+            case .ready, .claimed, .waiting, .sending: false
+            }
+        }
+    }
 
     /// A key's first entry was looked up, after a change. Nil: it has none.
     mutating func looked(_ key: String, _ head: Head?, now: Duration) {

@@ -12,6 +12,8 @@ public struct OutboxState: Sendable, Hashable {
     public var isRunning = false
     /// Whether it waits for the network.
     public var isWaiting = false
+    /// How many keys rest, because the attempt at their first entry has failed.
+    public var resting = 0
     /// The entries whose handlers run.
     public var sending: Set<OutboxEntry.ID> = []
     /// What went wrong last with the outbox itself, as the database being full; nil when it has gone well since.

@@ -9,7 +9,6 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
     private typealias Machine = StreamMachine<Value>
 
     private struct State {
-        var machine: Machine
         var queue = ElementQueue<Value>()
         var reader: CheckedContinuation<Void, Never>?
         var observation: AnyDatabaseCancellable?
@@ -17,17 +16,22 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
         var isOver = false
     }
 
+    /// The machine compares values, which is the user's code: it has a queue of its own instead of a lock.
+    private final class Decider: @unchecked Sendable {  // touched on `queue`, only
+        var machine: Machine
+        init(_ machine: Machine) { self.machine = machine }
+    }
+
     private let stream: StoreStream<Value>
-    private let state: Locked<State>
-    /// Answers are told one after another, in the order of the commits.
-    private let dispatch = DispatchQueue(label: "UplinkStore.stream")
+    private let state = Locked(State())
+    private let decider: Decider
+    /// What happens is told one after another; answers in the order of the commits.
+    private let queue = DispatchQueue(label: "UplinkStore.stream")
 
     init(_ stream: StoreStream<Value>) {
         self.stream = stream
-        state = Locked(
-            State(
-                machine: Machine(
-                    request: stream.request, minimumInterval: stream.sync?.minimumInterval, force: stream.force)))
+        decider = Decider(
+            Machine(request: stream.request, minimumInterval: stream.sync?.minimumInterval, force: stream.force))
     }
 
     func start() { observe() }
@@ -69,21 +73,28 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
         }
     }
 
-    /// Tells the machine what happened, and carries out what it says.
-    private func tell(_ event: (inout Machine, Date) -> [Machine.Action]) {
-        let now = stream.store.now()
-        let (startsSync, reader) = state.withLock { state in
-            guard !state.isOver else { return (false, nil as CheckedContinuation<Void, Never>?) }
-            var startsSync = false
-            for action in event(&state.machine, now) {
-                switch action {
-                case .emit(let element): state.queue.append(element)
-                case .startSync: startsSync = true
-                }
+    /// Tells the machine what happened, behind all that has happened before.
+    private func tell(_ event: @escaping @Sendable (inout Machine, Date) -> [Machine.Action]) {
+        queue.async { [weak self] in self?.tellNow(event) }
+    }
+
+    /// Tells the machine what happened, on its queue, and carries out what it says.
+    private func tellNow(_ event: (inout Machine, Date) -> [Machine.Action]) {
+        dispatchPrecondition(condition: .onQueue(queue))
+        guard !state.withLock({ $0.isOver }) else { return }
+        var startsSync = false
+        var elements: [StoreElement<Value>] = []
+        for action in event(&decider.machine, stream.store.now()) {
+            switch action {
+            case .emit(let element): elements.append(element)
+            case .startSync: startsSync = true
             }
-            guard !state.queue.isEmpty else { return (startsSync, nil) }
+        }
+        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            for element in elements { state.queue.append(element) }
+            guard !state.queue.isEmpty else { return nil }
             defer { state.reader = nil }
-            return (startsSync, state.reader)
+            return state.reader
         }
         reader?.resume()
         if startsSync { startSync() }
@@ -107,10 +118,11 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
                 return .failure(Self.readError(error, query.name))
             }
         }
-        let cancellable = observation.start(in: stream.store.database, scheduling: .async(onQueue: dispatch)) {
-            [weak self] error in self?.observationEnded(error)
+        let cancellable = observation.start(in: stream.store.database, scheduling: .async(onQueue: queue)) {
+            [weak self] error in
+            self?.observationEnded(error)
         } onChange: { [weak self] result in
-            self?.tell { machine, now in
+            self?.tellNow { machine, now in
                 switch result {
                 case .success(let snapshot): machine.observed(snapshot, now: now)
                 case .failure(let error): machine.readFailed(error, now: now)

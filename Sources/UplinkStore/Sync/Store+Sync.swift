@@ -65,7 +65,8 @@ extension Store {
                 if let receipt = try await write(news, of: sync.key, ifStill: epochs) { return receipt }
             }
             throw StoreError(
-                .cleared, message: "`\(sync.key)` was cleared while it was synced, \(Self.maximumFetches) times; try again")
+                .cleared,
+                message: "`\(sync.key)` was cleared while it was synced, \(Self.maximumFetches) times; try again")
         }
     }
 
@@ -116,11 +117,13 @@ extension Store {
         }
     }
 
-    func reading<T: Sendable>(_ activity: String, _ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+    func reading<T: Sendable>(_ activity: String, _ body: @escaping @Sendable (Database) throws -> T) async throws -> T
+    {
         try await translating(activity, .readFailed) { try await database.read(body) }
     }
 
-    func writing<T: Sendable>(_ activity: String, _ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+    func writing<T: Sendable>(_ activity: String, _ body: @escaping @Sendable (Database) throws -> T) async throws -> T
+    {
         try await translating(activity, .writeFailed) { try await database.write(body) }
     }
 
