@@ -71,7 +71,7 @@ let package = Package(
             ]),
 
         // Empty without the trait `Store`.
-        .target(name: "UplinkStore", dependencies: ["Uplink", "UplinkCore", "UplinkHTTP", .httpTypes, .grdb]),
+        .target(name: "UplinkStore", dependencies: ["Uplink", "UplinkCore", "UplinkHTTP", .httpTypes, .system, .grdb]),
         .target(name: "UplinkStoreTesting", dependencies: ["UplinkStore", "UplinkCore", "UplinkTesting", .grdb]),
 
         // The C library: its header is the contract, which UplinkC implements.
@@ -154,7 +154,7 @@ let package = Package(
             name: "UplinkStoreTests",
             dependencies: [
                 "UplinkStore", "UplinkStoreTesting", "Uplink", "UplinkCore", "UplinkHTTP", "UplinkTesting",
-                "TestSupport", "StoreVictim", .httpTypes, .grdb,
+                "TestSupport", "StoreVictim", .httpTypes, .system, .grdb,
             ]),
         .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
     ],
