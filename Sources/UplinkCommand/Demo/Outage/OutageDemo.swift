@@ -52,7 +52,7 @@ struct OutageDemo: Sendable {
     /// Takes away and gives back.
     private func play(_ download: Download, _ screen: OutageScreen) async throws {
         for (number, (mark, outage)) in script.outages.enumerated() {
-            guard await until(download, { $0.receivedBytes >= mark }) else { return }
+            guard try await until(download, { $0.receivedBytes >= mark }) else { return }
             screen.say(outage.beginning)
             try await order(outage.orders.begin)
             await noticed(download)
@@ -66,20 +66,21 @@ struct OutageDemo: Sendable {
 
     private func noticed(_ download: Download) async {
         await withTaskGroup { group in
-            group.addTask { _ = await until(download) { $0.phase != .receiving } }
+            group.addTask { _ = try? await until(download) { $0.phase != .receiving } }
             group.addTask { try? await Task.sleep(for: Self.patience) }
             await group.next()
             group.cancelAll()
         }
     }
 
-    /// Waits until the download is so; false when it ends before.
-    private func until(_ download: Download, _ isSo: (DownloadProgress) -> Bool) async -> Bool {
-        for await progress in download.progress {
+    /// Waits until the download is so; false when it ends before. Looks itself: not every byte is told as it comes.
+    private func until(_ download: Download, _ isSo: (DownloadProgress) -> Bool) async throws -> Bool {
+        while true {
+            let progress = download.currentProgress
             if progress.hasEnded { return false }
             if isSo(progress) { return true }
+            try await Task.sleep(for: .milliseconds(10))
         }
-        return false
     }
 }
 
