@@ -10,6 +10,18 @@ final class DownloadCore: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
         var work: Task<Void, Never>?
         var alarms: [Task<Void, Never>] = []
+        var posts: UInt64 = 0
+
+        /// What is told now, numbered while the lock is held, so that nothing older overtakes it on its way to the board.
+        mutating func post(at now: Duration) -> Post {
+            posts += 1
+            return Post(progress: story.post(at: now), number: posts)
+        }
+    }
+
+    private struct Post {
+        let progress: DownloadProgress
+        let number: UInt64
     }
 
     let clock: HTTPClientClock
@@ -101,24 +113,28 @@ final class DownloadCore: Sendable {
     }
 
     private func settle(_ change: (inout DownloadLife) -> Bool) {
-        let (isOutcome, waiters, alarms) = state.withLock { state in
-            let isOutcome = change(&state.life)
-            guard isOutcome else {
-                return (false, [CheckedContinuation<Void, Never>](), [Task<Void, Never>]())
+        let now = clock.now()
+        let ending = state.withLock { state -> Ending? in
+            guard change(&state.life), let outcome = state.life.outcome else { return nil }
+            if case .success = outcome {
+                state.story.enter(.finished, at: now)
+            } else {
+                state.story.enter(.failed, at: now)
             }
             defer { (state.waiters, state.alarms, state.work) = ([], [], nil) }
-            return (true, state.waiters, state.alarms)
+            return Ending(waiters: state.waiters, alarms: state.alarms, post: state.post(at: now))
         }
-        guard isOutcome else { return }
-        for alarm in alarms { alarm.cancel() }
-        tell(finishes: true) { story, now in
-            story.enter(self.hasFile ? .finished : .failed, at: now)
-        }
-        for waiter in waiters { waiter.resume() }
+        guard let ending else { return }
+        for alarm in ending.alarms { alarm.cancel() }
+        board.post(ending.post.progress, number: ending.post.number, finishes: true)
+        for waiter in ending.waiters { waiter.resume() }
     }
 
-    private var hasFile: Bool {
-        state.withLock { state in if case .success? = state.life.outcome { true } else { false } }
+    /// What is done outside of the lock when there is an outcome.
+    private struct Ending {
+        let waiters: [CheckedContinuation<Void, Never>]
+        let alarms: [Task<Void, Never>]
+        let post: Post
     }
 
     /// The outcome, as soon as there is one.
@@ -147,19 +163,19 @@ final class DownloadCore: Sendable {
     func note(_ change: (inout DownloadStory) -> Void) { state.withLock { change(&$0.story) } }
 
     /// Changes the story and tells it.
-    func tell(finishes: Bool = false, _ change: (inout DownloadStory, _ now: Duration) -> Void) {
+    func tell(_ change: (inout DownloadStory, _ now: Duration) -> Void) {
         let now = clock.now()
-        let progress = state.withLock { state in
+        let post = state.withLock { state in
             change(&state.story, now)
-            return state.story.post(at: now)
+            return state.post(at: now)
         }
-        board.post(progress, finishes: finishes)
+        board.post(post.progress, number: post.number)
     }
 
     /// Changes the story and tells it where the change is worth it.
     func tell(if change: (inout DownloadStory, _ now: Duration) -> Bool) {
         let now = clock.now()
-        let progress = state.withLock { state in change(&state.story, now) ? state.story.post(at: now) : nil }
-        if let progress { board.post(progress) }
+        let post = state.withLock { state in change(&state.story, now) ? state.post(at: now) : nil }
+        if let post { board.post(post.progress, number: post.number) }
     }
 }

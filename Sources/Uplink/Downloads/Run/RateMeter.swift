@@ -30,7 +30,9 @@ struct RateMeter: Sendable {
 
     /// Bytes per second. When none come, it falls.
     func rate(at now: Duration) -> Double {
-        guard let first = samples.first(where: { now - $0.time <= Self.window }) ?? samples.last else { return 0 }
+        guard let last = samples.last, now - last.time <= Self.window,
+            let first = samples.first(where: { now - $0.time <= Self.window })
+        else { return 0 }
         let seconds = (now - first.time) / .seconds(1)
         return seconds > 0.05 ? Double(bytes - first.bytes) / seconds : 0
     }
