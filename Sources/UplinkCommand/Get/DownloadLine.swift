@@ -10,13 +10,14 @@ enum DownloadLine {
             columns: columns, style: { progress.isHeldUp ? $0.color(.yellow) : $0 })
     }
 
-    /// How a batch goes, all in one line; while all that run wait for the same, that is said as well.
+    /// How a batch goes, all in one line; while all that run are held up, what holds them up is said as well.
     static func text(_ progress: DownloadBatchProgress, columns: Int) -> Text {
         var words = amount(progress.receivedBytes, of: progress.totalBytes)
-        words += "  \(progress.finishedCount) of \(progress.items.count) files"
+        if progress.items.count > 1 { words += "  \(progress.finishedCount) of \(progress.items.count) files" }
         if progress.failedCount > 0 { words += ", \(progress.failedCount) failed" }
         let share = progress.totalBytes.map { $0 > 0 ? Double(progress.receivedBytes) / Double($0) : 1 }
         let running = progress.items.compactMap { if case .running(let one) = $0 { one } else { nil } }
+        if progress.items.count == 1, let only = running.first { return text(only, columns: columns) }
         if let first = running.first, running.allSatisfy(\.isHeldUp) {
             return ProgressBar.line(
                 share: share, words, news(of: first), columns: columns, style: { $0.color(.yellow) })

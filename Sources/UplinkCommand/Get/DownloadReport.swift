@@ -108,8 +108,10 @@ extension DownloadReport {
         }
         let ended = files.count { $0.hasEnded }
         guard kept > 0 || ended > 0 else { return nil }
-        guard names.count > 1 else { return "\(ByteCount(Int(kept))) are kept; the same command goes on from there" }
-        return "\(ended) of \(names.count) files have ended, and \(ByteCount(Int(kept))) of others are kept; "
-            + "the same command with --skip-existing goes on from there"
+        guard names.count > 1 else {
+            return "Interrupted at \(ByteCount(Int(kept))); the same command goes on from there, where the server can"
+        }
+        return "Interrupted when \(ended) of \(names.count) files had ended; the same command with --skip-existing "
+            + "goes on, from \(ByteCount(Int(kept))) of the others where the server can"
     }
 }

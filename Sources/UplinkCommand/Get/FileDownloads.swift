@@ -29,14 +29,13 @@ struct FileDownloads: Sendable {
                 await told
                 return results
             } onCancel: {
+                teller.interrupt(batch.currentProgress)
                 batch.cancel()
             }
         }
         teller.end(results)
         if Task.isCancelled, results.contains(where: { (try? $0.get()) == nil }) {
-            if let remains = teller.remains, items.allSatisfy(\.options.resumes) {
-                teller.line.say(Text("Interrupted: \(remains)"))
-            }
+            if let remains = teller.remains, items.allSatisfy(\.options.resumes) { teller.line.say(Text(remains)) }
             throw CancellationError()
         }
         try Self.check(results)
@@ -52,10 +51,12 @@ struct FileDownloads: Sendable {
                 + "them again")
     }
 
-    /// An error, and what it leaves to go on with.
+    /// An error in this program's words, and what it leaves to go on with.
     private static func message(of error: any Error) -> String {
-        guard let error = error as? DownloadError, error.keptBytes > 0 else { return "\(error)" }
-        return "\(error); \(ByteCount(Int(error.keptBytes))) are kept, and the same command goes on from there"
+        guard let error = error as? DownloadError else { return "\(error)" }
+        if error.code == .tooLarge { return "the file is larger than --max-filesize allows; raise it" }
+        guard error.keptBytes > 0 else { return error.message }
+        return "\(error.message); \(ByteCount(Int(error.keptBytes))) are kept, and the same command goes on from there"
     }
 }
 
@@ -65,6 +66,7 @@ private final class Teller: Sendable {
     let line = StatusLine(on: .error)
     private let start = ContinuousClock.now
     private let report: Locked<DownloadReport>
+    private let remainsAtInterruption = Locked<String?>(nil)
     private let targets: [FilePath]
     /// What the files are to have, and those that have them not yet.
     private let permissions: Locked<[Int: mode_t]>
@@ -77,7 +79,17 @@ private final class Teller: Sendable {
         self.permissions = Locked(Dictionary(uniqueKeysWithValues: zip(permissions.indices, permissions)))
     }
 
-    var remains: String? { report.withLock { $0.remains } }
+    /// What was left when the downloads were interrupted.
+    var remains: String? { remainsAtInterruption.withLock { $0 } }
+
+    /// Takes note of what is there, before all downloads end for the same reason.
+    func interrupt(_ state: DownloadBatchProgress) {
+        let remains = report.withLock { report in
+            _ = report.take(state, at: .now - start)
+            return report.remains
+        }
+        remainsAtInterruption.withLock { $0 = remains }
+    }
 
     /// Tells what happens until all have ended.
     func follow(_ batch: DownloadBatch) async {
@@ -103,12 +115,7 @@ private final class Teller: Sendable {
 
     private func draw(_ state: DownloadBatchProgress) {
         guard line.isShown else { return }
-        let columns = line.columns
-        if state.items.count == 1, case .running(let progress) = state.items[0] {
-            line.draw(DownloadLine.text(progress, columns: columns))
-        } else {
-            line.draw(DownloadLine.text(state, columns: columns))
-        }
+        line.draw(DownloadLine.text(state, columns: line.columns))
     }
 
     /// A download's file is its owner's alone until it is whole.

@@ -35,6 +35,7 @@ struct OutageDemo: Sendable {
                 async let expected = EventLoop.shared.offLoop { file.sha256 }
                 let downloaded = try await download.value
                 try await group.waitForAll()
+                screen.draw(download.currentProgress)
                 try await screen.end(downloaded, expecting: expected)
             }
         } onCancel: {
@@ -59,8 +60,8 @@ struct OutageDemo: Sendable {
             try await Task.sleep(for: .seconds(script.pause))
             let limit = "\(script.limit(afterOutages: number + 1))"
             try await order(limit)
-            try await order(outage.orders.end)
             screen.say(outage.ending)
+            try await order(outage.orders.end)
         }
     }
 

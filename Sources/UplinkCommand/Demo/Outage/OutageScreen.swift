@@ -11,8 +11,8 @@ final class OutageScreen: Sendable {
     init(_ script: OutageScript) {
         line.say(
             Text {
-                "A download of \(ByteCount(script.byteCount)) from a server that gives "
-                "\(ByteCount(OutageScript.pace)) a second, over a network of its own."
+                "\(ByteCount(script.byteCount)) from a server that gives \(ByteCount(OutageScript.pace)) a second, "
+                "over a network of its own."
             })
     }
 
@@ -35,6 +35,7 @@ final class OutageScreen: Sendable {
         guard let digest = file.checksum, digest == expected, file.restarts == 0 else {
             throw CommandFailure("the download has not come as it should: \(file)")
         }
+        line.end()
         let history = DownloadReport.history(resumptions: file.resumptions, restarts: 0)
         line.say(
             Text("✔").color(.green).bold()
