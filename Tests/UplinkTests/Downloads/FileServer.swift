@@ -20,6 +20,8 @@ final class FileServer: Sendable {
         case cut(after: Int, reset: Bool = false)
         /// It sends so many bytes of the body, and no more.
         case hold(after: Int)
+        /// It sends a body in pieces, with a pause after each.
+        case slow(piece: Int, pause: Duration)
         /// It sends the whole, whatever part was asked for.
         case ignoringRange
         /// It changes its own good head before it sends it.
@@ -93,6 +95,11 @@ final class FileServer: Sendable {
                 + (reset ? [.pause(.milliseconds(20)), .reset] : [])
         case .hold(let count):
             return [.send(answer), .send(Array(body.prefix(count))), .waitForClose]
+        case .slow(let piece, let pause):
+            return [.send(answer)]
+                + stride(from: body.startIndex, to: body.endIndex, by: piece).flatMap { start -> [RawServer.Step] in
+                    [.send(Array(body[start..<min(start + piece, body.endIndex)])), .pause(pause)]
+                }
         case .ignoringRange:
             let (answer, body) = Self.answer(to: "", version)
             return [.send(answer), .send(Array(body))]
