@@ -62,5 +62,6 @@ enum Status {
         .unsupportedEncoding: UPLINK_EENCODING,
         .tooManyRedirects: UPLINK_EREDIRECT, .redirectForbidden: UPLINK_EREDIRECT,
         .fileExists: UPLINK_EEXIST, .fileFailed: UPLINK_EFILE, .engine: UPLINK_ETRANSFER,
+        .bodyLengthMismatch: UPLINK_EBODY, .bodyNotReplayable: UPLINK_EBODY, .checksumMismatch: UPLINK_ECHECKSUM,
     ]
 }

@@ -52,6 +52,13 @@ static void without_context(uplink_context *context, int error) {
     CHECK_STATUS(uplink_get_collect(context, "http://127.0.0.1/", NULL, 1, done, NULL, &id), error);
     CHECK_STATUS(uplink_get_file(context, "http://127.0.0.1/", NULL, "/tmp/x", done, NULL, &id), error);
     CHECK_STATUS(uplink_resume(context, 1), error);
+    uplink_request *request;
+    CHECK_STATUS(uplink_request_create("GET", "http://127.0.0.1/", &request), UPLINK_OK);
+    id = 77;
+    CHECK_STATUS(uplink_request_send(context, request, NULL, body, done, NULL, &id), error);
+    CHECK(id == 0);
+    CHECK_STATUS(uplink_request_collect(context, request, NULL, 1, done, NULL, &id), error);
+    uplink_request_free(request);
 }
 
 static void no_path(void) {
@@ -207,6 +214,70 @@ static void wrong_gets(uplink_context *context) {
     free(huge);
 }
 
+static void refuse_method(const char *method, const char *url, int error) {
+    uplink_request *request = (uplink_request *)&callbacks;
+    CHECK_STATUS(uplink_request_create(method, url, &request), error);
+    CHECK(request == NULL);
+}
+
+static int64_t give(uplink_context *context, uint64_t id, int64_t offset, void *bytes, size_t count, void *user) {
+    (void)context, (void)id, (void)offset, (void)bytes, (void)count, (void)user;
+    latch_add(&callbacks, 1);
+    return 0;
+}
+
+static void no_request(uplink_context *context) {
+    uplink_request_free(NULL);
+    CHECK_STATUS(uplink_request_add_header(NULL, "A", "b"), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_set_body(NULL, "a", 1), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_set_body_file(NULL, "/tmp/x"), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_set_body_source(NULL, 1, false, give, NULL), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_send(context, NULL, NULL, body, done, NULL, NULL), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_collect(context, NULL, NULL, 1, done, NULL, NULL), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_create("GET", "http://127.0.0.1/", NULL), UPLINK_EINVAL);
+    refuse_method(NULL, "http://127.0.0.1/", UPLINK_EINVAL);
+    refuse_method("GET", NULL, UPLINK_EINVAL);
+    refuse_method("", "http://127.0.0.1/", UPLINK_EINVAL);
+    refuse_method("GET /", "http://127.0.0.1/", UPLINK_EREQUEST);
+    refuse_method("CONNECT", "http://127.0.0.1/", UPLINK_EREQUEST);
+    refuse_method("GET", "ftp://127.0.0.1/", UPLINK_EURL);
+    refuse_method("GET", "http://", UPLINK_EURL);
+}
+
+static void wrong_requests(uplink_context *context) {
+    uplink_request *request;
+    uplink_request_options options = UPLINK_REQUEST_OPTIONS_INIT;
+    CHECK_STATUS(uplink_request_create("POST", "http://127.0.0.1/", &request), UPLINK_OK);
+    CHECK_STATUS(uplink_request_add_header(request, NULL, "b"), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_add_header(request, "A", NULL), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_add_header(request, "", "b"), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_add_header(request, "Bad Name", "b"), UPLINK_EREQUEST);
+    CHECK_STATUS(uplink_request_add_header(request, "X-Split", "a\r\nX-Other: b"), UPLINK_EREQUEST);
+    CHECK_STATUS(uplink_request_add_header(request, "X-Empty", ""), UPLINK_OK);
+    for (int i = 1; i < 256; i++) CHECK_STATUS(uplink_request_add_header(request, "A", "b"), UPLINK_OK);
+    CHECK_STATUS(uplink_request_add_header(request, "A", "b"), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_set_body(request, NULL, 1), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_set_body(request, "a", SIZE_MAX), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_set_body_file(request, NULL), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_set_body_file(request, ""), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_set_body_source(request, 1, false, NULL, NULL), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_set_body_source(request, -2, false, give, NULL), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_send(context, request, NULL, NULL, done, NULL, NULL), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_send(context, request, NULL, body, NULL, NULL, NULL), UPLINK_EINVAL);
+    CHECK_STATUS(uplink_request_collect(context, request, NULL, 1, NULL, NULL, NULL), UPLINK_EINVAL);
+    int64_t *times[] = {
+        &options.wait_milliseconds, &options.connect_milliseconds, &options.first_byte_milliseconds,
+        &options.stall_milliseconds, &options.total_milliseconds};
+    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+        *times[i] = -2;
+        CHECK_STATUS(uplink_request_collect(context, request, &options, 1, done, NULL, NULL), UPLINK_EINVAL);
+        *times[i] = 0;
+    }
+    options.size = 71; /* one less than in version 1.1 */
+    CHECK_STATUS(uplink_request_send(context, request, &options, body, done, NULL, NULL), UPLINK_EINVAL);
+    uplink_request_free(request);
+}
+
 static void refuse_options(const uplink_context_options *options, int error) {
     uplink_context *context = (uplink_context *)options;
     CHECK_STATUS(uplink_context_create(options, &context), error);
@@ -268,6 +339,8 @@ int main(void) {
     wrong_requirements(context);
     wrong_performs(context);
     wrong_gets(context);
+    no_request(context);
+    wrong_requests(context);
     CHECK_STATUS(uplink_context_destroy(context), UPLINK_OK);
     CHECK_STATUS(uplink_context_destroy(context), UPLINK_EBADHANDLE);
     without_context(context, UPLINK_EBADHANDLE);
