@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UplinkHTTP
+
+/// The digest of a download: which algorithm, and what must come out.
+public struct DownloadChecksum: Sendable {
+    /// Makes the algorithm's state, with no bytes yet.
+    public let algorithm: @Sendable () -> any HTTPChecksum
+    /// The digest that must come out; nil to compute it only. Another one is ``DownloadError/Code/checksumMismatch``.
+    public let expected: [UInt8]?
+
+    /// Any algorithm.
+    public init(expecting expected: [UInt8]? = nil, algorithm: @escaping @Sendable () -> any HTTPChecksum) {
+        self.expected = expected
+        self.algorithm = algorithm
+    }
+
+    /// SHA-256 (FIPS 180-4).
+    public static func sha256(expecting expected: [UInt8]? = nil) -> Self {
+        Self(expecting: expected) { SHA256() }
+    }
+
+    /// SHA-256, with the digest as 64 hexadecimal digits of either case.
+    ///
+    /// - Throws: ``DownloadError`` with ``DownloadError/Code/invalidOptions`` when the text is anything else.
+    public static func sha256(hexadecimal text: String) throws(DownloadError) -> Self {
+        guard let digest = Hexadecimal.bytes(of: text), digest.count == 32 else {
+            throw DownloadError(
+                .invalidOptions, message: "`\(text)` is no SHA-256 digest; give 64 hexadecimal digits")
+        }
+        return sha256(expecting: digest)
+    }
+}
+
+/// Bytes as hexadecimal digits.
+enum Hexadecimal {
+    static func text(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.reduce(into: "") { text, byte in
+            if byte < 16 { text += "0" }
+            text += String(byte, radix: 16)
+        }
+    }
+
+    /// Nil for anything but pairs of digits.
+    static func bytes(of text: String) -> [UInt8]? {
+        let digits = text.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
+        guard digits.count.isMultiple(of: 2), digits.allSatisfy({ $0 != nil }) else { return nil }
+        let values = digits.compactMap { $0 }
+        return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why there is no file. A cancelled download throws `CancellationError` instead.
+public struct DownloadError: Error, Sendable {
+    /// The kind of an error; more may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Kind: String {
+            case invalidOptions, targetExists, targetNotAFile, targetBusy
+            case diskFull, notWritable, fileFailed
+            case deadlineExceeded, networkUnknown, requestFailed, unexpectedStatus, tooManyFailures, tooManyRestarts
+            case unframedBody, tooLarge, sizeMismatch, checksumMismatch
+        }
+        private let kind: Kind
+
+        /// The kind as one word, for logs and metrics.
+        public var description: String { kind.rawValue }
+
+        // MARK: Before anything is sent
+
+        /// The URL, the request or an option makes no sense.
+        public static let invalidOptions = Code(kind: .invalidOptions)
+        /// The target exists, and is not to be replaced.
+        public static let targetExists = Code(kind: .targetExists)
+        /// The target is a directory, a symbolic link, a pipe or another thing that is no regular file.
+        public static let targetNotAFile = Code(kind: .targetNotAFile)
+        /// Another download to the same target is under way, in this process or another.
+        public static let targetBusy = Code(kind: .targetBusy)
+
+        // MARK: The file
+
+        /// The disk, or the quota, is full (ENOSPC, EDQUOT), or the file may not be so large (EFBIG).
+        public static let diskFull = Code(kind: .diskFull)
+        /// The directory or its file system must not be written to (EACCES, EPERM, EROFS).
+        public static let notWritable = Code(kind: .notWritable)
+        /// The file cannot be written for another reason; see ``errno``.
+        public static let fileFailed = Code(kind: .fileFailed)
+
+        // MARK: The network and the server
+
+        /// The download was not whole in time.
+        public static let deadlineExceeded = Code(kind: .deadlineExceeded)
+        /// The monitor cannot tell the network's state.
+        public static let networkUnknown = Code(kind: .networkUnknown)
+        /// The request failed for a reason that does not pass, such as a certificate; see ``underlyingError``.
+        public static let requestFailed = Code(kind: .requestFailed)
+        /// The server answered with a status that is no file, such as 404; see ``status``.
+        public static let unexpectedStatus = Code(kind: .unexpectedStatus)
+        /// As many attempts in a row as are allowed brought nothing.
+        public static let tooManyFailures = Code(kind: .tooManyFailures)
+        /// The server gave something else each time it was asked to go on.
+        public static let tooManyRestarts = Code(kind: .tooManyRestarts)
+        /// The body's only end is that of the connection, so that nobody can tell whether it is whole.
+        public static let unframedBody = Code(kind: .unframedBody)
+        /// The file is larger than ``DownloadOptions/maximumSize``.
+        public static let tooLarge = Code(kind: .tooLarge)
+        /// The file has not ``DownloadOptions/expectedSize``.
+        public static let sizeMismatch = Code(kind: .sizeMismatch)
+        /// The file's digest is not the one that was expected.
+        public static let checksumMismatch = Code(kind: .checksumMismatch)
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// What happened, and what to do about it.
+    public let message: String
+    /// What the last attempt ended with: `HTTPClientError`, `NetworkOperationError`, or none.
+    public internal(set) var underlyingError: (any Error)?
+    /// The status of the answer, where that is what is wrong.
+    public internal(set) var status: Int?
+    /// The system's error number (`errno(3)`), or 0.
+    public internal(set) var errno: Int32 = 0
+    /// Bytes that are kept for a later download to the same target.
+    public internal(set) var keptBytes: Int64 = 0
+
+    /// Describes an error; of use to stand-ins.
+    public init(_ code: Code, message: String, underlyingError: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.underlyingError = underlyingError
+    }
+}
+
+extension DownloadError: CustomStringConvertible {
+    /// The message.
+    public var description: String { message }
+}

