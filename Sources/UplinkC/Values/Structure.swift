@@ -10,6 +10,7 @@ enum Structure {
     static let requirementSize = 32
     static let getOptionsSize = 72
     static let requestOptionsSize = 72
+    static let downloadOptionsSize = 96
     /// Larger ones are garbage.
     private static let maximumSize = 4096
 

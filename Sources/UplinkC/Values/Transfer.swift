@@ -79,7 +79,7 @@ struct Transfer: Sendable {
         return waits ? wait : nil
     }
 
-    private static func timeouts(
+    static func timeouts(
         _ connect: Int64, _ firstByte: Int64, _ stall: Int64, _ total: Int64
     ) throws(StatusError) -> HTTPTimeouts {
         var timeouts = HTTPTimeouts()
