@@ -16,7 +16,7 @@ typedef struct transfer {
 
 #define TRANSFER {LATCH, LATCH, 0, 0, "", -1, -1, false}
 
-/* A body of bytes that tell their places. */
+/* A body that a callback gives. */
 typedef struct source {
     latch asked;
     int64_t size;         /* where it ends */
@@ -30,8 +30,6 @@ typedef struct source {
 } source;
 
 #define SOURCE(size, piece) {LATCH, size, piece, -1, 0, 0, 0, false, false}
-
-static unsigned char byte_at(int64_t place) { return (unsigned char)(place * 7 + place / 251); }
 
 static const char *expected(const char *method, int64_t count) {
     static char text[64];
@@ -151,10 +149,9 @@ static void from_a_file(void) {
     char file[] = "/tmp/uplink-requests-XXXXXX";
     int descriptor = mkstemp(file);
     CHECK(descriptor >= 0);
-    for (int64_t i = 0; i < 100000; i++) {
-        unsigned char byte = byte_at(i);
-        CHECK(write(descriptor, &byte, 1) == 1);
-    }
+    static unsigned char bytes[100000];
+    for (size_t i = 0; i < sizeof(bytes); i++) bytes[i] = byte_at((int64_t)i);
+    CHECK(write(descriptor, bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes));
     close(descriptor);
     uplink_request *post = request("POST", "/upload");
     CHECK_STATUS(uplink_request_set_body_file(post, file), UPLINK_OK);
@@ -168,10 +165,10 @@ static void from_a_file(void) {
 }
 
 static void from_a_callback(void) {
-    const int64_t size = 1000000;
+    const int64_t size = 200000;
     source known = SOURCE(size, 50000), unknown = SOURCE(size, 1 << 20), empty = SOURCE(0, 1), small = SOURCE(100, 1);
     CHECK(strcmp(collect_source("PUT", "/upload", size, false, &known, NULL).text, expected("PUT", size)) == 0);
-    CHECK(latch_count(&known.asked) >= 20); /* and not once more, because the end is known */
+    CHECK(latch_count(&known.asked) >= 4); /* and not once more, because the end is known */
     transfer told = collect_source("POST", "/upload", UPLINK_UNKNOWN_LENGTH, false, &unknown, NULL);
     CHECK(strcmp(told.text, expected("POST", size)) == 0);
     CHECK(strcmp(collect_source("PUT", "/upload", 0, false, &empty, NULL).text, "PUT 0 0") == 0);
@@ -236,29 +233,37 @@ static void again(void) {
 
 static void progress(void) {
     uplink_request_options options = UPLINK_REQUEST_OPTIONS_INIT;
-    source known = SOURCE(1000000, 10000), unknown = SOURCE(1000, 10);
+    source known = SOURCE(200000, 10000), unknown = SOURCE(1000, 10);
     options.sent = sent;
-    transfer told = collect_source("PUT", "/upload", 1000000, false, &known, &options);
+    transfer told = collect_source("PUT", "/upload", 200000, false, &known, &options);
     CHECK_STATUS(told.status, UPLINK_OK);
-    CHECK(told.sent == 1000000 && told.length == 1000000);
+    CHECK(told.sent == 200000 && told.length == 200000);
     options.expects_continue = true; /* which this server does not know, so that a second passes */
     told = collect_source("PUT", "/upload", UPLINK_UNKNOWN_LENGTH, false, &unknown, &options);
     CHECK(told.sent == 1000 && told.length == UPLINK_UNKNOWN_LENGTH);
 }
 
+static int64_t flood(uplink_context *context, uint64_t id, int64_t offset, void *bytes, size_t count, void *user) {
+    (void)context, (void)id, (void)offset;
+    memset(bytes, 'x', count);
+    latch_add((latch *)user, (long)count);
+    return (int64_t)count;
+}
+
 /* A server that does not read holds the callback up; one that answers early ends the transfer, though the callback has
  * more, or nothing yet. */
 static void held_up(void) {
-    source source = SOURCE(INT64_C(1) << 40, 1 << 20), silent = SOURCE(1000, 100);
+    source silent = SOURCE(1000, 100);
+    latch given = LATCH;
     transfer told = TRANSFER;
     uint64_t id;
     uplink_request *put = request("PUT", "/full");
-    CHECK_STATUS(uplink_request_set_body_source(put, source.size, false, give, &source), UPLINK_OK);
+    CHECK_STATUS(uplink_request_set_body_source(put, INT64_C(1) << 40, false, flood, &given), UPLINK_OK);
     CHECK_STATUS(uplink_request_collect(context, put, NULL, 1000, done, &told, &id), UPLINK_OK);
-    latch_await(&source.asked, 1);
+    latch_await(&given, 1);
     pause_milliseconds(300);
     CHECK(latch_count(&told.ended) == 0);
-    CHECK(latch_count(&source.asked) < 64 * 16); /* 64 MiB, of which the kernel's buffers are the most */
+    CHECK(latch_count(&given) < 64 << 20); /* of which the kernel's buffers are the most */
     CHECK_STATUS(uplink_cancel(context, id), UPLINK_OK);
     latch_await(&told.ended, 1);
     CHECK_STATUS(told.status, UPLINK_ECANCELED);

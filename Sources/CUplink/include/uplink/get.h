@@ -81,7 +81,8 @@ int uplink_get(
     uplink_get_cb done, void *user, uint64_t *id);
 
 /*
- * Lets a paused body go on. Also when it comes before the callback that pauses has returned.
+ * Lets a paused body go on, of the answer or of the request. Also when it comes before the callback that pauses has
+ * returned.
  *
  * Errors: UPLINK_ENOENT when there is no such transfer, UPLINK_EBADHANDLE.
  */

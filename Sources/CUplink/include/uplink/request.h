@@ -77,7 +77,7 @@ typedef int64_t (*uplink_read_cb)(
  *   never sees a body that looks whole. UPLINK_UNKNOWN_LENGTH sends the body in chunks.
  * can_rewind: whether the callback can begin anew at offset 0, for a redirect or another attempt. Without it such a
  *   request ends with what there is, or with UPLINK_EBODY.
- * user: given to `read`, not that of the call.
+ * user: given to `read`, not that of the call; it has to last until the last call with this body has ended.
  *
  * Errors: UPLINK_EINVAL.
  */
