@@ -32,7 +32,8 @@ struct ExampleTests {
 
     /// A host with a way to the internet, on which a server answers the first connection, and all others.
     private func withServer(
-        _ first: [RawServer.Step], _ others: [RawServer.Step], body: (NetworkNamespace, RawServer, _ url: String) async throws -> Void
+        _ first: [RawServer.Step], _ others: [RawServer.Step],
+        body: (NetworkNamespace, RawServer, _ url: String) async throws -> Void
     ) async throws {
         try await withTestNetwork { network in
             try await withEventLoop(networkNamespace: network.router.path) { loop in
