@@ -66,14 +66,20 @@ public struct DownloadProgressUpdates: AsyncSequence, Sendable {
     /// The sequence does not fail; the outcome is told by ``Download/value``.
     public typealias Failure = Never
 
+    let board: UpdateBoard<DownloadProgress>
+
     /// Begins with the present state.
-    public func makeAsyncIterator() -> Iterator { Iterator() }
+    public func makeAsyncIterator() -> Iterator { Iterator(board: board) }
 
     /// One reader. For use by one task at a time.
     public struct Iterator: AsyncIteratorProtocol {
-        /// The newest state as soon as it differs from the one before; nil after the end and when the task is cancelled.
+        let board: UpdateBoard<DownloadProgress>
+        var seen: UInt64 = 0
+
+        /// The newest state as soon as there is one that has not been seen; nil after the end and when the task is
+        /// cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> DownloadProgress? {
-            nil
+            await board.next(after: &seen)
         }
     }
 }

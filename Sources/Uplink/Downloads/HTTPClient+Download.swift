@@ -50,7 +50,13 @@ extension HTTPClient {
         _ url: String, to target: FilePath, within limit: Duration, headers: HTTPFields = [:],
         options: DownloadOptions = .init()
     ) -> Download {
-        Download()
+        do {
+            let request = try HTTPRequest(parsing: url, headerFields: headers)
+            return startDownload(request, to: target, within: limit, options: options)
+        } catch {
+            let error = DownloadError(.invalidOptions, message: "\(error)", underlyingError: error)
+            return start(within: limit, options: options) { _ in throw error }
+        }
     }
 
     /// Starts the download of what a request asks for; see ``startDownload(_:to:within:headers:options:)``.
@@ -58,6 +64,17 @@ extension HTTPClient {
     public func startDownload(
         _ request: HTTPRequest, to target: FilePath, within limit: Duration, options: DownloadOptions = .init()
     ) -> Download {
-        Download()
+        start(within: limit, options: options) { core in
+            try await DownloadRun(self, request, to: target, options: options, core: core).run()
+        }
+    }
+
+    private func start(
+        within limit: Duration, options: DownloadOptions,
+        _ work: @escaping @Sendable (DownloadCore) async throws -> DownloadedFile
+    ) -> Download {
+        let core = DownloadCore(clock: options.reducedClock, within: limit)
+        core.start { try await work(core) }
+        return Download(core: core)
     }
 }

@@ -49,7 +49,7 @@ extension HTTPBody {
 
     /// Reads a short body to its end, so that its connection can be used again; lets go of any other, and of one that is
     /// slow to come.
-    func discardIfShort() async {
+    package func discardIfShort() async {
         switch framing {
         case .none: break
         case .length(let length) where length <= 16 * 1024:

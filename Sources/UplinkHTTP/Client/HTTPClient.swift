@@ -12,7 +12,7 @@ public import HTTPTypes
 /// other setting from the environment.
 public struct HTTPClient: Sendable {
     private let transport: any HTTPTransport
-    let configuration: Configuration
+    package let configuration: Configuration
     private let clock: HTTPClientClock
 
     /// Makes a client; nothing is opened yet.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Any clock, reduced to the time since the client was made.
-struct HTTPClientClock: Sendable {
+package struct HTTPClientClock: Sendable {
     /// The time now.
-    let now: @Sendable () -> Duration
+    package let now: @Sendable () -> Duration
     /// Sleeps so long; throws `CancellationError` as soon as the task is cancelled.
-    let sleep: @Sendable (Duration) async throws -> Void
+    package let sleep: @Sendable (Duration) async throws -> Void
 
-    init<C: Clock>(_ clock: C) where C.Duration == Duration {
+    package init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let start = clock.now
         now = { start.duration(to: clock.now) }
         sleep = { try await clock.sleep(for: $0) }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
+package import HTTPTypes
 
 /// `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date.
-enum RetryAfter {
+package enum RetryAfter {
     /// How long a server asks to be left alone; nil where it does not, or in words that nobody reads.
     ///
     /// A date is compared with the answer's own `Date`, because two clocks seldom agree.
     ///
     /// - Parameter now: Seconds since 1970, for an answer without `Date`.
-    static func pause(askedBy response: HTTPResponse, now: () -> Int64) -> Duration? {
+    package static func pause(askedBy response: HTTPResponse, now: () -> Int64) -> Duration? {
         let values = Set(response.headerFields[values: .retryAfter])
         guard values.count == 1, let value = values.first, !value.isEmpty else { return nil }
         if value.utf8.allSatisfy(\.isDigit) { return .seconds(Int64(value) ?? .max) }

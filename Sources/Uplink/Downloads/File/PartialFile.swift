@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import UplinkCore
+import UplinkHTTP
+
+/// A file in the making, beside its target, and the record of it. Its calls block; they are made off the loop, one at a
+/// time.
+///
+/// What the record says is true before a byte that depends on it is written, and a byte is never there under the record
+/// of another version: also after a power cut, when names and contents may be on the disk in any order.
+final class PartialFile: Sendable {
+    private struct State {
+        var size: Int64 = 0
+        var version: ResourceVersion?
+        var digest: (any HTTPChecksum)?
+        /// Bytes that were synchronised when the record was written last.
+        var synchronised: Int64 = 0
+        var isOpen = true
+    }
+
+    let directory: TargetDirectory
+    private let descriptor: CInt
+    private let url: String
+    private let checksum: DownloadChecksum?
+    private let boot: String
+    private let state = Locked(State())
+
+    /// After so many bytes they are made sure to be on the disk, so that a power cut does not cost more.
+    private static let checkpoint: Int64 = 256 << 20
+
+    /// Opens what an earlier run has left, or makes a new file; nobody else has it then.
+    init(for target: FilePath, url: String, options: DownloadOptions) throws(DownloadError) {
+        directory = try TargetDirectory(of: target)
+        try directory.checkTarget(replacing: options.replacesExisting)
+        descriptor = try PartialLock.open(in: directory, keeping: options.resumes)
+        (self.url, checksum, boot) = (url, options.checksum, Self.bootIdentifier())
+        // Somebody else may have made it between the look and the lock.
+        do throws(DownloadError) {
+            try directory.checkTarget(replacing: options.replacesExisting)
+        } catch {
+            if (try? status().st_size) == 0 { directory.remove(directory.names.partial) }
+            throw error
+        }
+    }
+
+    deinit { if state.withLock({ $0.isOpen }) { Glibc.close(descriptor) } }
+
+    /// How many bytes are there.
+    var size: Int64 { state.withLock { $0.size } }
+
+    // MARK: What an earlier run has left
+
+    /// The version of what an earlier run has left, and how many bytes of it can be relied upon.
+    func found() -> (version: ResourceVersion, bytes: Int64)? {
+        guard let record = readRecord(), record.isOf(url), let size = try? status().st_size else { return nil }
+        return (record.version, record.reliableBytes(of: Int64(size), boot: boot))
+    }
+
+    /// Takes over what an earlier run has left.
+    func adopt(_ version: ResourceVersion, bytes: Int64) throws(DownloadError) {
+        try truncate(to: bytes)
+        state.withLock { state in
+            (state.version, state.size, state.synchronised) = (version, bytes, 0)
+            state.digest = checksum?.algorithm()
+        }
+    }
+
+    /// Reads bytes that are there already into the digest; returns how many, which is zero when nothing wants them.
+    func digest(from offset: Int64, upTo count: Int) throws(DownloadError) -> Int {
+        guard let old = state.withLock({ $0.digest }), offset < size else { return 0 }
+        var digest = old
+        let wanted = min(count, Int(size - offset))
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: min(wanted, 1 << 20), alignment: 16)
+        defer { buffer.deallocate() }
+        var done = 0
+        while done < wanted {
+            let got = pread(
+                descriptor, buffer.baseAddress, min(buffer.count, wanted - done), off_t(offset) + off_t(done))
+            if got < 0, errno == EINTR { continue }
+            guard got > 0 else { throw failure("reading", got < 0 ? errno : EIO) }
+            digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<got]))
+            done += got
+        }
+        state.withLock { [digest] in $0.digest = digest }
+        return done
+    }
+
+    // MARK: Writing
+
+    /// Throws away what is there, and notes what will come.
+    func begin(_ version: ResourceVersion) throws(DownloadError) {
+        // The old record must be gone, on the disk too, before the first new byte.
+        if unlinkat(directory.descriptor, directory.names.record, 0) == 0 { directory.synchronise() }
+        try truncate(to: 0)
+        state.withLock { state in
+            (state.version, state.size, state.synchronised) = (version, 0, 0)
+            state.digest = checksum?.algorithm()
+        }
+        try writeRecord(synchronised: 0)
+        directory.synchronise()
+    }
+
+    /// Goes on with what is there; the version may have gained its length.
+    func goOn(_ version: ResourceVersion) throws(DownloadError) {
+        let isNews = state.withLock { state in
+            defer { state.version = version }
+            return state.version != version
+        }
+        if isNews { try writeRecord(synchronised: state.withLock { $0.synchronised }) }
+    }
+
+    func append(_ chunk: HTTPBody.Chunk) throws(DownloadError) {
+        var (offset, digest) = state.withLock { ($0.size, $0.digest) }
+        try chunk.withUnsafeBytes { (bytes) throws(DownloadError) in
+            var rest = bytes
+            defer { state.withLock { [offset, digest] in ($0.size, $0.digest) = (offset, digest) } }
+            while !rest.isEmpty {
+                let written = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset))
+                if written < 0, errno == EINTR { continue }
+                guard written > 0 else { throw failure("writing", written < 0 ? errno : EIO) }
+                digest?.update(UnsafeRawBufferPointer(rebasing: rest[..<written]))
+                offset += Int64(written)
+                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+            }
+        }
+        if offset - state.withLock({ $0.synchronised }) >= Self.checkpoint { try noteProgress() }
+    }
+
+    // MARK: The end
+
+    /// Makes sure that all bytes are on the disk; returns their digest.
+    func complete() throws(DownloadError) -> [UInt8]? {
+        guard fsync(descriptor) == 0 else { throw failure("writing", errno) }
+        return state.withLock { state in
+            var digest = state.digest
+            return digest?.finish()
+        }
+    }
+
+    /// Gives the file the target's name, and lets go of it.
+    func giveName(replacing: Bool) throws(DownloadError) {
+        try directory.name(replacing: replacing)
+        directory.remove(directory.names.record)
+        directory.synchronise()
+        close()
+    }
+
+    /// Lets go of the file, keeping for a later run what is there, or nothing. Returns how many bytes are kept.
+    func abandon(keeping: Bool) -> Int64 {
+        defer { close() }
+        if keeping, (try? noteProgress()) != nil { return size }
+        // The bytes first: a record alone says nothing.
+        directory.remove(directory.names.partial)
+        directory.remove(directory.names.record)
+        return 0
+    }
+
+    private func close() {
+        let wasOpen = state.withLock { state in
+            defer { state.isOpen = false }
+            return state.isOpen
+        }
+        if wasOpen { Glibc.close(descriptor) }
+    }
+
+    private func truncate(to size: Int64) throws(DownloadError) {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure("shortening", errno) }
+    }
+
+    private func status() throws(DownloadError) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("looking at", errno) }
+        return status
+    }
+
+    private func failure(_ activity: String, _ number: CInt) -> DownloadError {
+        .file("\(activity) the file in the making of `\(directory.path)`", number)
+    }
+}
+
+// The record.
+extension PartialFile {
+    /// Makes sure that all bytes so far are on the disk, and notes it.
+    private func noteProgress() throws(DownloadError) {
+        guard fdatasync(descriptor) == 0 else { throw failure("writing", errno) }
+        try writeRecord(synchronised: size)
+    }
+
+    /// In one step: there is the old one, or the new one. None, where nobody could make use of it.
+    private func writeRecord(synchronised: Int64) throws(DownloadError) {
+        let version = state.withLock { state in
+            state.synchronised = synchronised
+            return state.version
+        }
+        guard let version,
+            let record = PartialRecord(of: version, askedFor: url, synchronised: synchronised, boot: boot)
+        else { return }
+        let (folder, name) = (directory.descriptor, directory.names.newRecord)
+        unlinkat(folder, name, 0)
+        let file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .file("creating a file beside `\(directory.path)`", errno) }
+        var number: CInt = 0
+        do {
+            try FileDescriptor(rawValue: file).writeAll(record.text.utf8)
+            if fsync(file) != 0 { number = errno }
+        } catch {
+            number = (error as? Errno)?.rawValue ?? EIO
+        }
+        Glibc.close(file)
+        if number == 0, renameat(folder, name, folder, directory.names.record) != 0 { number = errno }
+        guard number == 0 else {
+            unlinkat(folder, name, 0)
+            throw .file("writing a file beside `\(directory.path)`", number)
+        }
+    }
+
+    private func readRecord() -> PartialRecord? {
+        let file = openat(
+            directory.descriptor, directory.names.record, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { Glibc.close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, PartialLock.isOurs(status), status.st_size <= PartialRecord.maximumBytes else {
+            return nil
+        }
+        let bytes = Self.contents(of: file)
+        return PartialRecord(text: String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func contents(of file: CInt) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count <= PartialRecord.maximumBytes {
+            let piece = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+                count = max(0, read(file, buffer.baseAddress, buffer.count))
+            }
+            if piece.isEmpty { break }
+            bytes += piece
+        }
+        return bytes
+    }
+
+    /// Which start of the system this is (random(4)).
+    private static func bootIdentifier() -> String {
+        let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return PartialRecord.unknownBoot }
+        defer { Glibc.close(file) }
+        let text = String(decoding: contents(of: file).prefix { $0 > 0x20 }, as: UTF8.self)
+        return text.isEmpty ? PartialRecord.unknownBoot : text
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// How a file in the making is had by one download alone (flock(2)), in this process and all others.
+enum PartialLock {
+    /// Opens the file, or makes it, and locks it. The descriptor's close is the lock's end.
+    ///
+    /// - Parameter keeping: Whether bytes that are there may stay.
+    static func open(in directory: TargetDirectory, keeping: Bool) throws(DownloadError) -> CInt {
+        // Each turn somebody else has given the file its name, or removed it, at the wrong moment.
+        for _ in 0..<100 {
+            if let descriptor = try attempt(directory, keeping: keeping) { return descriptor }
+        }
+        throw busy(directory)
+    }
+
+    /// Whether nobody else has written, or can write or read, a file.
+    static func isOurs(_ status: stat) -> Bool {
+        status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_nlink == 1
+            && status.st_mode & 0o077 == 0
+    }
+
+    /// Nil when it has to be tried again.
+    private static func attempt(_ directory: TargetDirectory, keeping: Bool) throws(DownloadError) -> CInt? {
+        let (folder, name) = (directory.descriptor, directory.names.partial)
+        var isNew = true
+        var descriptor = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        if descriptor < 0, errno == EEXIST {
+            isNew = false
+            descriptor = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            if descriptor < 0, errno == ENOENT { return nil }
+            if descriptor < 0 {
+                // A symbolic link, a socket, or somebody else's.
+                try remove(name, in: directory)
+                return nil
+            }
+        }
+        guard descriptor >= 0 else { throw .file("creating a file beside `\(directory.path)`", errno) }
+        do throws(DownloadError) {
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                throw errno == EWOULDBLOCK
+                    ? busy(directory)
+                    : .file(
+                        "locking a file beside `\(directory.path)`", errno,
+                        "the file system cannot lock; choose a directory elsewhere")
+            }
+            var (mine, named) = (stat(), stat())
+            let isNamed =
+                fstat(descriptor, &mine) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0
+                && mine.st_ino == named.st_ino && mine.st_dev == named.st_dev
+            if isNamed, isNew || (keeping && isOurs(mine)) { return descriptor }
+            if isNamed { try remove(name, in: directory) }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        close(descriptor)
+        return nil
+    }
+
+    private static func remove(_ name: [CChar], in directory: TargetDirectory) throws(DownloadError) {
+        guard unlinkat(directory.descriptor, name, 0) != 0, errno != ENOENT else { return }
+        throw .file("removing what an earlier download to `\(directory.path)` has left", errno)
+    }
+
+    private static func busy(_ directory: TargetDirectory) -> DownloadError {
+        DownloadError(
+            .targetBusy,
+            message: "another download to `\(directory.path)` is under way; wait for it, or choose another name")
+    }
+}

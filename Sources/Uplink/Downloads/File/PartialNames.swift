@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import SystemPackage
+import UplinkHTTP
+
+/// What the files beside a target are called. Bytes, because a name need not be UTF-8.
+struct PartialNames: Sendable, Hashable {
+    /// The target's directory; `.` where the path has none.
+    let directory: FilePath
+    /// The target's name, as a C string.
+    let target: [CChar]
+    /// The file in the making.
+    let partial: [CChar]
+    /// What is known of it.
+    let record: [CChar]
+    /// The same while it is being written.
+    let newRecord: [CChar]
+
+    /// Nil where a path does not end in a name.
+    init?(_ path: FilePath) {
+        guard let last = path.lastComponent, last.kind == .regular else { return nil }
+        let parent = path.removingLastComponent()
+        directory = parent.isEmpty ? "." : parent
+        let name = last.withPlatformString { start in
+            var bytes: [UInt8] = []
+            var next = start
+            while next.pointee != 0 {
+                bytes.append(UInt8(bitPattern: next.pointee))
+                next += 1
+            }
+            return bytes
+        }
+        let stem = Self.stem(of: name)
+        func text(_ bytes: [UInt8], _ end: String) -> [CChar] { (bytes + end.utf8 + [0]).map { CChar(bitPattern: $0) } }
+        target = text(name, "")
+        partial = text(stem, ".uplink-part")
+        record = text(stem, ".uplink-record")
+        newRecord = text(stem, ".uplink-record-new")
+    }
+
+    /// A dot and the name; of a name that would become too long (NAME_MAX) the beginning and a digest of all of it.
+    private static func stem(of name: [UInt8]) -> [UInt8] {
+        guard name.count > 255 - 1 - ".uplink-record-new".utf8.count else { return [0x2E] + name }
+        var checksum = SHA256()
+        checksum.update(name)
+        return [0x2E] + name.prefix(180) + "~\(Hexadecimal.text(checksum.finish().prefix(8)))".utf8
+    }
+}

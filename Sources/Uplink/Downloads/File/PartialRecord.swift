@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What stands beside a file in the making, for whoever goes on with it after the process was killed.
+///
+/// URLs stand in it as digests, because they may contain secrets.
+struct PartialRecord: Sendable, Equatable {
+    /// What was asked for.
+    var request: String
+    /// Where the bytes came from, after redirects; see ``ResourceVersion/place``.
+    var place: String
+    /// Which version they belong to.
+    var validator: StrongValidator
+    /// Its size, if it is known.
+    var length: Int64?
+    /// How many of the bytes are certainly on the disk.
+    var synchronised: Int64
+    /// When the system was started; after another start only ``synchronised`` bytes can be relied upon.
+    var boot: String
+
+    init?(of version: ResourceVersion, askedFor url: String, synchronised: Int64, boot: String) {
+        guard let validator = version.validator else { return nil }
+        (request, place) = (Fingerprint.of(url), version.place)
+        (self.validator, length) = (validator, version.length)
+        (self.synchronised, self.boot) = (synchronised, boot)
+    }
+
+    /// How many bytes of a file of this size belong to the version.
+    func reliableBytes(of size: Int64, boot: String) -> Int64 {
+        self.boot == boot && boot != Self.unknownBoot ? size : min(size, synchronised)
+    }
+
+    /// Whether the bytes are what a download asks for.
+    func isOf(_ url: String) -> Bool { request == Fingerprint.of(url) }
+
+    /// The version that the bytes belong to.
+    var version: ResourceVersion { ResourceVersion(validator: validator, length: length, place: place) }
+
+    static let unknownBoot = "-"
+}
+
+// As text: a line for each value.
+extension PartialRecord {
+    private static let format = "uplink-record 1"
+    /// More is no record.
+    static let maximumBytes = 64 * 1024
+
+    var text: String {
+        let (kind, value) =
+            switch validator {
+            case .entityTag(let tag): ("tag", tag)
+            case .lastModified(let date): ("date", date)
+            }
+        return """
+            \(Self.format)
+            request \(request)
+            place \(place)
+            \(kind) \(value)
+            length \(length.map(String.init) ?? "unknown")
+            synchronised \(synchronised)
+            boot \(boot)
+            end
+
+            """
+    }
+
+    /// Nil for anything that ``text`` has not written, also for its beginning.
+    init?(text: String) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard lines.count == 9, lines[0] == Self.format, lines[7] == "end", lines[8].isEmpty else { return nil }
+        func value(_ line: Int, _ name: String) -> String? {
+            lines[line].hasPrefix("\(name) ") ? String(lines[line].dropFirst(name.utf8.count + 1)) : nil
+        }
+        guard let request = value(1, "request"), let place = value(2, "place"),
+            let validator = value(3, "tag").map(StrongValidator.entityTag)
+                ?? value(3, "date").map(StrongValidator.lastModified),
+            let length = value(4, "length"), let synchronised = value(5, "synchronised").flatMap(Int64.init),
+            let boot = value(6, "boot"), synchronised >= 0
+        else { return nil }
+        if length == "unknown" {
+            self.length = nil
+        } else {
+            guard let length = Int64(length), length >= 0 else { return nil }
+            self.length = length
+        }
+        (self.request, self.place, self.validator) = (request, place, validator)
+        (self.synchronised, self.boot) = (synchronised, boot)
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+
+/// A target's directory, open, so that a relative path means the same to the end; and the target in it. Its calls block.
+final class TargetDirectory: Sendable {
+    let path: FilePath
+    let names: PartialNames
+    let descriptor: CInt
+    /// Whether it can be synchronised.
+    private let isReadable: Bool
+
+    /// O_PATH (open(2)), which the module map leaves out.
+    private static let pathOnly: CInt = 0o10_000_000
+
+    init(of target: FilePath) throws(DownloadError) {
+        guard let names = PartialNames(target) else {
+            throw DownloadError(.invalidOptions, message: "`\(target)` is no name of a file; give one")
+        }
+        let directory = names.directory.string
+        let readable = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // It may be writable and not readable.
+        let descriptor = readable >= 0 ? readable : open(directory, Self.pathOnly | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .file("opening the directory `\(directory)`", errno) }
+        (path, self.names, self.descriptor, isReadable) = (target, names, descriptor, readable >= 0)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Sees to it that the target may be written.
+    func checkTarget(replacing: Bool) throws(DownloadError) {
+        var status = stat()
+        guard fstatat(descriptor, names.target, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            guard errno == ENOENT else { throw .file("looking for `\(path)`", errno) }
+            return
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw DownloadError(
+                .targetNotAFile,
+                message: "`\(path)` is a directory, a symbolic link or another thing that is no regular file; choose "
+                    + "another name, or the file that it leads to")
+        }
+        if !replacing { throw exists }
+    }
+
+    var exists: DownloadError {
+        DownloadError(
+            .targetExists, message: "`\(path)` exists; choose another name, or ask for it to be replaced")
+    }
+
+    /// Gives the file in the making the target's name.
+    func name(replacing: Bool) throws(DownloadError) {
+        if !replacing {
+            // link(2) fails where the target exists; rename(2) would replace it.
+            if linkat(descriptor, names.partial, descriptor, names.target, 0) == 0 {
+                unlinkat(descriptor, names.partial, 0)
+                return
+            }
+            guard errno != EEXIST else { throw exists }
+            guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw .file("naming `\(path)`", errno) }
+            // A file system without hard links.
+        }
+        try checkTarget(replacing: replacing)
+        guard renameat(descriptor, names.partial, descriptor, names.target) == 0 else {
+            throw .file("naming `\(path)`", errno)
+        }
+    }
+
+    func remove(_ name: [CChar]) { unlinkat(descriptor, name, 0) }
+
+    /// Makes sure that the names are on the disk; some file systems cannot.
+    func synchronise() { if isReadable { fsync(descriptor) } }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import HTTPTypes
+import UplinkHTTP
+
+/// What the machine has to know of an answer's head.
+struct DownloadAnswer: Sendable {
+    /// Status and fields.
+    var head: HTTPResponse
+    /// The URL that answered, after all redirects.
+    var url: String
+    /// How many bytes the body has; nil where only its end will tell.
+    var bodyLength: Int64?
+    /// Whether the body's end can be told from a broken connection.
+    var isFramed: Bool
+
+    var status: Int { head.status.code }
+    var validator: StrongValidator? { StrongValidator(of: head) }
+
+    /// `Content-Range`, if there is one that can be read.
+    var range: ContentRange? {
+        let values = head.headerFields[values: .contentRange]
+        return values.count == 1 ? ContentRange(values[0]) : nil
+    }
+
+    /// Whether the body has parts with heads of their own, which nobody asked for.
+    var isMultipart: Bool {
+        head.headerFields[.contentType]?.lowercased().hasPrefix("multipart/byteranges") ?? false
+    }
+
+    /// How long the server asks to be left alone (RFC 9110, section 10.2.3).
+    var retryAfter: Duration? { RetryAfter.pause(askedBy: head) { Int64(time(nil)) } }
+}
+
+extension DownloadAnswer {
+    init(_ response: HTTPClientResponse) {
+        head = response.head
+        url = response.url
+        switch response.body.framing {
+        case .none: (bodyLength, isFramed) = (0, true)
+        case .length(let length): (bodyLength, isFramed) = (length, true)
+        case .chunked: (bodyLength, isFramed) = (nil, true)
+        case .untilClose: (bodyLength, isFramed) = (nil, false)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the machine has to know of the options.
+struct DownloadLimits: Sendable {
+    var expectedSize: Int64?
+    var maximumSize: Int64
+    var maximumRestarts: Int
+    /// Whether a body without a known end is accepted.
+    var acceptsUnframed: Bool
+    var backOff: DownloadBackOff
+
+    init(_ options: DownloadOptions) {
+        expectedSize = options.expectedSize
+        maximumSize = options.maximumSize
+        maximumRestarts = options.maximumRestarts
+        acceptsUnframed =
+            options.acceptsUnframedBodies || options.expectedSize != nil || options.checksum?.expected != nil
+        backOff = options.backOff
+    }
+
+    /// Why a file of this size is not wanted; nil when it is.
+    func objection(to size: Int64) -> DownloadError? {
+        if let expectedSize, size != expectedSize {
+            return DownloadError(
+                .sizeMismatch,
+                message: "the file has \(size) bytes, not \(expectedSize); the server has another version, or the "
+                    + "expected size is wrong")
+        }
+        guard size > maximumSize else { return nil }
+        return DownloadError(
+            .tooLarge, message: "the file has \(size) bytes, more than the \(maximumSize) allowed; raise `maximumSize`")
+    }
+}
+
+extension DownloadBackOff {
+    /// The pause after so many failures in a row: between the half and the whole of what the doubling gives, and never
+    /// more than half of what is left.
+    func pause(after failures: Int, remaining: Duration?) -> Duration {
+        var most = min(max(.zero, initialPause), max(.zero, maximumPause))
+        for _ in 1..<max(2, failures) where failures > 1 && most > .zero && most < maximumPause {
+            most = min(most * 2, maximumPause)
+        }
+        let chance = random()
+        let pause = most * (0.5 + 0.5 * (chance.isNaN ? 1 : min(max(chance, 0), 1)))
+        return min(pause, remaining.map { $0 / 2 } ?? pause)
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkHTTP
+
+// What the machine makes of an answer's head.
+
+extension DownloadMachine {
+    /// The head of an answer is there.
+    mutating func answered(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
+        switch state {
+        case .askingForWhole: return answeredWhole(answer, remaining: remaining)
+        case .askingForRest: return answeredRest(answer, remaining: remaining)
+        case .idle, .receiving, .whole, .failed:
+            return .leave(distrust("an answer came that nobody asked for", remaining: remaining))
+        }
+    }
+
+    private mutating func answeredWhole(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
+        answer.status == 200 ? begin(answer, remaining: remaining) : .leave(refused(answer, remaining: remaining))
+    }
+
+    private mutating func answeredRest(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
+        switch answer.status {
+        case 206: return part(answer, remaining: remaining)
+        // Another version, or a server that gives no parts: either way the whole comes.
+        case 200: return begin(answer, remaining: remaining)
+        case 416: return .leave(beyondEnd(answer, remaining: remaining))
+        case 412: return .leave(distrust("the server takes `If-Range` amiss (412)", remaining: remaining))
+        default: return .leave(refused(answer, remaining: remaining))
+        }
+    }
+
+    /// 200: the whole, from its start.
+    private mutating func begin(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
+        if answer.bodyLength == 0, announced > 0 {
+            return .leave(distrust("the server says that the file is empty all of a sudden", remaining: remaining))
+        }
+        guard answer.isFramed || limits.acceptsUnframed else {
+            return .leave(
+                fail(
+                    DownloadError(
+                        .unframedBody,
+                        message: "the server announces no length, so that nobody can tell whether the file is whole; "
+                            + "give `expectedSize` or a checksum, or set `acceptsUnframedBodies`")))
+        }
+        if let objection = answer.bodyLength.flatMap(limits.objection(to:)) { return .leave(fail(objection)) }
+        if received > 0 {
+            restarts += 1
+            if let error = tooManyRestarts("the server began anew") { return .leave(fail(error)) }
+        }
+        received = 0
+        let version = ResourceVersion(answer, askedFor: url)
+        self.version = version
+        announced = max(announced, version.length ?? 0)
+        state = .receiving(end: version.length, isFramed: answer.isFramed)
+        return .begin(version)
+    }
+
+    /// 206: what follows, if it really does.
+    private mutating func part(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
+        guard var version, let validator = version.validator else {
+            return .leave(distrust("a part of nothing", remaining: remaining))
+        }
+        if answer.isMultipart { return .leave(distrust("the server sends several parts", remaining: remaining)) }
+        guard case .part(let first, let last, let total) = answer.range, first == received else {
+            return .leave(distrust("the server sends another part than asked for", remaining: remaining))
+        }
+        let isSamePlace = ResourceVersion.place(of: answer.url, askedFor: url) == version.place
+        guard isSamePlace, validator.isConfirmed(by: answer.head), let length = version.length ?? total,
+            total ?? length == length, last < length, answer.bodyLength ?? (last - first + 1) == last - first + 1
+        else { return .leave(distrust("the file has changed on the server", remaining: remaining)) }
+        if let objection = limits.objection(to: length) { return .leave(fail(objection)) }
+        resumptions += 1
+        version.length = length
+        self.version = version
+        announced = max(announced, length)
+        state = .receiving(end: last + 1, isFramed: answer.isFramed)
+        return .append(version)
+    }
+
+    /// 416: nothing follows, which is right if nothing is missing.
+    private mutating func beyondEnd(_ answer: DownloadAnswer, remaining: Duration?) -> Step {
+        guard let version, let validator = version.validator, version.length == received,
+            answer.range == .unsatisfied(total: received),
+            answer.head.headerFields[.eTag] == nil
+                || validator.isConfirmed(by: answer.head),
+            ResourceVersion.place(of: answer.url, askedFor: url) == version.place
+        else { return distrust("the file has shrunk or changed on the server (416)", remaining: remaining) }
+        state = .whole
+        return .complete
+    }
+
+    /// Any other status.
+    private mutating func refused(_ answer: DownloadAnswer, remaining: Duration?) -> Step {
+        let status = answer.status
+        guard Self.isPassing(status) else {
+            return fail(Self.unexpected(status, "the server answers \(status) and not with a file; check the URL"))
+        }
+        if let wanted = answer.retryAfter, let remaining, wanted >= remaining {
+            return fail(
+                Self.unexpected(
+                    status,
+                    "the server answers \(status) and asks for \(wanted) of patience, when \(remaining) are left until the "
+                        + "deadline; try again later"))
+        }
+        return tryAgain(
+            after: answer.retryAfter, because: "the server answers \(status)", remaining: remaining
+        ) { Self.unexpected(status, $0) }
+    }
+
+    /// Whether a status is worth another attempt.
+    static func isPassing(_ status: Int) -> Bool {
+        switch status {
+        case 408, 425, 429: true
+        case 501, 505: false
+        default: (500...599).contains(status)
+        }
+    }
+
+    private static func unexpected(_ status: Int, _ message: String) -> DownloadError {
+        var error = DownloadError(.unexpectedStatus, message: message)
+        error.status = status
+        return error
+    }
+}

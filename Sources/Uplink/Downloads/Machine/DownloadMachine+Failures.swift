@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+import UplinkHTTP
+
+// When the machine tries again.
+
+extension DownloadMachine {
+    /// Why an attempt ended without its answer's end.
+    enum Failure: Sendable {
+        /// The network was lost under it: wait for the network, no longer.
+        case networkLost(String)
+        /// For a reason that may pass.
+        case passing(any Error)
+        /// For a reason that does not.
+        case lasting(DownloadError)
+
+        init(_ error: any Error) {
+            switch error {
+            case let error as DownloadError: self = .lasting(error)
+            case let error as NetworkOperationError: self = Self.of(error)
+            case let error as HTTPClientError: self = Self.of(error)
+            case let error as any NetworkFailure where error.isNetworkFailure: self = .passing(error)
+            default: self = .lasting(.requestFailed(error))
+            }
+        }
+
+        private static func of(_ error: NetworkOperationError) -> Self {
+            switch error.code {
+            case .networkLost: .networkLost("the network was lost")
+            default: .lasting(DownloadError(.networkUnknown, message: "\(error)", underlyingError: error))
+            }
+        }
+
+        private static func of(_ error: HTTPClientError) -> Self {
+            switch error.code {
+            case .networkChanged: .networkLost("the connection's network is gone")
+            case .queueFull, .queueTimeout: .passing(error)
+            case .invalidURL, .invalidRequest, .invalidConfiguration:
+                .lasting(DownloadError(.invalidOptions, message: "\(error)", underlyingError: error))
+            default: error.isNetworkFailure ? .passing(error) : .lasting(.requestFailed(error))
+            }
+        }
+    }
+
+    /// The attempt has failed. What came before is written.
+    mutating func failed(_ failure: Failure, remaining: Duration?) -> Step {
+        switch failure {
+        case .networkLost(let reason) where failures == 0:
+            state = .idle
+            failures = 1
+            return .again(after: .zero, because: reason)
+        case .networkLost(let reason):
+            return tryAgain(after: nil, because: reason, remaining: remaining)
+        case .passing(let error):
+            return tryAgain(after: nil, because: "\(error)", remaining: remaining) {
+                DownloadError(.tooManyFailures, message: $0, underlyingError: error)
+            }
+        case .lasting(let error): return fail(error)
+        }
+    }
+
+    /// What is there, or what the server says of it, cannot be right: begin anew.
+    mutating func distrust(_ reason: String, remaining: Duration?) -> Step {
+        (received, version) = (0, nil)
+        restarts += 1
+        if let error = tooManyRestarts(reason) { return fail(error) }
+        return tryAgain(after: restarts == 1 ? .zero : nil, because: reason, remaining: remaining)
+    }
+
+    func tooManyRestarts(_ reason: String) -> DownloadError? {
+        guard restarts > limits.maximumRestarts else { return nil }
+        return DownloadError(
+            .tooManyRestarts,
+            message: "the download began anew \(limits.maximumRestarts) times and would have to again: \(reason); "
+                + "the server cannot go on with what it gave, use another one or a steadier network")
+    }
+
+    /// - Parameters:
+    ///   - pause: What the server asks for; nil for a back-off.
+    ///   - error: What to end with when it has been tried often enough.
+    mutating func tryAgain(
+        after pause: Duration?, because reason: String, remaining: Duration?,
+        else error: (String) -> DownloadError = { DownloadError(.tooManyFailures, message: $0) }
+    ) -> Step {
+        failures += 1
+        if let most = limits.backOff.maximumFailures, failures > most {
+            return fail(error("\(failures) attempts in a row brought nothing, the last because \(reason)"))
+        }
+        state = .idle
+        return .again(
+            after: max(.zero, pause ?? limits.backOff.pause(after: failures, remaining: remaining)), because: reason)
+    }
+}
+
+extension DownloadError {
+    static func requestFailed(_ error: any Error) -> Self {
+        Self(.requestFailed, message: "\(error)", underlyingError: error)
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import UplinkHTTP
+
+/// What tells one version of a resource from every other, so that parts of it may be put together (RFC 9110, section
+/// 8.8.1).
+enum StrongValidator: Sendable, Hashable {
+    /// `ETag`, with its quotes; never a weak one.
+    case entityTag(String)
+    /// `Last-Modified`, word for word.
+    case lastModified(String)
+
+    /// Nil where an answer has no strong validator: then nobody can go on later with what came.
+    ///
+    /// A date counts only where there is no entity tag at all (section 13.1.5), and is a minute older than the answer, so
+    /// that no second change can hide in the same second (section 8.8.2.2).
+    init?(of head: HTTPResponse) {
+        let tags = head.headerFields[values: .eTag]
+        if !tags.isEmpty {
+            guard let tag = tags.first, tags.count == 1, Self.isStrong(tag) else { return nil }
+            self = .entityTag(tag)
+            return
+        }
+        let dates = head.headerFields[values: .lastModified]
+        guard dates.count == 1, let date = head.headerFields[.date],
+            let answered = HTTPDate.seconds(of: date, now: 0), let modified = HTTPDate.seconds(of: dates[0], now: 0),
+            answered - modified >= 60
+        else { return nil }
+        self = .lastModified(dates[0])
+    }
+
+    /// What `If-Range` says.
+    var text: String {
+        switch self {
+        case .entityTag(let text), .lastModified(let text): text
+        }
+    }
+
+    /// Whether an answer is about the same version. One that says nothing is not: a server that overlooks `If-Range`
+    /// could give a part of another.
+    func isConfirmed(by head: HTTPResponse) -> Bool {
+        switch self {
+        case .entityTag(let tag): head.headerFields[values: .eTag] == [tag]
+        case .lastModified(let date):
+            head.headerFields[values: .lastModified] == [date] && head.headerFields[.eTag] == nil
+        }
+    }
+
+    /// `DQUOTE *etagc DQUOTE` (section 8.8.3).
+    private static func isStrong(_ tag: String) -> Bool {
+        let bytes = tag.utf8
+        guard bytes.count >= 2, bytes.first == 0x22, bytes.last == 0x22 else { return false }
+        return bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || ($0 >= 0x23 && $0 != 0x7F) }
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+import UplinkHTTP
+
+/// A download that has been started: its outcome, its deadline and its progress. Every method from any thread.
+final class DownloadCore: Sendable {
+    private struct State {
+        var life = DownloadLife()
+        var story: DownloadStory
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        var work: Task<Void, Never>?
+        var alarms: [Task<Void, Never>] = []
+    }
+
+    let clock: HTTPClientClock
+    let deadline: Duration?
+    let board: UpdateBoard<DownloadProgress>
+    private let state: Locked<State>
+
+    /// How long work that was cancelled may take to tidy up before the outcome is told without it: a disk that does not
+    /// answer cannot be cancelled.
+    static let grace = Duration.seconds(1)
+
+    init(clock: HTTPClientClock, within limit: Duration) {
+        self.clock = clock
+        let start = clock.now()
+        // Beyond 292 years there is no limit.
+        deadline = limit < .nanoseconds(Int64.max) ? start + max(.zero, limit) : nil
+        let story = DownloadStory(deadline: deadline)
+        state = Locked(State(story: story))
+        board = UpdateBoard(story.snapshot(at: start))
+    }
+
+    /// What is left until the deadline; nil without one.
+    var remaining: Duration? { deadline.map { max(.zero, $0 - clock.now()) } }
+
+    /// Why the download ends before it is whole, if it does.
+    var cause: DownloadLife.Cause? { state.withLock { $0.life.cause } }
+
+    // MARK: Beginning and end
+
+    /// Starts the work, and the deadline over it.
+    func start(_ work: @escaping @Sendable () async throws -> DownloadedFile) {
+        let task = Task(name: "download") {
+            let outcome: DownloadLife.Outcome
+            do {
+                outcome = .success(try await work())
+            } catch {
+                outcome = .failure(error)
+            }
+            self.settle { $0.ended(outcome) }
+        }
+        let alarm = deadline.map { deadline in
+            Task(name: "download's deadline") {
+                guard (try? await self.clock.sleep(deadline - self.clock.now())) != nil else { return }
+                self.end(.deadline)
+            }
+        }
+        let isOver = state.withLock { state in
+            // The work may have ended by now, or have been cancelled.
+            if state.life.outcome != nil { return true }
+            state.work = task
+            if let alarm { state.alarms.append(alarm) }
+            return false
+        }
+        if isOver { alarm?.cancel() }
+        if cause != nil { task.cancel() }
+    }
+
+    /// Ends the download before it is whole; does nothing when it is too late for that.
+    func end(_ cause: DownloadLife.Cause) {
+        let (ends, work) = state.withLock { ($0.life.end(cause), $0.work) }
+        guard ends else { return }
+        work?.cancel()
+        let alarm = Task(name: "download's grace") {
+            guard (try? await self.clock.sleep(Self.grace)) != nil else { return }
+            let error = self.error(for: cause, after: nil)
+            self.settle { $0.abandoned(error) }
+        }
+        let isOver = state.withLock { state in
+            if state.life.outcome == nil { state.alarms.append(alarm) }
+            return state.life.outcome != nil
+        }
+        if isOver { alarm.cancel() }
+    }
+
+    /// Whether the file may be given its name now; after a yes it cannot be cancelled any more.
+    func mayName() -> Bool { state.withLock { $0.life.name() } }
+
+    /// What a download that ends early throws.
+    func error(for cause: DownloadLife.Cause, after error: (any Error)?) -> any Error {
+        guard cause == .deadline else { return CancellationError() }
+        let progress = currentProgress
+        let bytes = "\(progress.receivedBytes) of \(progress.totalBytes.map(String.init) ?? "unknown") bytes"
+        let trouble = progress.trouble.map { "; the last trouble: \($0)" } ?? ""
+        return DownloadError(
+            .deadlineExceeded,
+            message:
+                "the download was not whole in time: \(bytes)\(trouble); allow more time, or download again to go on",
+            underlyingError: error is CancellationError ? nil : error)
+    }
+
+    private func settle(_ change: (inout DownloadLife) -> Bool) {
+        let now = clock.now()
+        let ending = state.withLock { state -> Ending? in
+            guard change(&state.life), let outcome = state.life.outcome else { return nil }
+            if case .success = outcome {
+                state.story.enter(.finished, at: now)
+            } else {
+                state.story.enter(.failed, at: now)
+            }
+            defer { (state.waiters, state.alarms, state.work) = ([], [], nil) }
+            return Ending(waiters: state.waiters, alarms: state.alarms, progress: state.story.post(at: now))
+        }
+        guard let ending else { return }
+        for alarm in ending.alarms { alarm.cancel() }
+        board.post(ending.progress, finishes: true)
+        for waiter in ending.waiters { waiter.resume() }
+    }
+
+    /// What is done outside of the lock when there is an outcome.
+    private struct Ending {
+        let waiters: [CheckedContinuation<Void, Never>]
+        let alarms: [Task<Void, Never>]
+        let progress: DownloadProgress
+    }
+
+    /// The outcome, as soon as there is one.
+    func outcome() async -> DownloadLife.Outcome {
+        while true {
+            if let outcome = state.withLock({ $0.life.outcome }) { return outcome }
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.life.outcome == nil { state.waiters.append(continuation) }
+                    return state.life.outcome != nil
+                }
+                if isOver { continuation.resume() }
+            }
+        }
+    }
+
+    // MARK: Progress
+
+    /// How it goes as of now.
+    var currentProgress: DownloadProgress {
+        let now = clock.now()
+        return state.withLock { $0.story.snapshot(at: now) }
+    }
+
+    /// Changes the story, which is told with the next change that is worth it.
+    func note(_ change: (inout DownloadStory) -> Void) { state.withLock { change(&$0.story) } }
+
+    /// Changes the story and tells it.
+    func tell(_ change: (inout DownloadStory, _ now: Duration) -> Void) {
+        let now = clock.now()
+        let progress = state.withLock { state in
+            change(&state.story, now)
+            return state.story.post(at: now)
+        }
+        board.post(progress)
+    }
+
+    /// Changes the story and tells it where the change is worth it.
+    func tell(if change: (inout DownloadStory, _ now: Duration) -> Bool) {
+        let now = clock.now()
+        let progress = state.withLock { state in change(&state.story, now) ? state.story.post(at: now) : nil }
+        if let progress { board.post(progress) }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+import UplinkHTTP
+
+/// The network as a download sees it: it waits for it before each attempt, hears when it is lost, and rests between
+/// attempts.
+struct DownloadNetwork: Sendable {
+    /// Nil where no monitor is asked.
+    private let requirement: NetworkRequirement?
+    private let monitor: any NetworkMonitor
+    private let performer: NetworkOperationPerformer
+    private let clock: HTTPClientClock
+
+    init(_ options: DownloadOptions, clock: HTTPClientClock) {
+        (requirement, monitor, self.clock) = (options.requirement, options.monitor, clock)
+        performer = Self.performer(options.monitor, options.clock)
+    }
+
+    private static func performer<C: Clock>(_ monitor: any NetworkMonitor, _ clock: C) -> NetworkOperationPerformer
+    where C.Duration == Duration {
+        NetworkOperationPerformer(monitor: monitor, clock: clock)
+    }
+
+    /// Runs an attempt when the network is there, and cancels it when the network is lost. The download's own deadline
+    /// ends the wait.
+    ///
+    /// - Throws: `NetworkOperationError` with the code `networkLost`, or what the attempt throws.
+    func attempt<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        guard let requirement else { return try await body() }
+        return try await performer.perform(
+            within: .seconds(Int64.max), requiring: requirement, onLoss: .cancel, operation: body)
+    }
+
+    /// Tells what the network lacks, nil when it lacks nothing, until the task is cancelled.
+    func watch(_ tell: @Sendable (_ lacking: String?) -> Void) async {
+        guard let requirement else { return }
+        do {
+            for try await path in monitor.paths {
+                let isEnough = requirement.isSatisfied(by: path)
+                tell(isEnough ? nil : "the network (\(requirement)) is away: the path is \(path)")
+            }
+        } catch {
+            // The performer meets the same error, and its word counts.
+        }
+    }
+
+    /// How often the path has changed; nil while it is not known.
+    var generation: UInt64? { requirement == nil ? nil : monitor.currentPath?.generation }
+
+    /// Sleeps, but no longer than until the path is another than it was in that generation: what failed over the old one
+    /// may succeed over the new one.
+    func rest(for pause: Duration, since generation: UInt64?) async throws {
+        guard pause > .zero else { return }
+        guard requirement != nil else { return try await clock.sleep(pause) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await clock.sleep(pause) }
+            group.addTask {
+                if await hasChanged(since: generation) { return }
+                // The monitor has ended; the pause has not.
+                try await clock.sleep(pause)
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// True as soon as the path has changed; false when the monitor ends.
+    private func hasChanged(since generation: UInt64?) async -> Bool {
+        var known = generation
+        do {
+            for try await path in monitor.paths {
+                if let known, path.generation != known { return true }
+                known = path.generation
+            }
+        } catch {}
+        return false
+    }
+}

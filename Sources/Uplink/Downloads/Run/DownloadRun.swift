@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import SystemPackage
+import UplinkCore
+import UplinkEventLoop
+import UplinkHTTP
+
+/// The work of a download: carries out what its machine decides.
+///
+/// One thing after the other, though in several tasks: the machine is behind a lock for the compiler's sake.
+final class DownloadRun: Sendable {
+    private let client: HTTPClient
+    private let request: HTTPRequest
+    private let url: String
+    private let target: FilePath
+    private let options: DownloadOptions
+    private let core: DownloadCore
+    private let network: DownloadNetwork
+    private let machine: Locked<DownloadMachine>
+    /// The answer that bytes came from last.
+    private let lastResponse = Locked<(head: HTTPResponse?, url: String)>((nil, ""))
+
+    init(
+        _ client: HTTPClient, _ request: HTTPRequest, to target: FilePath, options: DownloadOptions,
+        core: DownloadCore
+    ) throws(DownloadError) {
+        try options.check(request)
+        (self.client, self.target, self.options, self.core) = (client, target, options, core)
+        self.request = request
+        url = request.downloadURL
+        network = DownloadNetwork(options, clock: core.clock)
+        machine = Locked(DownloadMachine(url: url, limits: DownloadLimits(options)))
+    }
+
+    /// All of it: from opening the file to giving it its name.
+    func run() async throws -> DownloadedFile {
+        let file = try await Self.offLoop { [target, url, options] in
+            try PartialFile(for: target, url: url, options: options)
+        }
+        let writer = PartialWriter(file)
+        let watch = Task(name: "download's network") { [network, core] in
+            await network.watch { lacking in core.tell(if: { story, _ in story.sees(lacking: lacking) }) }
+        }
+        defer { watch.cancel() }
+        do {
+            try await adopt(file)
+            try await receive(into: writer)
+            return try await finish(file)
+        } catch {
+            throw await conclude(error, writer)
+        }
+    }
+
+    // MARK: Before
+
+    /// Takes over what an earlier run has left.
+    private func adopt(_ file: PartialFile) async throws {
+        guard options.resumes, let (version, bytes) = try await Self.offLoop({ file.found() }),
+            decide({ machine, _ in machine.found(version, bytes: bytes) })
+        else { return }
+        try await Self.offLoop { try file.adopt(version, bytes: bytes) }
+        var offset: Int64 = 0
+        while true {
+            try Task.checkCancellation()
+            let count = try await Self.offLoop { [offset] in try file.digest(from: offset, upTo: 16 << 20) }
+            if count == 0 { return }
+            offset += Int64(count)
+        }
+    }
+
+    // MARK: Attempts
+
+    /// Makes attempts until all bytes are there.
+    private func receive(into writer: PartialWriter) async throws {
+        while true {
+            core.tell { story, now in story.enter(.waitingForNetwork, at: now) }
+            let generation = Locked<UInt64?>(nil)
+            let step: DownloadMachine.Step
+            do {
+                step = try await network.attempt {
+                    generation.withLock { $0 = self.network.generation }
+                    return try await self.attempt(into: writer)
+                }
+            } catch {
+                try await writer.drain()
+                if core.cause != nil { throw error }
+                step = decide { $0.failed(.init(error), remaining: $1) }
+            }
+            switch step {
+            case .complete: return
+            case .fail(let error): throw error
+            case .again(let pause, let reason):
+                core.tell { story, now in
+                    if pause > .zero {
+                        story.pause(for: pause, because: reason, at: now)
+                    } else {
+                        story.stumble(because: reason)
+                    }
+                }
+                try await network.rest(for: pause, since: generation.withLock { $0 })
+            }
+        }
+    }
+
+    /// Asks once, and reads the answer to its end.
+    private func attempt(into writer: PartialWriter) async throws -> DownloadMachine.Step {
+        let plan = decide { machine, _ in machine.ask() }
+        core.tell { story, now in story.enter(plan == .whole ? .connecting : .resuming, at: now) }
+        let response = try await client.execute(request(for: plan), options: attemptOptions)
+        let answer = DownloadAnswer(response)
+        switch decide({ $0.answered(answer, remaining: $1) }) {
+        case .leave(let step):
+            await response.body.discardIfShort()
+            return step
+        case .begin(let version): try await Self.offLoop { try writer.file.begin(version) }
+        case .append(let version): try await Self.offLoop { try writer.file.goOn(version) }
+        }
+        lastResponse.withLock { $0 = (response.head, response.url) }
+        core.tell { story, now in story.enter(.receiving, at: now) }
+        return try await read(response.body, into: writer)
+    }
+
+    private func read(_ body: HTTPBody, into writer: PartialWriter) async throws -> DownloadMachine.Step {
+        var iterator = body.makeAsyncIterator()
+        while let chunk = try await iterator.next() {
+            let step = decide { $0.received(chunk.count, remaining: $1) }
+            if let step {
+                try await writer.drain()
+                return step
+            }
+            try await writer.write(chunk)
+            core.tell(if: { story, now in story.receive(chunk.count, at: now) })
+        }
+        try await writer.drain()
+        return decide { $0.bodyEnded(remaining: $1) }
+    }
+
+    private func request(for plan: DownloadMachine.Plan) -> HTTPRequest {
+        var request = request
+        // What is asked for is the file itself, so that offsets mean the same each time.
+        request.headerFields[.acceptEncoding] = "identity"
+        switch plan {
+        case .whole: break
+        case .rest(let offset, let validator):
+            request.headerFields[.range] = "bytes=\(offset)-"
+            request.headerFields[.ifRange] = validator.text
+        }
+        return request
+    }
+
+    private var attemptOptions: HTTPRequestOptions {
+        var attempt = options.request
+        attempt.events = nil
+        attempt.retry = .never
+        var timeouts = attempt.timeouts ?? client.configuration.timeouts
+        timeouts.total = nil
+        attempt.timeouts = timeouts
+        return attempt
+    }
+
+    // MARK: After
+
+    /// Checks the whole, and gives it its name.
+    private func finish(_ file: PartialFile) async throws -> DownloadedFile {
+        core.tell { story, now in story.enter(.verifying, at: now) }
+        let digest = try await Self.offLoop { try file.complete() }
+        let machine = machine.withLock { $0 }
+        if let objection = machine.objection(toDigest: digest, expected: options.checksum?.expected) { throw objection }
+        try await Self.offLoop { [core, options] in
+            guard core.mayName() else { throw CancellationError() }
+            try file.giveName(replacing: options.replacesExisting)
+        }
+        let (head, answeredURL) = lastResponse.withLock { $0 }
+        return DownloadedFile(
+            path: target, byteCount: file.size, transferredBytes: machine.transferred,
+            url: answeredURL.isEmpty ? url : answeredURL, head: head, checksum: digest, attempts: machine.attempts,
+            resumptions: machine.resumptions, restarts: machine.restarts)
+    }
+
+    /// Lets go of the file, and says what is thrown.
+    private func conclude(_ error: any Error, _ writer: PartialWriter) async -> any Error {
+        try? await writer.drain()
+        let error = core.cause.map { core.error(for: $0, after: error) } ?? error
+        let isWorthKeeping = options.resumes && machine.withLock { $0.isWorthKeeping(after: error) }
+        let kept = try? await Self.offLoop { writer.file.abandon(keeping: isWorthKeeping) }
+        guard var failure = error as? DownloadError else { return error }
+        failure.keptBytes = kept ?? 0
+        return failure
+    }
+
+    /// Asks the machine, and notes its numbers.
+    private func decide<Decision: Sendable>(
+        _ question: (inout DownloadMachine, _ remaining: Duration?) -> Decision
+    ) -> Decision {
+        let remaining = core.remaining
+        let (decision, numbers) = machine.withLock { (question(&$0, remaining), $0) }
+        core.note { $0.count(numbers) }
+        return decision
+    }
+
+    /// Runs what may block where that holds nobody up. Not cancelled with the task.
+    private static func offLoop<Result: Sendable>(
+        _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await EventLoop.shared.offLoop(work)
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// What a download is doing, as it is told to people: pure.
+struct DownloadStory: Sendable {
+    private var phase = DownloadProgress.Phase.preparing
+    private var progress = DownloadProgress()
+    private var meter = RateMeter()
+    private var pauseEnd: Duration?
+    private var trouble: String?
+    /// What the network lacks, while it lacks something.
+    private var networkTrouble: String?
+    private var lastPost: Duration?
+    private let deadline: Duration?
+
+    /// Bytes alone are told no more often than this.
+    static let interval = Duration.milliseconds(100)
+
+    init(deadline: Duration?) { self.deadline = deadline }
+
+    /// The download does something else now.
+    mutating func enter(_ phase: DownloadProgress.Phase, at now: Duration) {
+        self.phase = phase
+        pauseEnd = nil
+        if phase == .receiving { meter.start(at: now) }
+        if phase == .finished { trouble = nil }
+    }
+
+    mutating func pause(for pause: Duration, because reason: String, at now: Duration) {
+        enter(.pausing, at: now)
+        pauseEnd = now + pause
+        trouble = reason
+    }
+
+    /// An attempt has ended without all bytes.
+    mutating func stumble(because reason: String) { trouble = reason }
+
+    /// What the network is like. True when that is to be told.
+    mutating func sees(lacking: String?) -> Bool {
+        defer { networkTrouble = lacking }
+        return networkTrouble != lacking
+    }
+
+    /// The machine's numbers have changed.
+    mutating func count(_ machine: DownloadMachine) {
+        progress.receivedBytes = machine.received
+        progress.totalBytes = machine.version?.length ?? machine.limits.expectedSize
+        progress.attempt = machine.attempts
+        progress.resumptions = machine.resumptions
+        progress.restarts = machine.restarts
+    }
+
+    /// Bytes have come. True when that is to be told.
+    mutating func receive(_ count: Int, at now: Duration) -> Bool {
+        trouble = nil
+        meter.add(count, at: now)
+        return lastPost.map { now - $0 >= Self.interval } ?? true
+    }
+
+    /// All of it, as of now, to be put up.
+    mutating func post(at now: Duration) -> DownloadProgress {
+        lastPost = now
+        return snapshot(at: now)
+    }
+
+    /// All of it, as of now.
+    func snapshot(at now: Duration) -> DownloadProgress {
+        var snapshot = progress
+        snapshot.phase = phase
+        snapshot.remaining = deadline.map { max(.zero, $0 - now) }
+        snapshot.pause = pauseEnd.map { max(.zero, $0 - now) }
+        snapshot.trouble = trouble
+        switch phase {
+        case .receiving:
+            snapshot.bytesPerSecond = meter.rate(at: now)
+            if let total = snapshot.totalBytes, snapshot.bytesPerSecond >= 1 {
+                let seconds = Double(total - snapshot.receivedBytes) / snapshot.bytesPerSecond
+                if seconds >= 0, seconds < 1e9 { snapshot.timeLeft = .seconds(seconds) }
+            }
+        case .waitingForNetwork:
+            if let networkTrouble {
+                snapshot.trouble = networkTrouble
+            } else {
+                // Nothing is known to be wrong: the attempt is about to begin.
+                snapshot.phase = snapshot.receivedBytes > 0 ? .resuming : .connecting
+            }
+        case .preparing, .pausing, .connecting, .resuming, .verifying, .finished, .failed: break
+        }
+        return snapshot
+    }
+}

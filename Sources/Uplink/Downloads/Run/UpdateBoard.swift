@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// The newest value, and who waits for a newer one. Every method from any thread.
+///
+/// A reader keeps the number of what it has seen, so that nothing is kept for one that is slow or gone.
+final class UpdateBoard<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value
+        var number: UInt64 = 1
+        var isFinished = false
+        var lastReader: UInt64 = 0
+        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+
+        mutating func wakeAll() -> [CheckedContinuation<Void, Never>] {
+            defer { waiters.removeAll() }
+            return Array(waiters.values)
+        }
+    }
+
+    /// What a reader finds.
+    enum Finding: Sendable {
+        /// A value it has not seen, and its number.
+        case value(Value, number: UInt64)
+        /// There will be no more.
+        case end
+        /// Nothing yet.
+        case nothing
+    }
+
+    private let state: Locked<State>
+
+    init(_ value: Value) { state = Locked(State(value: value)) }
+
+    var value: Value { state.withLock { $0.value } }
+
+    /// Puts up a newer value. The last one `finishes` the board.
+    func post(_ value: Value, finishes: Bool = false) {
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            guard !state.isFinished else { return [] }
+            state.value = value
+            state.number += 1
+            state.isFinished = finishes
+            return state.wakeAll()
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// The newest value, if its number is above `number`.
+    func look(after number: UInt64) -> Finding {
+        state.withLock { state in
+            if state.number > number { return .value(state.value, number: state.number) }
+            return state.isFinished ? .end : .nothing
+        }
+    }
+
+    /// Returns when there is something above `number`, or the end, or when the task is cancelled.
+    func wait(after number: UInt64) async {
+        let reader = state.withLock { state in
+            state.lastReader += 1
+            return state.lastReader
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    // The handler may have run by now, and found nobody.
+                    guard state.number <= number, !state.isFinished, !Task.isCancelled else { return true }
+                    state.waiters[reader] = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: reader) }?.resume()
+        }
+    }
+
+    /// The next value for a reader; nil at the end, and when the task is cancelled.
+    func next(after number: inout UInt64) async -> Value? {
+        while !Task.isCancelled {
+            switch look(after: number) {
+            case .value(let value, let newest):
+                number = newest
+                return value
+            case .end: return nil
+            case .nothing: await wait(after: number)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import Testing
+import UplinkHTTP
+
+@testable import Uplink
+
+/// Answers that are not believed: each makes the machine forget what it has and ask for the whole, never append.
+@Suite(.timeLimit(.minutes(1)))
+struct DownloadDistrustTests {
+    /// An answer to a request for the bytes from 400 on, of 1000, of version `v1`.
+    struct Lie: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let answer: DownloadAnswer
+
+        init(_ name: String, _ answer: DownloadAnswer) { (testDescription, self.answer) = (name, answer) }
+    }
+
+    static let lies: [Lie] = [
+        Lie("starts elsewhere", answer(206, length: 601, range: "bytes 399-999/1000")),
+        Lie("starts at zero", answer(206, length: 1000, range: "bytes 0-999/1000")),
+        Lie("has no Content-Range", answer(206, length: 600)),
+        Lie("has one that cannot be read", answer(206, length: 600, range: "bytes 400-/1000")),
+        Lie("has another unit", answer(206, length: 600, range: "lines 400-999/1000")),
+        Lie("has ends that contradict each other", answer(206, length: 600, range: "bytes 400-300/1000")),
+        Lie("ends beyond the end", answer(206, length: 601, range: "bytes 400-1000/1000")),
+        Lie("has grown", answer(206, length: 1600, range: "bytes 400-1999/2000")),
+        Lie("has shrunk", answer(206, length: 100, range: "bytes 400-499/500")),
+        Lie("is longer than its range", answer(206, length: 700, range: "bytes 400-999/1000")),
+        Lie("is shorter than its range", answer(206, length: 500, range: "bytes 400-999/1000")),
+        Lie("is another version", answer(206, tag: "\"v2\"", length: 600, range: "bytes 400-999/1000")),
+        Lie("is a weak version", answer(206, tag: "W/\"v1\"", length: 600, range: "bytes 400-999/1000")),
+        Lie("says nothing of its version", answer(206, tag: nil, length: 600, range: "bytes 400-999/1000")),
+        Lie(
+            "has parts",
+            answer(
+                206, length: 600, range: "bytes 400-999/1000",
+                fields: [.contentType: "Multipart/ByteRanges; boundary=x"])),
+        Lie(
+            "comes from elsewhere",
+            answer(206, length: 600, range: "bytes 400-999/1000", url: "https://mirror.example.org/disk.iso")),
+        Lie("416: has shrunk", answer(416, tag: nil, length: 0, range: "bytes */300")),
+        Lie("416: says that nothing is missing", answer(416, tag: nil, length: 0, range: "bytes */1000")),
+        Lie("416: says nothing", answer(416, tag: nil, length: 0)),
+        Lie("412", answer(412, length: 0)),
+        Lie("200: is suddenly empty", answer(200, tag: "\"v2\"", length: 0)),
+    ]
+
+    @Test(arguments: lies)
+    func aLieIsNotAppended(lie: Lie) {
+        var machine = DownloadMachine.interrupted()
+        _ = machine.ask()
+        #expect(machine.answered(lie.answer, remaining: nil).step?.pause == .zero)
+        #expect((machine.received, machine.restarts) == (0, 1))
+        #expect(machine.ask() == .whole)
+    }
+
+    @Test func aWholeThatIsAnotherVersionsIsNot() {
+        var machine = machine()
+        let version = ResourceVersion(validator: .entityTag("\"v1\""), length: 1000, place: Fingerprint.of(machineURL))
+        _ = machine.found(version, bytes: 1000)
+        _ = machine.ask()
+        let other = answer(416, tag: "\"v2\"", length: 0, range: "bytes */1000")
+        #expect(machine.answered(other, remaining: nil).step?.pause == .zero)
+        #expect(machine.ask() == .whole)
+    }
+
+    @Test func aPartTooManyIsCutOff() {
+        var machine = DownloadMachine.interrupted()
+        _ = machine.ask()
+        _ = machine.answered(answer(206, range: "bytes 400-999/1000"), remaining: nil)  // chunks
+        #expect(machine.received(600, remaining: nil) == nil)
+        #expect(machine.received(1, remaining: nil)?.pause == .zero)
+        #expect((machine.received, machine.restarts) == (0, 1))
+    }
+
+    @Test func aPartThatEndsEarlyIsNotWhole() {
+        var machine = DownloadMachine.interrupted()
+        _ = machine.ask()
+        _ = machine.answered(answer(206, range: "bytes 400-999/1000"), remaining: nil)
+        _ = machine.received(599, remaining: nil)
+        #expect(machine.bodyEnded(remaining: nil).pause != nil)
+        #expect(machine.ask() == .rest(from: 999, ifStill: .entityTag("\"v1\"")))
+    }
+
+    @Test func aPartThatNobodyAskedForIsAnError() {
+        var machine = machine()
+        _ = machine.ask()
+        let error = machine.answered(answer(206, length: 1000, range: "bytes 0-999/1000"), remaining: nil).step?.error
+        #expect(error?.code == .unexpectedStatus)
+        #expect(error?.status == 206)
+    }
+
+    @Test func aServerThatAlwaysLiesEndsIt() {
+        var machine = DownloadMachine.interrupted { $0.maximumRestarts = 3 }
+        var pauses: [Duration] = []
+        while true {
+            guard case .rest = machine.ask() else {
+                _ = machine.answered(answer(200, length: 1000), remaining: nil)
+                _ = machine.received(400, remaining: nil)
+                _ = machine.failed(.networkLost(""), remaining: nil)
+                continue
+            }
+            let step = machine.answered(answer(206, length: 1000, range: "bytes 0-999/1000"), remaining: nil).step
+            guard let pause = step?.pause else {
+                #expect(step?.error?.code == .tooManyRestarts)
+                break
+            }
+            pauses.append(pause)
+        }
+        #expect(pauses.count == 3)
+        #expect(pauses[0] == .zero && pauses[1] > .zero)
+        #expect(machine.state == .failed)
+    }
+
+    @Test func aServerThatGivesNoPartsEndsItInTheEnd() {
+        var machine = DownloadMachine.interrupted { $0.maximumRestarts = 1 }
+        _ = machine.ask()
+        #expect(machine.answered(answer(200, length: 1000), remaining: nil).isBegin)
+        _ = machine.received(100, remaining: nil)
+        _ = machine.failed(.networkLost(""), remaining: nil)
+        _ = machine.ask()
+        #expect(machine.answered(answer(200, length: 1000), remaining: nil).step?.error?.code == .tooManyRestarts)
+    }
+
+    @Test func aBodyWithoutAnEndIsRefusedUnlessSomethingElseTells() {
+        func verdict(_ change: (inout DownloadOptions) -> Void = { _ in }) -> DownloadMachine.Verdict {
+            var machine = machine(change)
+            _ = machine.ask()
+            return machine.answered(answer(200, framed: false), remaining: nil)
+        }
+        #expect(verdict().step?.error?.code == .unframedBody)
+        #expect(verdict { $0.acceptsUnframedBodies = true }.isBegin)
+        #expect(verdict { $0.expectedSize = 7 }.isBegin)
+        #expect(verdict { $0.checksum = .sha256(expecting: [1]) }.isBegin)
+        #expect(verdict { $0.checksum = .sha256() }.step?.error?.code == .unframedBody)
+    }
+}

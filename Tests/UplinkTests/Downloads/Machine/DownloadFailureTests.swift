@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import Testing
+import UplinkCore
+import UplinkHTTP
+
+@testable import Uplink
+
+/// When there is another attempt, and when there is not.
+@Suite(.timeLimit(.minutes(1)))
+struct DownloadFailureTests {
+    private let reset = HTTPClientError(
+        .connectionReset, phase: .body, requestDisposition: .responseStarted, message: "the connection broke")
+
+    private func asked(_ change: (inout DownloadOptions) -> Void = { _ in }) -> DownloadMachine {
+        var machine = machine(change)
+        _ = machine.ask()
+        return machine
+    }
+
+    @Test func pausesDoubleUpToAMaximum() {
+        var machine = asked()
+        let pauses = (0..<10).map { _ in
+            let pause = machine.failed(.passing(reset), remaining: nil).pause
+            _ = machine.ask()
+            return pause
+        }
+        #expect(
+            pauses == [250, 500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000].map { Duration.milliseconds($0) })
+    }
+
+    @Test func chanceTakesUpToHalfOfAPause() {
+        var backOff = DownloadBackOff()
+        for (chance, pause) in [(0.0, 125), (0.5, 187.5), (1, 250), (.nan, 250), (-3, 125), (7, 250)] {
+            backOff.random = { chance }
+            #expect(backOff.pause(after: 1, remaining: nil) == .milliseconds(pause))
+        }
+    }
+
+    @Test func noPauseTakesMoreThanHalfOfWhatIsLeft() {
+        var machine = asked()
+        #expect(machine.failed(.passing(reset), remaining: .milliseconds(300)).pause == .milliseconds(150))
+        #expect(machine.failed(.passing(reset), remaining: .zero).pause == .zero)
+    }
+
+    @Test func aNewByteMakesTheFailuresForgotten() {
+        var machine = asked()
+        for _ in 0..<5 {
+            _ = machine.failed(.passing(reset), remaining: nil)
+            _ = machine.ask()
+        }
+        _ = machine.answered(answer(200, length: 1000), remaining: nil)
+        _ = machine.received(1, remaining: nil)
+        #expect(machine.failed(.passing(reset), remaining: nil).pause == .milliseconds(250))
+    }
+
+    @Test func afterALossThereIsNoPauseButALossWithoutProgressHasOne() {
+        var machine = asked()
+        #expect(machine.failed(.networkLost("lost"), remaining: nil).pause == .zero)
+        _ = machine.ask()
+        #expect(machine.failed(.networkLost("lost"), remaining: nil).pause == .milliseconds(500))
+    }
+
+    @Test func failuresInARowCanBeLimited() {
+        var machine = asked { $0.backOff.maximumFailures = 2 }
+        for _ in 0..<2 {
+            #expect(machine.failed(.passing(reset), remaining: nil).pause != nil)
+            _ = machine.ask()
+        }
+        let error = machine.failed(.passing(reset), remaining: nil).error
+        #expect(error?.code == .tooManyFailures)
+        #expect((error?.underlyingError as? HTTPClientError)?.code == .connectionReset)
+    }
+
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599])
+    func somePassingStatusesAreTriedAgain(status: Int) {
+        var machine = DownloadMachine.interrupted()
+        _ = machine.ask()
+        #expect(machine.answered(answer(status, length: 0), remaining: nil).step?.pause != nil)
+        #expect(machine.ask() == .rest(from: 400, ifStill: .entityTag("\"v1\"")))  // nothing is forgotten
+    }
+
+    @Test(arguments: [201, 204, 206, 300, 304, 400, 401, 403, 404, 410, 412, 416, 451, 501, 505])
+    func otherStatusesEndItAtOnce(status: Int) {
+        var machine = asked()
+        let error = machine.answered(answer(status, length: 0), remaining: nil).step?.error
+        #expect(error?.code == .unexpectedStatus)
+        #expect(error?.status == status)
+        #expect(machine.state == .failed)
+    }
+
+    @Test func aServersOwnPauseIsKept() {
+        var machine = asked()
+        let busy = answer(503, length: 0, fields: [.retryAfter: "7"])
+        #expect(machine.answered(busy, remaining: .seconds(60)).step?.pause == .seconds(7))
+        _ = machine.ask()
+        let error = machine.answered(busy, remaining: .seconds(7)).step?.error
+        #expect(error?.code == .unexpectedStatus)  // it could not be kept
+        #expect(error?.status == 503)
+    }
+
+    @Test func anUnwantedSizeEndsItAtOnce() {
+        var machine = asked { $0.maximumSize = 999 }
+        #expect(machine.answered(answer(200, length: 1000), remaining: nil).step?.error?.code == .tooLarge)
+        machine = asked { $0.expectedSize = 999 }
+        #expect(machine.answered(answer(200, length: 1000), remaining: nil).step?.error?.code == .sizeMismatch)
+        // Chunks tell it later.
+        machine = asked { $0.maximumSize = 999 }
+        _ = machine.answered(answer(200), remaining: nil)
+        #expect(machine.received(999, remaining: nil) == nil)
+        #expect(machine.received(1, remaining: nil)?.error?.code == .tooLarge)
+        machine = asked { $0.expectedSize = 999 }
+        _ = machine.answered(answer(200), remaining: nil)
+        #expect(machine.received(1000, remaining: nil)?.error?.code == .sizeMismatch)
+        machine = asked { $0.expectedSize = 999 }
+        _ = machine.answered(answer(200), remaining: nil)
+        #expect(machine.received(998, remaining: nil) == nil)
+        #expect(machine.bodyEnded(remaining: nil).error?.code == .sizeMismatch)
+    }
+
+    @Test func aConnectionsEndBeforeTheExpectedSizeIsTriedAgain() {
+        var machine = asked { $0.expectedSize = 999 }
+        _ = machine.answered(answer(200, tag: nil, framed: false), remaining: nil)
+        _ = machine.received(998, remaining: nil)
+        #expect(machine.bodyEnded(remaining: nil).pause != nil)
+    }
+
+    @Test func errorsAreOfThreeKinds() {
+        func kind(_ error: any Error) -> String {
+            switch DownloadMachine.Failure(error) {
+            case .networkLost: "lost"
+            case .passing: "passing"
+            case .lasting(let error): "\(error.code)"
+            }
+        }
+        func http(_ code: HTTPClientError.Code) -> HTTPClientError {
+            HTTPClientError(code, phase: .body, message: "")
+        }
+        #expect(kind(NetworkOperationError(.networkLost, message: "")) == "lost")
+        #expect(kind(NetworkOperationError(.monitorFailed, message: "")) == "networkUnknown")
+        #expect(kind(http(.networkChanged)) == "lost")
+        for code in [
+            HTTPClientError.Code.connectionReset, .truncated, .stallTimeout, .dnsFailed, .emptyReply, .queueFull,
+        ] {
+            #expect(kind(http(code)) == "passing")
+        }
+        for code in [HTTPClientError.Code.certificateExpired, .tooManyRedirects, .closed, .invalidFraming] {
+            #expect(kind(http(code)) == "requestFailed")
+        }
+        #expect(kind(http(.invalidURL)) == "invalidOptions")
+        #expect(kind(DownloadError(.diskFull, message: "")) == "diskFull")
+        #expect(kind(CancellationError()) == "requestFailed")
+    }
+
+    @Test func onlyWhatIsOfUseIsKept() {
+        func keeps(_ machine: DownloadMachine, _ code: DownloadError.Code, status: Int? = nil) -> Bool {
+            var error = DownloadError(code, message: "")
+            error.status = status
+            return machine.isWorthKeeping(after: error)
+        }
+        let machine = DownloadMachine.interrupted()
+        for code in [DownloadError.Code.deadlineExceeded, .diskFull, .tooManyFailures, .requestFailed] {
+            #expect(keeps(machine, code))
+        }
+        #expect(machine.isWorthKeeping(after: CancellationError()))
+        for code in [DownloadError.Code.tooLarge, .sizeMismatch, .checksumMismatch, .tooManyRestarts] {
+            #expect(!keeps(machine, code))
+        }
+        #expect(keeps(machine, .unexpectedStatus, status: 403))
+        #expect(!keeps(machine, .unexpectedStatus, status: 404))
+        #expect(!keeps(.interrupted(tag: "W/\"v1\""), .deadlineExceeded))
+        #expect(!keeps(.interrupted(after: 0), .deadlineExceeded))
+    }
+}
