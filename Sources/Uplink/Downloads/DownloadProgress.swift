@@ -74,7 +74,7 @@ public struct DownloadProgressUpdates: AsyncSequence, Sendable {
     /// One reader. For use by one task at a time.
     public struct Iterator: AsyncIteratorProtocol {
         let board: UpdateBoard<DownloadProgress>
-        var seen: UInt64 = 0
+        var seen: UInt64?
 
         /// The newest state as soon as there is one that has not been seen; nil after the end and when the task is
         /// cancelled.

@@ -55,17 +55,19 @@ struct DownloadProgressTests {
 
     @Test func aBoardKeepsTheNewestValue() async {
         let board = UpdateBoard(1)
-        board.post(2)
-        board.post(3)
-        var seen: UInt64 = 0
-        #expect(await board.next(after: &seen) == 3)
+        var seen: UInt64?
+        #expect(await board.next(after: &seen) == 1)
+        board.post(2, number: 1)
+        board.post(4, number: 3)
+        board.post(3, number: 2)  // overtaken
+        #expect(await board.next(after: &seen) == 4)
         guard case .nothing = board.look(after: seen) else {
             Issue.record("something is left")
             return
         }
-        board.post(4, finishes: true)
-        board.post(5)
-        #expect(await board.next(after: &seen) == 4)
+        board.post(5, number: 4, finishes: true)
+        board.post(6, number: 5)
+        #expect(await board.next(after: &seen) == 5)
         #expect(await board.next(after: &seen) == nil)
     }
 

@@ -10,6 +10,18 @@ final class DownloadCore: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
         var work: Task<Void, Never>?
         var alarms: [Task<Void, Never>] = []
+        var posts: UInt64 = 0
+
+        /// What is told now, numbered while the lock is held, so that nothing older overtakes it on its way to the board.
+        mutating func post(at now: Duration) -> Post {
+            posts += 1
+            return Post(progress: story.post(at: now), number: posts)
+        }
+    }
+
+    private struct Post {
+        let progress: DownloadProgress
+        let number: UInt64
     }
 
     let clock: HTTPClientClock
@@ -110,11 +122,11 @@ final class DownloadCore: Sendable {
                 state.story.enter(.failed, at: now)
             }
             defer { (state.waiters, state.alarms, state.work) = ([], [], nil) }
-            return Ending(waiters: state.waiters, alarms: state.alarms, progress: state.story.post(at: now))
+            return Ending(waiters: state.waiters, alarms: state.alarms, post: state.post(at: now))
         }
         guard let ending else { return }
         for alarm in ending.alarms { alarm.cancel() }
-        board.post(ending.progress, finishes: true)
+        board.post(ending.post.progress, number: ending.post.number, finishes: true)
         for waiter in ending.waiters { waiter.resume() }
     }
 
@@ -122,7 +134,7 @@ final class DownloadCore: Sendable {
     private struct Ending {
         let waiters: [CheckedContinuation<Void, Never>]
         let alarms: [Task<Void, Never>]
-        let progress: DownloadProgress
+        let post: Post
     }
 
     /// The outcome, as soon as there is one.
@@ -153,17 +165,17 @@ final class DownloadCore: Sendable {
     /// Changes the story and tells it.
     func tell(_ change: (inout DownloadStory, _ now: Duration) -> Void) {
         let now = clock.now()
-        let progress = state.withLock { state in
+        let post = state.withLock { state in
             change(&state.story, now)
-            return state.story.post(at: now)
+            return state.post(at: now)
         }
-        board.post(progress)
+        board.post(post.progress, number: post.number)
     }
 
     /// Changes the story and tells it where the change is worth it.
     func tell(if change: (inout DownloadStory, _ now: Duration) -> Bool) {
         let now = clock.now()
-        let progress = state.withLock { state in change(&state.story, now) ? state.story.post(at: now) : nil }
-        if let progress { board.post(progress) }
+        let post = state.withLock { state in change(&state.story, now) ? state.post(at: now) : nil }
+        if let post { board.post(post.progress, number: post.number) }
     }
 }

@@ -7,7 +7,7 @@ import UplinkCore
 final class UpdateBoard<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
-        var number: UInt64 = 1
+        var number: UInt64 = 0
         var isFinished = false
         var lastReader: UInt64 = 0
         var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -34,28 +34,29 @@ final class UpdateBoard<Value: Sendable>: Sendable {
 
     var value: Value { state.withLock { $0.value } }
 
-    /// Puts up a newer value. The last one `finishes` the board.
-    func post(_ value: Value, finishes: Bool = false) {
+    /// Puts up a value, unless a newer one has overtaken it. The last one `finishes` the board.
+    ///
+    /// - Parameter number: Grows with each value, from 1 on.
+    func post(_ value: Value, number: UInt64, finishes: Bool = false) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            guard !state.isFinished else { return [] }
-            state.value = value
-            state.number += 1
+            guard !state.isFinished, number > state.number else { return [] }
+            (state.value, state.number) = (value, number)
             state.isFinished = finishes
             return state.wakeAll()
         }
         for waiter in waiters { waiter.resume() }
     }
 
-    /// The newest value, if its number is above `number`.
-    func look(after number: UInt64) -> Finding {
+    /// The newest value, if its number is above `number`, or nothing has been seen.
+    func look(after number: UInt64?) -> Finding {
         state.withLock { state in
-            if state.number > number { return .value(state.value, number: state.number) }
+            if number.map({ state.number > $0 }) ?? true { return .value(state.value, number: state.number) }
             return state.isFinished ? .end : .nothing
         }
     }
 
     /// Returns when there is something above `number`, or the end, or when the task is cancelled.
-    func wait(after number: UInt64) async {
+    private func wait(after number: UInt64) async {
         let reader = state.withLock { state in
             state.lastReader += 1
             return state.lastReader
@@ -76,14 +77,14 @@ final class UpdateBoard<Value: Sendable>: Sendable {
     }
 
     /// The next value for a reader; nil at the end, and when the task is cancelled.
-    func next(after number: inout UInt64) async -> Value? {
+    func next(after number: inout UInt64?) async -> Value? {
         while !Task.isCancelled {
             switch look(after: number) {
             case .value(let value, let newest):
                 number = newest
                 return value
             case .end: return nil
-            case .nothing: await wait(after: number)
+            case .nothing: await wait(after: number ?? 0)
             }
         }
         return nil

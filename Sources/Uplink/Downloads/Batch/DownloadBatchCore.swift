@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import UplinkCore
+import UplinkEventLoop
+import UplinkHTTP
+
+/// Many downloads that have been started together. Every method from any thread.
+final class DownloadBatchCore: Sendable {
+    private struct State {
+        var machine: DownloadBatchMachine
+        var downloads: [Int: Download] = [:]
+        /// Those that were to be cancelled, perhaps in the moment between their turn and their start.
+        var cancelled: Set<Int> = []
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        var posts: UInt64 = 0
+    }
+
+    let board: UpdateBoard<DownloadBatchProgress>
+    private let client: HTTPClient
+    private let items: [DownloadItem]
+    /// They all began when the batch did.
+    private let clocks: [HTTPClientClock]
+    private let limit: Duration
+    private let state: Locked<State>
+
+    init(_ client: HTTPClient, _ items: [DownloadItem], within limit: Duration, limits: DownloadBatchLimits) {
+        (self.client, self.items, self.limit) = (client, items, limit)
+        clocks = items.map(\.options.reducedClock)
+        let machine = DownloadBatchMachine(hosts: items.map(\.host), limits: limits)
+        state = Locked(State(machine: machine))
+        board = UpdateBoard(machine.progress)
+    }
+
+    /// Refuses what cannot be downloaded, and starts what may run.
+    func start() {
+        Task(name: "downloads") {
+            let targets = items.map(\.target)
+            let refused = (try? await EventLoop.shared.offLoop { TargetIdentity.repeated(in: targets) }) ?? [:]
+            for (item, earlier) in refused {
+                let error = DownloadError(
+                    .targetBusy,
+                    message: "`\(targets[item])` is the target of `\(items[earlier].url)` too; choose another name")
+                change { $0.ended(item, .failure(error)) }
+            }
+            change { _ in }
+        }
+    }
+
+    /// Cancels one, which may not have been started.
+    func cancel(_ item: Int) { cancel([item]) }
+
+    func cancelAll() { cancel(Array(items.indices)) }
+
+    private func cancel(_ chosen: [Int]) {
+        let chosen = chosen.filter(items.indices.contains)
+        let running = state.withLock { state in
+            state.cancelled.formUnion(chosen)
+            return chosen.compactMap { state.downloads[$0] }
+        }
+        change { machine in
+            for item in chosen {
+                if case .queued = machine.items[item] { machine.ended(item, .failure(CancellationError())) }
+            }
+        }
+        for download in running { download.cancel() }
+    }
+
+    /// What each has ended with, as soon as all have.
+    func results() async -> [DownloadLife.Outcome] {
+        while true {
+            if let outcomes = state.withLock({ $0.machine.outcomes }) { return outcomes }
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if !state.machine.isOver { state.waiters.append(continuation) }
+                    return state.machine.isOver
+                }
+                if isOver { continuation.resume() }
+            }
+        }
+    }
+
+    /// How all go as of now.
+    var currentProgress: DownloadBatchProgress {
+        let newest = state.withLock { $0.downloads }.mapValues(\.currentProgress)
+        return state.withLock { state in
+            var machine = state.machine
+            for (item, progress) in newest { machine.progressed(item, progress) }
+            return machine.progress
+        }
+    }
+
+    /// Changes the machine, tells it, and starts whose turn has come.
+    private func change(_ change: (inout DownloadBatchMachine) -> Void) {
+        let news = state.withLock { state in
+            change(&state.machine)
+            let starting = state.machine.start()
+            state.posts += 1
+            defer { if state.machine.isOver { state.waiters = [] } }
+            return News(
+                starting: starting, progress: state.machine.progress, number: state.posts,
+                isOver: state.machine.isOver, waiters: state.machine.isOver ? state.waiters : [])
+        }
+        board.post(news.progress, number: news.number, finishes: news.isOver)
+        for waiter in news.waiters { waiter.resume() }
+        for item in news.starting { run(item) }
+    }
+
+    /// What is done outside of the lock after a change.
+    private struct News {
+        let starting: [Int]
+        let progress: DownloadBatchProgress
+        let number: UInt64
+        let isOver: Bool
+        let waiters: [CheckedContinuation<Void, Never>]
+    }
+
+    private func run(_ number: Int) {
+        let item = items[number]
+        let download = client.startDownload(
+            item.url, to: item.target, within: limit - clocks[number].now(), headers: item.headers,
+            options: item.options)
+        let isCancelled = state.withLock { state in
+            state.downloads[number] = download
+            return state.cancelled.contains(number)
+        }
+        if isCancelled { download.cancel() }
+        Task(name: "download \(number)") {
+            for await progress in download.progress { change { $0.progressed(number, progress) } }
+            let outcome = await download.core.outcome()
+            state.withLock { _ = $0.downloads.removeValue(forKey: number) }
+            change { $0.ended(number, outcome) }
+        }
+    }
+}
+
+extension DownloadItem {
+    /// Scheme, name and port; empty where the URL is none, which the download itself will say.
+    fileprivate var host: String {
+        guard let request = try? HTTPRequest(parsing: url) else { return "" }
+        return "\(request.scheme ?? "")://\(request.authority ?? "")"
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a batch goes, at one moment.
+public struct DownloadBatchProgress: Sendable, Hashable {
+    /// What has become of one item.
+    public enum Item: Sendable, Hashable {
+        /// It waits for its turn.
+        case queued
+        /// It is under way.
+        case running(DownloadProgress)
+        /// Its file stands under its name, with so many bytes.
+        case finished(bytes: Int64)
+        /// There is no file; the text says why.
+        case failed(String)
+    }
+
+    /// Each item, in the items' order.
+    public var items: [Item] = []
+    /// Bytes that are there, of all items together. Smaller than before only when an item has begun anew or failed.
+    public var receivedBytes: Int64 = 0
+    /// Bytes that there will be; nil until every item that has not failed has said so.
+    public var totalBytes: Int64?
+    /// Bytes per second of all together.
+    public var bytesPerSecond: Double = 0
+    /// How long the rest takes at this rate; nil while nobody can tell.
+    public var timeLeft: Duration?
+
+    /// The state before anything has happened.
+    public init() {}
+
+    /// How many items have their file.
+    public var finishedCount: Int { items.count { if case .finished = $0 { true } else { false } } }
+    /// How many items have none, and will not.
+    public var failedCount: Int { items.count { if case .failed = $0 { true } else { false } } }
+    /// How many items are under way.
+    public var runningCount: Int { items.count { if case .running = $0 { true } else { false } } }
+}
+
+/// How a batch goes, as an asynchronous sequence: the present state first, then every change, newest wins.
+public struct DownloadBatchProgressUpdates: AsyncSequence, Sendable {
+    /// A whole state, not a difference.
+    public typealias Element = DownloadBatchProgress
+    /// The sequence does not fail.
+    public typealias Failure = Never
+
+    let board: UpdateBoard<DownloadBatchProgress>
+
+    /// Begins with the present state.
+    public func makeAsyncIterator() -> Iterator { Iterator(board: board) }
+
+    /// One reader. For use by one task at a time.
+    public struct Iterator: AsyncIteratorProtocol {
+        let board: UpdateBoard<DownloadBatchProgress>
+        var seen: UInt64?
+
+        /// The newest state as soon as there is one that has not been seen; nil after the end and when the task is
+        /// cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async -> DownloadBatchProgress? {
+            await board.next(after: &seen)
+        }
+    }
+}

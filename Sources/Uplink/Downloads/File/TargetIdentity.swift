@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+
+/// What tells whether two paths are one target: the directory itself, and the name in it. Blocks.
+struct TargetIdentity: Hashable {
+    private let device: UInt64
+    private let directory: UInt64
+    private let name: [CChar]
+
+    /// Nil where there is no such directory, which the download itself will say.
+    init?(_ path: FilePath) {
+        guard let names = PartialNames(path) else { return nil }
+        var status = stat()
+        guard stat(names.directory.string, &status) == 0 else { return nil }
+        (device, directory, name) = (UInt64(status.st_dev), UInt64(status.st_ino), names.target)
+    }
+
+    /// Those whose target an earlier one has, with that one.
+    static func repeated(in targets: [FilePath]) -> [Int: Int] {
+        var first: [Self: Int] = [:]
+        var repeated: [Int: Int] = [:]
+        for (number, target) in targets.enumerated() {
+            guard let identity = Self(target) else { continue }
+            if let earlier = first[identity] { repeated[number] = earlier } else { first[identity] = number }
+        }
+        return repeated
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkHTTP
+import UplinkTesting
+
+@testable import Uplink
+
+@Suite(.timeLimit(.minutes(1)))
+struct DownloadBatchTests {
+    private func item(_ scene: DownloadScene, _ url: String, to name: String) -> DownloadItem {
+        DownloadItem(url, to: scene.directory.path.appending(name), options: scene.options)
+    }
+
+    private func code(_ result: Result<DownloadedFile, any Error>) -> DownloadError.Code? {
+        if case .failure(let error) = result { (error as? DownloadError)?.code } else { nil }
+    }
+
+    @Test func oneFailureStopsNoOther() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer("https://a.example/1", scene.whole)
+            scene.transport.answer("https://a.example/2", .response(.notFound))
+            scene.transport.answer("https://b.example/3", scene.whole)
+            let batch = scene.client.startDownloads(
+                [
+                    item(scene, "https://a.example/1", to: "1"), item(scene, "https://a.example/2", to: "2"),
+                    item(scene, "https://b.example/3", to: "3"), item(scene, "no url", to: "4"),
+                ], within: .seconds(60))
+            let results = await batch.results
+            let first = try results[0].get()
+            #expect(first.byteCount == 1000)
+            #expect(throws: DownloadError.self) { try results[1].get() }
+            let third = try results[2].get()
+            #expect(third.path == scene.directory.path.appending("3"))
+            #expect(throws: DownloadError.self) { try results[3].get() }
+            #expect(scene.directory.names == ["1", "3"])
+            let progress = batch.currentProgress
+            #expect((progress.finishedCount, progress.failedCount, progress.runningCount) == (2, 2, 0))
+            #expect((progress.receivedBytes, progress.totalBytes) == (2000, 2000))
+        }
+    }
+
+    @Test func soManyRunAtOnceAndHostsTakeTurns() {
+        var limits = DownloadBatchLimits()
+        (limits.maximumRunning, limits.maximumRunningPerHost) = (3, 2)
+        var machine = DownloadBatchMachine(hosts: ["a", "a", "a", "a", "b"], limits: limits)
+        #expect(Set(machine.start()) == [0, 1, 4])  // b need not wait for all of a's
+        #expect(machine.start().isEmpty)
+        machine.ended(4, .failure(CancellationError()))
+        #expect(machine.start().isEmpty)  // a has two
+        machine.ended(0, .failure(CancellationError()))
+        #expect(machine.start() == [2])
+        machine.ended(3, .failure(CancellationError()))  // cancelled in the queue
+        machine.ended(1, .failure(CancellationError()))
+        #expect(machine.start().isEmpty)
+        #expect(machine.outcomes == nil)
+        machine.ended(2, .failure(CancellationError()))
+        #expect(machine.outcomes?.count == 5)
+    }
+
+    @Test func aTargetThatAnotherItemHasIsRefused() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer("https://a.example/1", scene.whole)
+            let results = await scene.client.downloadAll(
+                [
+                    item(scene, "https://a.example/1", to: "same"), item(scene, "https://a.example/2", to: "./same"),
+                ], within: .seconds(60))
+            let first = try results[0].get()
+            #expect(first.byteCount == 1000)
+            #expect(code(results[1]) == .targetBusy)
+            #expect(scene.transport.requests.count == 1)
+        }
+    }
+
+    @Test func cancellingEndsAllAndOneEndsOne() async throws {
+        try await DownloadScene.with { scene in
+            for number in 1...4 { scene.transport.answer("https://a.example/\(number)", .silence) }
+            var limits = DownloadBatchLimits()
+            limits.maximumRunningPerHost = 2
+            let items = (1...4).map { item(scene, "https://a.example/\($0)", to: "\($0)") }
+            let batch = scene.client.startDownloads(items, within: .seconds(60), limits: limits)
+            try await eventually { scene.transport.requests.count == 2 }
+            batch.cancel(3)  // which waits
+            batch.cancel(0)  // which makes room
+            try await eventually { scene.transport.requests.count == 3 }
+            batch.cancel(17)
+            batch.cancel()
+            let results = await batch.results
+            for result in results { #expect(throws: CancellationError.self) { try result.get() } }
+            #expect(scene.transport.requests.count == 3)
+            #expect(scene.directory.names.isEmpty)
+            var last: DownloadBatchProgress?
+            for await progress in batch.progress { last = progress }
+            #expect(last?.failedCount == 4)
+        }
+    }
+
+    @Test func theDeadlineIsOneForAll() async throws {
+        try await DownloadScene.with { scene in
+            for number in 1...3 { scene.transport.answer("https://a.example/\(number)", .silence) }
+            var limits = DownloadBatchLimits()
+            limits.maximumRunning = 1
+            let items = (1...3).map { item(scene, "https://a.example/\($0)", to: "\($0)") }
+            let batch = scene.client.startDownloads(items, within: .seconds(60), limits: limits)
+            try await eventually { scene.transport.requests.count == 1 }
+            try await scene.clock.advance(by: .seconds(60))
+            for result in await batch.results {
+                #expect(code(result) == .deadlineExceeded)
+            }
+        }
+    }
+
+    @Test func noItemsAreNoWork() async throws {
+        try await DownloadScene.with { scene in
+            #expect(await scene.client.downloadAll([], within: .seconds(60)).isEmpty)
+        }
+    }
+}
