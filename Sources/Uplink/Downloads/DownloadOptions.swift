@@ -45,6 +45,9 @@ public struct DownloadOptions: Sendable {
     /// What the deadline and the pauses are measured on; a test's may be moved by hand.
     public var clock: any Clock<Duration>
 
+    /// Where files are read and written, on the threads that may block; nil for the process's own loop.
+    package var eventLoop: EventLoop?
+
     /// The default options. A monitor and a clock that are given here keep the process's own from being made.
     public init(
         monitor: any NetworkMonitor = LinuxNetworkMonitor.shared, clock: any Clock<Duration> = LoopClock.shared

@@ -24,6 +24,7 @@ struct DownloadRequest: Sendable {
         guard limit >= -1 else { throw StatusError(Status.invalid) }
         self.limit = limit < 0 ? nil : .milliseconds(limit)
         var options = DownloadOptions(monitor: context.monitor, clock: context.clock)
+        options.eventLoop = context.loop
         var configuration = HTTPClient.Configuration()
         guard let given else {
             (head, progress) = (try Transfer.parse(url), nil)

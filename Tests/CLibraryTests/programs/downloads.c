@@ -12,7 +12,7 @@ static char directory[] = "/tmp/uplink-downloads-XXXXXX", file[64];
 typedef struct transfer {
     latch ended;
     latch news;
-    latch halves; /* news of half the file, while it is not being received */
+    latch halves; /* news of half the file */
     latch waits;  /* news that it waits for the network */
     uplink_download_progress last;
     uplink_download_result result;
@@ -23,8 +23,8 @@ typedef struct transfer {
 #define TRANSFER {LATCH, LATCH, LATCH, LATCH, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL}, \
                   {0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL}, false, false}
 
-/* Opened when a server may give the second half. */
-static latch second_half = LATCH;
+/* How many of the paths /own/cut/0, /own/cut/1 and so on give their second half by now. */
+static latch gates = LATCH;
 
 static void send_part(int connection, long from, long count) {
     static unsigned char bytes[whole];
@@ -32,27 +32,31 @@ static void send_part(int connection, long from, long count) {
     server_send(connection, bytes, (size_t)count);
 }
 
-/* /own/file gives all of it or a part; /own/cut ends after a half, and gives the other one when it may; /own/held does
- * not end after a half. */
+/* Until a path's gate is open; 0 when the client is gone before. */
+static int wait_at_gate(int connection, long number) {
+    char byte;
+    while (latch_count(&gates) <= number) {
+        if (recv(connection, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) return 0;
+        pause_milliseconds(1);
+    }
+    return 1;
+}
+
+/* /own/file gives all of it or a part; /own/cut/N ends after a half, and gives the other one when its gate is open. */
 static int answer(int connection, const char *path, const char *head) {
     const char *range = strstr(head, "Range: bytes=");
     long from = range ? atol(range + 13) : 0;
+    bool cut = strncmp(path, "/own/cut/", 9) == 0;
     char text[256];
+    if (cut && from && !wait_at_gate(connection, atol(path + 9))) return 0;
     snprintf(text, sizeof(text), "Content-Range: bytes %ld-%d/%d\r\n", from, whole - 1, whole);
     server_text(connection, from ? "HTTP/1.1 206 Partial Content\r\n" : "HTTP/1.1 200 OK\r\n");
     if (from) server_text(connection, text);
     snprintf(text, sizeof(text), "ETag: \"one\"\r\nAccept-Ranges: bytes\r\nContent-Length: %ld\r\n\r\n", whole - from);
-    if (from && strcmp(path, "/own/cut") == 0) latch_await(&second_half, 1);
     server_text(connection, text);
-    if (from || strcmp(path, "/own/file") == 0) {
-        send_part(connection, from, whole - from);
-        return 1;
-    }
-    send_part(connection, 0, half);
-    char byte;
-    if (strcmp(path, "/own/held") == 0)
-        while (recv(connection, &byte, 1, 0) > 0) continue;
-    return 0;
+    if (!cut || from) send_part(connection, from, whole - from);
+    else send_part(connection, 0, half);
+    return !cut;
 }
 
 static void progress(uplink_context *context, uint64_t id, const uplink_download_progress *now, void *user) {
@@ -133,9 +137,9 @@ static void finished(void) {
 static void resumed(void) {
     transfer transfer = TRANSFER;
     uplink_download_options options = local();
-    start(&transfer, "/own/cut", file, 60000, &options);
+    start(&transfer, "/own/cut/0", file, 60000, &options);
     latch_await(&transfer.halves, 1);
-    latch_add(&second_half, 1);
+    latch_add(&gates, 1);
     latch_await(&transfer.ended, 1);
     CHECK_STATUS(transfer.result.status, UPLINK_OK);
     CHECK(transfer.result.resumptions == 1 && transfer.result.restarts == 0 && transfer.result.attempts == 2);
@@ -184,14 +188,15 @@ static void refused(void) {
 static void cancelled(void) {
     transfer held = TRANSFER, itself = TRANSFER;
     uplink_download_options options = local();
-    uint64_t id = start(&held, "/own/held", file, 60000, &options);
+    uint64_t id = start(&held, "/own/cut/1", file, 60000, &options);
     latch_await(&held.halves, 1);
     CHECK_STATUS(download("/own/file", &options).status, UPLINK_EINUSE);
     CHECK_STATUS(uplink_cancel(context, id), UPLINK_OK);
     latch_await(&held.ended, 1);
     CHECK_STATUS(held.result.status, UPLINK_ECANCELED);
     CHECK(!take_file());
-    uplink_download_result told = download("/own/held", &options);
+    latch_add(&gates, 1);
+    uplink_download_result told = download("/own/cut/1", &options);
     CHECK_STATUS(told.status, UPLINK_OK);
     CHECK(told.bytes == whole && told.transferred == half && told.resumptions == 1);
     CHECK(take_file());
@@ -226,7 +231,7 @@ static void destroyed(bool dispatch) {
     contexts.dispatch = dispatch;
     transfer.destroys = true;
     CHECK_STATUS(uplink_context_create(&contexts, &context), UPLINK_OK);
-    start(&transfer, "/own/held", file, UPLINK_INFINITE, &options);
+    start(&transfer, "/own/cut/2", file, UPLINK_INFINITE, &options);
     if (!dispatch) latch_await(&transfer.halves, 1);
     while (latch_count(&transfer.halves) == 0) {
         CHECK(uplink_dispatch(context) >= 0);
@@ -235,6 +240,13 @@ static void destroyed(bool dispatch) {
     CHECK_STATUS(uplink_context_destroy(context), UPLINK_OK);
     CHECK(latch_count(&transfer.ended) == 1);
     CHECK_STATUS(transfer.result.status, UPLINK_ESTOPPED);
+}
+
+/* No loop is left, neither a context's nor one of the process. */
+static void no_loop_is_left(void) {
+    char command[96];
+    snprintf(command, sizeof(command), "! grep -q uplink-loop /proc/%d/task/*/comm", (int)getpid());
+    CHECK(system(command) == 0);
 }
 
 int main(void) {
@@ -252,7 +264,9 @@ int main(void) {
     CHECK_STATUS(uplink_context_destroy(context), UPLINK_OK);
     destroyed(false);
     destroyed(true);
+    no_loop_is_left();
     server_stop();
+    CHECK(rmdir(directory) == 0); /* nothing is left in there */
     puts("downloads: whole, resumed, refused, cancelled, awaited");
     return 0;
 }
