@@ -79,8 +79,8 @@ let package = Package(
         .target(
             name: "UplinkC",
             dependencies: [
-                "CLinux", "CUplink", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkHTTP", "UplinkCurl",
-                .httpTypes, .system,
+                "CLinux", "CUplink", "Uplink", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkHTTP",
+                "UplinkCurl", .httpTypes, .system,
             ]),
 
         .target(name: "UplinkTesting", dependencies: ["UplinkCore", "UplinkHTTP", .httpTypes]),
