@@ -66,7 +66,7 @@ actor CurlEngine: LoopActor {
             guard exchange.request.head.headerFields[.proxyAuthorization] == nil else {
                 throw CurlFailure.proxyAuthorization
             }
-            let url = try exchange.request.head.checkedURL()
+            let url = try exchange.request.checkedURL()
             try prepare()
             guard queue.add(exchange.id, host: url.origin) else {
                 throw CurlFailure.queueFull(configuration.maximumQueuedTransfers)

@@ -33,7 +33,7 @@ extension CurlFailure {
         case CURLE_GOT_NOTHING: (.emptyReply, "the server closed the connection without an answer; try again")
         case CURLE_PARTIAL_FILE: (.truncated, "the body ended before its end; try again")
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER: handshake(report)
-        case CURLE_PEER_FAILED_VERIFICATION: certificate(report)
+        case CURLE_PEER_FAILED_VERIFICATION: certificate(report.verifyResult, of: "server")
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
             (
                 .certificatePinMismatch,
@@ -62,6 +62,8 @@ extension CurlFailure {
     static func code(of report: CurlReport, through proxy: CurlTransport.Proxy) -> (Code, String)? {
         switch report.code {
         case CURLE_COULDNT_CONNECT: (.proxyFailed, "no connection to the proxy; check that it runs")
+        case CURLE_PEER_FAILED_VERIFICATION where report.proxyVerifyResult != 0:
+            certificate(report.proxyVerifyResult, of: "proxy")
         case CURLE_PROXY:
             (.proxyRefused, "the proxy refuses; check its credentials, its rules, and that the server runs")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
@@ -107,17 +109,17 @@ extension CurlFailure {
         return (.tlsFailed, "the TLS handshake failed; does the server want a certificate of the client?")
     }
 
-    private static func certificate(_ report: CurlReport) -> (Code, String) {
-        switch report.verifyResult {
-        case 10: (.certificateExpired, "the server's certificate has expired; its owner must renew it")
-        case 9: (.certificateNotYetValid, "the server's certificate is not valid yet; check this machine's clock")
+    private static func certificate(_ verdict: Int, of whom: String) -> (Code, String) {
+        switch verdict {
+        case 10: (.certificateExpired, "the \(whom)'s certificate has expired; its owner must renew it")
+        case 9: (.certificateNotYetValid, "the \(whom)'s certificate is not valid yet; check this machine's clock")
         case 18, 19:
-            (.certificateSelfSigned, "the server's certificate is signed by itself; trust its authority by a file")
-        case 26: (.certificateWrongPurpose, "the server's certificate is not one for servers")
+            (.certificateSelfSigned, "the \(whom)'s certificate is signed by itself; trust its authority by a file")
+        case 26: (.certificateWrongPurpose, "the \(whom)'s certificate is not one for servers")
         case 0, 1, 62:
-            (.certificateHostMismatch, "the server's certificate is for another host; check the URL")
+            (.certificateHostMismatch, "the \(whom)'s certificate is for another host; check the URL")
         default:
-            (.certificateUntrusted, "the server's certificate comes from no trusted authority; see `trust`")
+            (.certificateUntrusted, "the \(whom)'s certificate comes from no trusted authority; see `trust`")
         }
     }
 }

@@ -10,6 +10,8 @@ struct CurlReport: Equatable {
     var errno: CInt = 0
     /// OpenSSL's verdict on the certificate (`SSL_get_verify_result(3)`).
     var verifyResult = 0
+    /// The same of the proxy's certificate.
+    var proxyVerifyResult = 0
     /// Whether the host's name has been resolved.
     var isResolved = false
 
@@ -23,6 +25,7 @@ struct CurlReport: Equatable {
         self.init(code: code, text: handle.text)
         errno = CInt(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
         verifyResult = handle.long(CURLINFO_SSL_VERIFYRESULT)
+        proxyVerifyResult = handle.long(CURLINFO_PROXY_SSL_VERIFYRESULT)
         isResolved = handle.offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
     }
 }

@@ -125,17 +125,14 @@ final class CurlTransfer {
     func takeBody(_ bytes: UnsafeRawBufferPointer, now: Int64) -> TransferMachine.Action {
         guard !isAskedAgain else { return .keep }
         let isShort = budget.isSpent
-        let (buffered, isCancelled) = exchange.mailbox.intake
-        if isCancelled { return .pause }  // the message that ends the transfer is on its way
-        let action = machine.bytesArrived(
-            bytes.count, buffered: buffered, isMemoryShort: isShort, now: now)
-        isHeldByBudget = isShort && action == .pause
-        switch action {
-        case .keep:
-            exchange.mailbox.append(bytes, expecting: expected.map { $0 - received }, from: pool)
-            received += Int64(bytes.count)
-        case .none, .enterGate, .start, .deliverHead, .pause, .resume, .end: break
+        var action: TransferMachine.Action?
+        exchange.mailbox.offer(bytes, expecting: expected.map { $0 - received }, from: pool) { buffered in
+            action = machine.bytesArrived(bytes.count, buffered: buffered, isMemoryShort: isShort, now: now)
+            return action == .keep
         }
+        guard let action else { return .pause }  // the message that ends the transfer is on its way
+        isHeldByBudget = isShort && action == .pause
+        if action == .keep { received += Int64(bytes.count) }
         return action
     }
 

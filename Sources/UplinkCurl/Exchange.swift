@@ -71,6 +71,14 @@ final class Exchange: HTTPBodySource {
         }
     }
 
+    nonisolated(nonsending) func gather(upTo maximum: Int, expecting expected: Int64?) async throws -> GatheredBody? {
+        try await mailbox.gather(upTo: maximum, expecting: expected) { [engine, id] in
+            engine.post { $0.demand(id) }
+        } stop: { [weak self] in
+            self?.stop()
+        }
+    }
+
     func cancel() {
         if mailbox.cancel() { stop() }
     }

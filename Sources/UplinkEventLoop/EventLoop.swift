@@ -107,8 +107,9 @@ extension EventLoop: SerialExecutor, TaskExecutor {
         switch entry {
         case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
         case .preferringJob(let job):
-            job.runSynchronously(
-                isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            // On no actor: else the runtime takes every return into code that belongs to none for a change of executors,
+            // and enqueues it.
+            job.runSynchronously(on: asUnownedTaskExecutor())
         case .work(let work): work()
         }
     }

@@ -24,6 +24,8 @@ struct CancellationStageTests {
         defer { blackhole.stop() }
         try await withServer(Self.script(stage)) { server in
             var configuration = CurlTransport.Configuration()
+            var limits = HTTPLimits()
+            limits.bufferedBytes = 256 * 1024
             if stage == .queued { configuration.maximumConcurrentTransfers = 1 }
             try await withClient(transport: configuration) { client, transport in
                 let url = Self.url(stage, server, blackhole)
@@ -35,9 +37,9 @@ struct CancellationStageTests {
                 var before = Census()
                 for round in 0..<rounds {
                     let recorder = Recorder()
-                    let task = Task {
+                    let task = Task { [limits] in
                         if stage == .beforeSubmitting { while !Task.isCancelled { await Task.yield() } }
-                        let response = try await transport.get(url, recorder)
+                        let response = try await transport.get(url, recorder, limits: limits)
                         if stage == .paused { while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) } }
                         return try await response.body.discard()
                     }

@@ -128,7 +128,9 @@ struct CancellationTests {
 
     @Test func pausedWhileNobodyReads() async throws {
         try await withServer([.readHead, .send(Self.head), .fill(100_000_000)]) { server in
-            try await withClient { client, transport in
+            var configuration = HTTPClient.Configuration()
+            configuration.limits.bufferedBytes = 256 * 1024
+            try await withClient(configuration) { client, transport in
                 let attempts = try await expectCancellation(of: transport) {
                     server.connections.dropFirst($0).first?.filled ?? 0 > 500_000
                 } _: {

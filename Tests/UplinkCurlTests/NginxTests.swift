@@ -72,6 +72,38 @@ struct NginxTests {
         }
     }
 
+    // MARK: A proxy that is spoken to over TLS, for which nginx will do: it takes whole URLs too
+
+    private func throughProxy(_ name: String, _ body: (HTTPClient) async throws -> Void) async throws {
+        let server = try #require(SharedNginx.server)
+        var transport = CurlTransport.Configuration()
+        transport.trust = .authorities(server.authority)
+        transport.proxy = .always(try .init("https://127.0.0.1:\(server.port(certificate: name))"), except: [])
+        try await withClient(transport: transport) { client, _ in try await body(client) }
+    }
+
+    @Test func aProxyMayBeSpokenToOverTLS() async throws {
+        try await throughProxy("good") { client in
+            let body = try await client.get("http://origin.test/file").body.collect(upTo: file.count)
+            #expect(body == file)
+        }
+    }
+
+    @Test(arguments: [
+        ("expired", HTTPClientError.Code.certificateExpired), ("early", .certificateNotYetValid),
+        ("other", .certificateHostMismatch), ("client", .certificateWrongPurpose), ("self", .certificateSelfSigned),
+    ])
+    func badCertificatesOfProxiesAreToldApart(_ name: String, _ code: HTTPClientError.Code) async throws {
+        try await throughProxy(name) { client in
+            for url in ["http://origin.test/file", "https://origin.test/file"] {
+                let (error, _) = await failure { _ = try await client.get(url) }
+                #expect(error?.code == code, "\(String(describing: error))")
+                #expect(error?.message.contains("proxy") == true)
+                #expect(error?.requestDisposition == .notSent)
+            }
+        }
+    }
+
     @Test func anUnknownAuthorityIsNotTrusted() async throws {
         try await withNginx(trust: .system) { server, client in
             let (error, _) = await failure { _ = try await client.get(server.url("/file", certificate: "good")) }

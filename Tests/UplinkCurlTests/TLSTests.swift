@@ -215,7 +215,7 @@ struct TLSTests {
             try await withClient { client, _ in
                 let (error, _) = await failure {
                     _ = try await client.get(
-                        "https://127.0.0.1:\(server.port)/", timeouts: HTTPTimeouts(connect: .milliseconds(200)))
+                        "https://127.0.0.1:\(server.port)/", timeouts: HTTPTimeouts(connect: .seconds(2)))
                 }
                 #expect(error?.code == .connectTimeout)
                 #expect(error?.phase == .tls)

@@ -17,26 +17,27 @@ extension HTTPBody {
                 message: "the maximum (\(maximum)) or the timeout is negative; give zero or more")
         }
         var iterator = try unusedIterator()
-        if case .length(let length) = framing, length > maximum { throw tooLarge(maximum, received: 0) }
+        defer { withExtendedLifetime(iterator) {} }  // or the transfer would end while its body is gathered
+        if let length, length > maximum { throw tooLarge(maximum, received: 0) }
         if let timeout { handle.source.limit(toRemaining: timeout) }
-        var bytes: [UInt8] = []
-        if case .length(let length) = framing { bytes.reserveCapacity(Int(clamping: Swift.min(length, Self.trusted))) }
-        while let chunk = try await iterator.next() {
-            guard bytes.count + chunk.count <= maximum else {
-                throw tooLarge(maximum, received: Int64(bytes.count + chunk.count))
-            }
-            if bytes.count + chunk.count > bytes.capacity, case .length(let length) = framing {
-                // What has come is a reason to believe in eight times as much.
-                let believed = Swift.max(Int64(bytes.count + chunk.count), Swift.min(length, 8 * Int64(bytes.count)))
-                bytes.reserveCapacity(Int(clamping: believed))
-            }
-            chunk.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        switch try await handle.source.gather(upTo: maximum, expecting: length) {
+        case .whole(let bytes): return bytes
+        case .tooLarge(let received): throw tooLarge(maximum, received: Int64(received))
+        case nil: break
         }
-        return bytes
+        let vessel = BodyVessel(upTo: maximum, expecting: length)
+        while let chunk = try await iterator.next() {
+            chunk.withUnsafeBytes { vessel.append($0) }
+            if vessel.isOverfull { throw tooLarge(maximum, received: Int64(vessel.received)) }
+        }
+        return vessel.take()
     }
 
-    /// How many announced bytes are worth memory before they have come.
-    private static var trusted: Int64 { 16 << 20 }
+    /// How many bytes there will be, where the head says so.
+    private var length: Int64? {
+        guard case .length(let length) = framing else { return nil }
+        return length
+    }
 
     private func tooLarge(_ maximum: Int, received: Int64) -> HTTPClientError {
         var error = HTTPClientError(

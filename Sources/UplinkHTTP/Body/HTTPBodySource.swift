@@ -8,6 +8,14 @@ package protocol HTTPBodySource: AnyObject, Sendable {
     /// nothing of the transfer is left.
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk?
 
+    /// Everything that ``next()`` would still give, in one piece, where the source brings that about more cheaply; nil
+    /// where it does not. It throws as ``next()`` does.
+    ///
+    /// - Parameters:
+    ///   - maximum: The most bytes to accept.
+    ///   - expected: How many there will be, where that is known.
+    nonisolated(nonsending) func gather(upTo maximum: Int, expecting expected: Int64?) async throws -> GatheredBody?
+
     /// Ends the transfer. From any thread, at any time, as often as you like; returns at once.
     func cancel()
 
@@ -19,6 +27,12 @@ package protocol HTTPBodySource: AnyObject, Sendable {
 
     /// The trailer fields, once the end was reached.
     var trailerFields: HTTPFields? { get }
+}
+
+extension HTTPBodySource {
+    package nonisolated(nonsending) func gather(
+        upTo maximum: Int, expecting expected: Int64?
+    ) async throws -> GatheredBody? { nil }
 }
 
 /// A source that asks a closure.

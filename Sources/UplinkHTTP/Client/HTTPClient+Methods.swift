@@ -85,13 +85,14 @@ extension HTTPClient {
         _ method: HTTPRequest.Method, _ url: String, _ body: HTTPRequestBody, _ headers: HTTPFields,
         _ options: HTTPRequestOptions
     ) async throws -> HTTPClientResponse {
-        let request: HTTPRequest
+        let known: HTTPURL
         do {
-            request = try HTTPRequest(parsing: url, method: method, headerFields: headers)
+            known = try HTTPURLParser.parse(url)
         } catch {
             try options.events?.refuse(error)
             throw error
         }
-        return try await execute(request, body: body, options: options)
+        let request = HTTPRequest(method: method, url: known, headerFields: headers)
+        return try await execute(request, of: known.fragment == nil ? known : nil, body: body, options: options)
     }
 }

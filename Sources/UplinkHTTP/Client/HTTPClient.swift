@@ -41,13 +41,20 @@ public struct HTTPClient: Sendable {
     public func execute(
         _ request: HTTPRequest, body: HTTPRequestBody = .none, options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {
+        try await execute(request, of: nil, body: body, options: options)
+    }
+
+    /// - Parameter url: What the request was made of, where it was made of a URL alone.
+    func execute(
+        _ request: HTTPRequest, of url: HTTPURL?, body: HTTPRequestBody, options: HTTPRequestOptions
+    ) async throws -> HTTPClientResponse {
         try options.events?.claim()
         let timeouts = options.timeouts ?? configuration.timeouts
         let call = HTTPCall(
             options, total: timeouts.total, clock: clock,
             hasMiddlewares: !configuration.middlewares.isEmpty || options.retry != nil)
         do {
-            let response = try await perform(request, body: body, timeouts: timeouts, options: options, call)
+            let response = try await perform(request, of: url, body: body, timeouts: timeouts, options: options, call)
             call.settled()
             return response
         } catch {
@@ -57,15 +64,15 @@ public struct HTTPClient: Sendable {
     }
 
     private func perform(
-        _ request: HTTPRequest, body: HTTPRequestBody, timeouts: HTTPTimeouts, options: HTTPRequestOptions,
-        _ call: HTTPCall
+        _ request: HTTPRequest, of url: HTTPURL?, body: HTTPRequestBody, timeouts: HTTPTimeouts,
+        options: HTTPRequestOptions, _ call: HTTPCall
     ) async throws -> HTTPClientResponse {
         try configuration.validate()
         try timeouts.validate()
         var configuration = configuration
         if !options.sensitiveFields.isEmpty { configuration.sensitiveFields += options.sensitiveFields }
         var hops = try RedirectMachine(
-            request, body: body, isIdempotent: options.isIdempotent, configuration: configuration)
+            request, of: url, body: body, isIdempotent: options.isIdempotent, configuration: configuration)
         let chain = MiddlewareChain(transport, configuration.middlewares, options: options)
         while true {
             let response: HTTPTransportResponse

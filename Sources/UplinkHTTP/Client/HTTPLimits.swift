@@ -9,7 +9,7 @@ public struct HTTPLimits: Sendable, Hashable {
     /// Interim (1xx) answers to one request.
     public var interimResponses = 16
     /// Bytes of a body that are held for a reader who is slower than the network; the body pauses there.
-    public var bufferedBytes = 256 * 1024
+    public var bufferedBytes = 1024 * 1024
     /// How often a body may be encoded (gzip within gzip).
     public var contentCodings = 2
     /// How many times as large as what came a decoded body may be, beyond its first MiB.

@@ -4,7 +4,9 @@ public import HTTPTypes
 /// A request on its way through the middlewares.
 public struct HTTPClientRequest: Sendable {
     /// Method, scheme, authority, path and fields. Checked again before it is sent.
-    public var head: HTTPRequest
+    public var head: HTTPRequest {
+        didSet { url = nil }
+    }
     /// What goes out after the head.
     public var body: HTTPRequestBody
     /// How long the parts may take. The client sees to `total` as a whole, whatever stands here.
@@ -18,6 +20,8 @@ public struct HTTPClientRequest: Sendable {
     /// The pauses before this attempt, taken together.
     public internal(set) var waited = Duration.zero
 
+    /// Where the head goes, as long as no middleware has touched it.
+    private(set) var url: HTTPURL?
     let history: [HTTPURL]
     /// What the caller says of repeating it, as long as it is the caller's request and no redirect's.
     let declaredIdempotence: Bool?
@@ -31,6 +35,7 @@ public struct HTTPClientRequest: Sendable {
         configuration: HTTPClient.Configuration, call: HTTPCall
     ) {
         head = hops.request
+        url = hops.url
         body = hops.body
         history = hops.history
         declaredIdempotence = hops.isIdempotent

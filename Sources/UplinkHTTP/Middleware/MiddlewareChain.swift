@@ -30,10 +30,11 @@ struct MiddlewareChain: Sendable {
         let witness = witness(of: request)
         do {
             guard timeouts.total != .zero else { throw HTTPClientError.totalPassed }
-            var response = try await transport.send(
-                HTTPTransportRequest(
-                    head: request.head, body: request.body, timeouts: timeouts, limits: request.limits,
-                    isIdempotent: request.declaredIdempotence, observer: witness?.observer))
+            var outgoing = HTTPTransportRequest(
+                head: request.head, body: request.body, timeouts: timeouts, limits: request.limits,
+                isIdempotent: request.declaredIdempotence, observer: witness?.observer)
+            outgoing.url = request.url
+            var response = try await transport.send(outgoing)
             witness?.responded(response)
             if witness != nil || request.attempt > 1 { response.body.attach(witness, to: request) }
             return response

@@ -29,14 +29,15 @@ struct RedirectMachine {
 
     var redactedHistory: [String] { history.map(\.redacted) }
 
+    /// - Parameter known: What the request was made of, where it was made of a URL alone.
     init(
-        _ request: HTTPRequest, body: HTTPRequestBody = .none, isIdempotent: Bool? = nil,
+        _ request: HTTPRequest, of known: HTTPURL? = nil, body: HTTPRequestBody = .none, isIdempotent: Bool? = nil,
         configuration: HTTPClient.Configuration
     ) throws(HTTPClientError) {
         self.body = body
         self.isIdempotent = isIdempotent
         self.configuration = configuration
-        url = try request.checkedURL()
+        if let known { url = known } else { url = try request.checkedURL() }
         try RequestCheck.check(request, body: body)
         try RequestCheck.checkUserAgent(configuration.userAgent)
         var fields = request.headerFields
@@ -45,7 +46,9 @@ struct RedirectMachine {
         let asksByItself = fields[.acceptEncoding] != nil || fields[.range] != nil
         decodesContent = configuration.decodesContent && !asksByItself
         if decodesContent { fields[.acceptEncoding] = ContentCoding.accepted }
-        self.request = HTTPRequest(method: request.method, url: url, headerFields: fields)
+        self.request = request
+        if known == nil { self.request = HTTPRequest(method: request.method, url: url) }
+        self.request.headerFields = fields
         if configuration.requiresHTTPS, url.scheme == .http {
             throw HTTPClientError(
                 .invalidURL, phase: .request, message: "the URL is `http` and the client requires `https`")

@@ -5,6 +5,7 @@
 package struct HostQueues: Sendable {
     /// One host's transfers.
     private struct Host {
+        let name: String
         var waiting: [UInt64] = []
         var first = 0
         var running = 0
@@ -15,9 +16,12 @@ package struct HostQueues: Sendable {
         var count: Int { running + waiting.count - first }
 
         mutating func takeFirst() -> UInt64 {
-            defer { first += 1 }
             let id = waiting[first]
-            if first >= 1024, first * 2 > waiting.count {
+            first += 1
+            if first == waiting.count {
+                waiting.removeAll(keepingCapacity: first < 1024)
+                first = 0
+            } else if first >= 1024, first * 2 > waiting.count {
                 waiting.removeFirst(first)
                 first = 0
             }
@@ -27,18 +31,21 @@ package struct HostQueues: Sendable {
 
     /// Where a transfer is.
     private struct Place {
-        let host: String
+        let host: Int
         var isRunning = false
     }
 
     private let maximumRunning: Int
     private let maximumRunningPerHost: Int
     private let maximumWaiting: Int
-    private var hosts: [String: Host] = [:]
+    /// The hosts, each in a slot that its transfers know it by, and the slots' numbers by name.
+    private var hosts: [Host] = []
+    private var slots: [String: Int] = [:]
+    private var freeSlots: [Int] = []
     private var places: [UInt64: Place] = [:]
     private var running = 0
     /// The hosts that have somebody waiting and may run another one, in the order of their turns.
-    private var circle: [String] = []
+    private var circle: [Int] = []
     private var circleFirst = 0
 
     package init(maximumRunning: Int, maximumRunningPerHost: Int, maximumWaiting: Int) {
@@ -49,32 +56,41 @@ package struct HostQueues: Sendable {
 
     /// Takes a transfer in; false when too many wait. One that would run at once does not count as waiting.
     package mutating func add(_ id: UInt64, host: String) -> Bool {
-        let startsAtOnce = places.count < maximumRunning && hosts[host]?.count ?? 0 < maximumRunningPerHost
+        let known = slots[host]
+        let startsAtOnce = places.count < maximumRunning && known.map { hosts[$0].count } ?? 0 < maximumRunningPerHost
         guard startsAtOnce || places.count - running < maximumWaiting else { return false }
-        places[id] = Place(host: host)
-        hosts[host, default: Host()].waiting.append(id)
-        enterCircle(host)
+        let slot = known ?? takeSlot(for: host)
+        places[id] = Place(host: slot)
+        hosts[slot].waiting.append(id)
+        enterCircle(slot)
         return true
+    }
+
+    private mutating func takeSlot(for name: String) -> Int {
+        let slot = freeSlots.popLast() ?? hosts.count
+        if slot == hosts.count { hosts.append(Host(name: name)) } else { hosts[slot] = Host(name: name) }
+        slots[name] = slot
+        return slot
     }
 
     /// The next transfer that may run, if there is one. It runs until it is removed.
     package mutating func next() -> UInt64? {
         while running < maximumRunning, circleFirst < circle.count {
-            let name = circle[circleFirst]
+            let slot = circle[circleFirst]
             circleFirst += 1
             if circleFirst >= 64, circleFirst * 2 > circle.count {
                 circle.removeFirst(circleFirst)
                 circleFirst = 0
             }
-            hosts[name]?.isInTurn = false
-            guard let id = takeWaiting(of: name) else {
-                forgetIfIdle(name)
+            hosts[slot].isInTurn = false
+            guard let id = takeWaiting(of: slot) else {
+                forgetIfIdle(slot)
                 continue
             }
             places[id]?.isRunning = true
-            hosts[name]?.running += 1
+            hosts[slot].running += 1
             running += 1
-            enterCircle(name)
+            enterCircle(slot)
             return id
         }
         return nil
@@ -85,30 +101,33 @@ package struct HostQueues: Sendable {
         guard let place = places.removeValue(forKey: id) else { return }
         if place.isRunning {
             running -= 1
-            hosts[place.host]?.running -= 1
+            hosts[place.host].running -= 1
             enterCircle(place.host)
         }
         forgetIfIdle(place.host)
     }
 
     /// The first of a host's transfers that has not been removed meanwhile.
-    private mutating func takeWaiting(of host: String) -> UInt64? {
-        while let id = hosts[host]?.hasWaiting == true ? hosts[host]?.takeFirst() : nil {
+    private mutating func takeWaiting(of slot: Int) -> UInt64? {
+        while hosts[slot].hasWaiting {
+            let id = hosts[slot].takeFirst()
             if places[id] != nil { return id }
         }
         return nil
     }
 
-    private mutating func enterCircle(_ name: String) {
-        guard let host = hosts[name], !host.isInTurn, host.hasWaiting, host.running < maximumRunningPerHost else {
-            return
-        }
-        hosts[name]?.isInTurn = true
-        circle.append(name)
+    private mutating func enterCircle(_ slot: Int) {
+        let host = hosts[slot]
+        guard !host.isInTurn, host.hasWaiting, host.running < maximumRunningPerHost else { return }
+        hosts[slot].isInTurn = true
+        circle.append(slot)
     }
 
-    private mutating func forgetIfIdle(_ name: String) {
-        guard let host = hosts[name], host.running == 0, !host.isInTurn, !host.hasWaiting else { return }
-        hosts[name] = nil
+    /// Lets go of a host that has no transfer, and does not stand in the circle: nothing knows its slot any more.
+    private mutating func forgetIfIdle(_ slot: Int) {
+        guard hosts[slot].running == 0, !hosts[slot].isInTurn, !hosts[slot].hasWaiting else { return }
+        slots[hosts[slot].name] = nil
+        hosts[slot].waiting = []
+        freeSlots.append(slot)
     }
 }

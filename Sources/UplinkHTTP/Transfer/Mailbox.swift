@@ -35,9 +35,6 @@ package final class Mailbox: Sendable {
     /// Bytes that wait for the reader.
     package var bytes: Int { machine.withLock { $0.bytes } }
 
-    /// The same, and whether the reader wants no more.
-    package var intake: (bytes: Int, isCancelled: Bool) { machine.withLock { ($0.bytes, $0.isCancelled) } }
-
     // MARK: The reader's side
 
     /// The next chunk.
@@ -57,13 +54,48 @@ package final class Mailbox: Sendable {
             case .end: return nil
             case .failure(let error): throw error
             case .wait: await wait(stop: stop)
-            case .busy:
-                throw HTTPClientError(
-                    .bodyAlreadyUsed, phase: .body, requestDisposition: .responseStarted,
-                    message: "the body's iterator is asked twice at once; ask it from one task")
+            case .busy: throw Self.busy
             }
         }
     }
+
+    /// The whole body, from where it has been read to. Its bytes are copied once, from the engine's memory.
+    ///
+    /// - Parameters:
+    ///   - maximum: The most bytes to accept.
+    ///   - expected: How many there will be, where that is known.
+    ///   - demand: As in ``next(demand:stop:)``.
+    ///   - stop: The same.
+    package nonisolated(nonsending) func gather(
+        upTo maximum: Int, expecting expected: Int64?, demand: @Sendable () -> Void,
+        stop: @escaping @Sendable () -> Void
+    ) async throws -> GatheredBody {
+        if Task.isCancelled, cancel() { stop() }
+        if begin(BodyVessel(upTo: maximum, expecting: expected)) { demand() }
+        while true {
+            switch machine.withLock({ $0.takeGathered() }) {
+            case .whole(let bytes): return .whole(bytes)
+            case .tooLarge(let received): return .tooLarge(received: received)
+            case .failure(let error): throw error
+            case .wait: await wait(stop: stop)
+            case .busy: throw Self.busy
+            }
+        }
+    }
+
+    private func begin(_ vessel: sending BodyVessel) -> Bool {
+        let (isDemanded, change) = machine.withLock { machine in
+            let before = machine.bytes
+            let isDemanded = machine.gather(into: vessel)
+            return (isDemanded, machine.bytes - before)
+        }
+        budget?.add(change)
+        return isDemanded
+    }
+
+    private static let busy = HTTPClientError(
+        .bodyAlreadyUsed, phase: .body, requestDisposition: .responseStarted,
+        message: "the body's iterator is asked twice at once; ask it from one task")
 
     /// The reader wants no more. True when the engine has to be told.
     package func cancel() -> Bool { counting { $0.cancel() } }
@@ -85,6 +117,24 @@ package final class Mailbox: Sendable {
     /// - Parameter expected: How many there will be, these included, where that is known.
     package func append(_ bytes: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool) {
         counting { $0.append(bytes, expecting: expected, from: pool) }
+    }
+
+    /// Offers bytes, which are copied if they are accepted.
+    ///
+    /// - Parameters:
+    ///   - expected: As in ``append(_:expecting:from:)``.
+    ///   - accepts: Whether they are to be kept, given how many wait for the reader already. Called once, with the lock
+    ///     held, and not at all when the reader wants no more.
+    package func offer(
+        _ bytes: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool,
+        if accepts: (_ buffered: Int) -> Bool
+    ) {
+        let change = machine.withLock { machine in
+            let before = machine.bytes
+            if !machine.refusesMore, accepts(before) { machine.append(bytes, expecting: expected, from: pool) }
+            return machine.bytes - before
+        }
+        budget?.add(change)
     }
 
     /// Wakes the reader if there is something to read, and says whether the transfer has been paused.
@@ -117,4 +167,12 @@ package final class Mailbox: Sendable {
     private static func resumption(_ delivery: MailboxMachine<Waiter>.Delivery) -> Resumption? {
         delivery.waiter.map { Resumption(continuation: $0) }
     }
+}
+
+/// What comes of gathering a body.
+package enum GatheredBody: Sendable {
+    /// All of it.
+    case whole([UInt8])
+    /// It is larger than is accepted; so many bytes have come.
+    case tooLarge(received: Int)
 }

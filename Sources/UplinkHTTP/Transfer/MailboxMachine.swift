@@ -33,12 +33,28 @@ struct MailboxMachine<Waiter: Sendable> {
         var demand = false
     }
 
+    /// What a reader gets who wants the body as a whole.
+    enum Gathering: Sendable {
+        /// All of it.
+        case whole([UInt8])
+        /// It is larger than the reader accepts; so many bytes have come.
+        case tooLarge(received: Int)
+        /// It failed.
+        case failure(any Error)
+        /// More is to come: park.
+        case wait
+        /// Somebody else waits already.
+        case busy
+    }
+
     private let lowMark: Int
     private var chunks: [HTTPBody.Chunk] = []
     private var first = 0
     /// What is being filled, behind the chunks.
     private var tail: Slab?
     private var hasFilledSlab = false
+    /// Where the reader has the whole body gathered; there are no chunks then.
+    private var vessel: BodyVessel?
     private var waiter: Waiter?
     private var end: End?
     /// The engine holds the transfer up until there is demand.
@@ -71,9 +87,7 @@ struct MailboxMachine<Waiter: Sendable> {
 
     /// The reader has suspended. False when it need not: there is something to take.
     mutating func park(_ waiter: Waiter) -> Bool {
-        guard self.waiter == nil, end == nil, isCancelled || (first == chunks.count && tail == nil) else {
-            return false
-        }
+        guard self.waiter == nil, end == nil, isCancelled || !isReadable else { return false }
         self.waiter = waiter
         return true
     }
@@ -83,6 +97,7 @@ struct MailboxMachine<Waiter: Sendable> {
     /// - Parameter expected: How many there will be, these included, where that is known.
     mutating func append(_ new: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool) {
         guard !isCancelled else { return }
+        if let vessel { return vessel.append(new) }
         bytes += new.count
         var rest = new[...]
         while !rest.isEmpty {
@@ -108,7 +123,6 @@ struct MailboxMachine<Waiter: Sendable> {
         guard !isCancelled else { return Delivery() }
         self.isPaused = isPaused
         mark = untilEmpty ? 0 : lowMark
-        let isReadable = first < chunks.count || tail != nil
         return Delivery(waiter: isReadable ? takeWaiter() : nil, demand: takeDemand())
     }
 
@@ -123,10 +137,42 @@ struct MailboxMachine<Waiter: Sendable> {
     mutating func cancel() -> Bool {
         guard !isCancelled else { return false }
         isCancelled = true
-        (chunks, tail) = ([], nil)
+        (chunks, tail, vessel) = ([], nil, nil)
         (first, bytes) = (0, 0)
         return end == nil
     }
+
+    // MARK: The body as a whole
+
+    /// The reader wants all that is here and all that will come in one piece: from here on it goes straight into this.
+    ///
+    /// - Returns: Whether the engine is to go on.
+    mutating func gather(into vessel: BodyVessel) -> Bool {
+        guard waiter == nil, !isCancelled else { return false }
+        while let chunk = takeFirst() { chunk.withUnsafeBytes { vessel.append($0) } }
+        bytes = 0
+        self.vessel = vessel
+        return takeDemand()
+    }
+
+    /// The reader asks for the whole.
+    mutating func takeGathered() -> Gathering {
+        guard waiter == nil else { return .busy }
+        guard !isCancelled else { return end == nil ? .wait : .failure(CancellationError()) }
+        guard let vessel else { return .busy }
+        if vessel.isOverfull { return .tooLarge(received: vessel.received) }
+        switch end {
+        case .complete: return .whole(vessel.take())
+        case .failed(let error): return .failure(error)
+        case nil: return .wait
+        }
+    }
+
+    /// Whether a reader finds something.
+    private var isReadable: Bool { first < chunks.count || tail != nil || vessel?.isOverfull == true }
+
+    /// Whether nothing that comes is of use any more; the reader who knows will cancel.
+    var refusesMore: Bool { isCancelled || vessel?.isOverfull == true }
 
     private mutating func takeWaiter() -> Waiter? {
         defer { waiter = nil }

@@ -63,16 +63,19 @@ package struct TransferMachine: Sendable {
     package private(set) var lastPhase = Phase.queued
     /// Whether the request's body is on its way, so that the head is not awaited yet.
     private var isSending = false
-    private let timeouts: HTTPTimeouts
+    /// Nanoseconds that a phase may take; reckoned once, since every piece of a body moves a deadline.
+    private let connectLimit, firstByteLimit, stallLimit: Int64?
     private let highMark: Int
     private var phaseDeadline: Int64?
     private var totalDeadline: Int64?
 
     package init(timeouts: HTTPTimeouts, highMark: Int, now: Int64) {
-        self.timeouts = timeouts
+        connectLimit = timeouts.connect?.nanosecondsRoundedUp
+        firstByteLimit = timeouts.firstByte?.nanosecondsRoundedUp
+        stallLimit = timeouts.stall?.nanosecondsRoundedUp
         self.highMark = highMark
-        phaseDeadline = Self.deadline(timeouts.queue, from: now)
-        totalDeadline = Self.deadline(timeouts.total, from: now)
+        phaseDeadline = Self.deadline(timeouts.queue?.nanosecondsRoundedUp, from: now)
+        totalDeadline = Self.deadline(timeouts.total?.nanosecondsRoundedUp, from: now)
     }
 
     /// When to call ``timePassed(now:)``, if ever.
@@ -85,7 +88,7 @@ package struct TransferMachine: Sendable {
     package mutating func turnCame(now: Int64) -> Action {
         switch phase {
         case .queued:
-            enter(.gated, limit: timeouts.connect, now: now)
+            enter(.gated, limit: connectLimit, now: now)
             return .enterGate
         case .gated, .connecting, .awaitingHead, .bodyFlowing, .bodyPaused, .ended: return .none
         }
@@ -104,7 +107,7 @@ package struct TransferMachine: Sendable {
     /// The connection stands, and the request is about to be sent. Twice when a connection used again proves dead.
     package mutating func requestGoesOut(now: Int64) {
         switch phase {
-        case .connecting: enter(.awaitingHead, limit: timeouts.firstByte, now: now)
+        case .connecting: enter(.awaitingHead, limit: firstByteLimit, now: now)
         case .queued, .gated, .awaitingHead, .bodyFlowing, .bodyPaused, .ended: break
         }
     }
@@ -114,8 +117,8 @@ package struct TransferMachine: Sendable {
         switch phase {
         case .awaitingHead:
             isSending = true
-            enter(phase, limit: timeouts.stall, now: now)
-        case .bodyFlowing: enter(phase, limit: timeouts.stall, now: now)
+            enter(phase, limit: stallLimit, now: now)
+        case .bodyFlowing: enter(phase, limit: stallLimit, now: now)
         case .queued, .gated, .connecting, .bodyPaused, .ended: break
         }
     }
@@ -133,8 +136,8 @@ package struct TransferMachine: Sendable {
         switch phase {
         case .awaitingHead:
             isSending = false
-            enter(phase, limit: timeouts.firstByte, now: now)
-        case .bodyFlowing: enter(phase, limit: timeouts.stall, now: now)
+            enter(phase, limit: firstByteLimit, now: now)
+        case .bodyFlowing: enter(phase, limit: stallLimit, now: now)
         case .queued, .gated, .connecting, .bodyPaused, .ended: break
         }
     }
@@ -143,7 +146,7 @@ package struct TransferMachine: Sendable {
     package mutating func headArrived(now: Int64) -> Action {
         switch phase {
         case .connecting, .awaitingHead:
-            enter(.bodyFlowing, limit: timeouts.stall, now: now)
+            enter(.bodyFlowing, limit: stallLimit, now: now)
             return .deliverHead
         case .queued, .gated, .bodyFlowing, .bodyPaused, .ended: return .none
         }
@@ -159,7 +162,7 @@ package struct TransferMachine: Sendable {
                 enter(.bodyPaused, limit: nil, now: now)
                 return .pause
             }
-            enter(.bodyFlowing, limit: timeouts.stall, now: now)
+            enter(.bodyFlowing, limit: stallLimit, now: now)
             return .keep
         case .bodyPaused: return .pause
         case .queued, .gated, .connecting, .awaitingHead, .ended: return .none
@@ -170,7 +173,7 @@ package struct TransferMachine: Sendable {
     package mutating func demanded(now: Int64) -> Action {
         switch phase {
         case .bodyPaused:
-            enter(.bodyFlowing, limit: timeouts.stall, now: now)
+            enter(.bodyFlowing, limit: stallLimit, now: now)
             return .resume
         case .queued, .gated, .connecting, .awaitingHead, .bodyFlowing, .ended: return .none
         }
@@ -178,7 +181,8 @@ package struct TransferMachine: Sendable {
 
     /// The reader sets a limit to all that is still to come; an earlier one stays.
     package mutating func limit(toRemaining total: Duration, now: Int64) {
-        totalDeadline = min(totalDeadline ?? .max, Self.deadline(total, from: now) ?? .max)
+        totalDeadline = min(
+            totalDeadline ?? .max, Self.deadline(total.nanosecondsRoundedUp, from: now) ?? .max)
     }
 
     /// The engine is done with the transfer.
@@ -210,14 +214,14 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    private mutating func enter(_ phase: Phase, limit: Duration?, now: Int64) {
+    private mutating func enter(_ phase: Phase, limit: Int64?, now: Int64) {
         self.phase = phase
         phaseDeadline = Self.deadline(limit, from: now)
     }
 
-    private static func deadline(_ timeout: Duration?, from now: Int64) -> Int64? {
-        guard let timeout else { return nil }
-        let (deadline, overflow) = now.addingReportingOverflow(timeout.nanosecondsRoundedUp)
+    private static func deadline(_ limit: Int64?, from now: Int64) -> Int64? {
+        guard let limit else { return nil }
+        let (deadline, overflow) = now.addingReportingOverflow(limit)
         return overflow ? nil : deadline
     }
 }

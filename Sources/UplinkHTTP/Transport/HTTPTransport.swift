@@ -24,7 +24,9 @@ public protocol HTTPTransport: Sendable {
 /// A request that has been checked: `http` or `https`, a method and fields that may be sent.
 public struct HTTPTransportRequest: Sendable {
     /// Method, scheme, authority, path and fields.
-    public var head: HTTPRequest
+    public var head: HTTPRequest {
+        didSet { url = nil }
+    }
     /// What goes out after the head.
     public var body: HTTPRequestBody
     /// How long the parts may take. `total` is what is left of it.
@@ -36,6 +38,8 @@ public struct HTTPTransportRequest: Sendable {
     /// Told what happens, outside of all locks and C frames; it must not block. A transport that knows nothing says
     /// nothing. One that says anything tells an end too, before whoever waits for the head or the body learns of it.
     public var observer: (@Sendable (HTTPEvent) -> Void)?
+    /// Where the head goes, where that has been read.
+    var url: HTTPURL?
 
     /// Puts a request together; for tests of transports. It is not checked.
     public init(
@@ -52,6 +56,14 @@ public struct HTTPTransportRequest: Sendable {
 }
 
 extension HTTPTransportRequest {
+    /// Where the request goes.
+    ///
+    /// - Throws: ``HTTPClientError`` when the head makes no URL.
+    package func checkedURL() throws(HTTPClientError) -> HTTPURL {
+        if let url { return url }
+        return try head.checkedURL()
+    }
+
     /// Whether a transport may send it again by itself when a connection dies before any answer.
     package var mayBeRepeated: Bool { (isIdempotent ?? head.method.isIdempotent) && body.isReplayable }
 }

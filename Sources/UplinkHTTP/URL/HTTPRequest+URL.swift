@@ -15,7 +15,7 @@ extension HTTPRequest {
         self.init(method: method, url: try HTTPURLParser.parse(url), headerFields: headerFields)
     }
 
-    package init(method: Method, url: HTTPURL, headerFields: HTTPFields) {
+    package init(method: Method, url: HTTPURL, headerFields: HTTPFields = [:]) {
         self.init(
             method: method, scheme: url.scheme.rawValue, authority: url.authority, path: url.target,
             headerFields: headerFields)

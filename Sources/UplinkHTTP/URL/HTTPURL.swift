@@ -33,7 +33,22 @@ package struct HTTPURL: Sendable, Hashable {
     package var target: String { query.map { path + "?" + $0 } ?? path }
 
     /// What is asked for: everything but the fragment.
-    package var textWithoutFragment: String { scheme.prefix + authority + target }
+    package var textWithoutFragment: String {
+        var text = ""
+        text.reserveCapacity(16 + host.utf8.count + path.utf8.count + (query?.utf8.count ?? 0))
+        text += scheme.prefix
+        text += host
+        if port != scheme.defaultPort {
+            text += ":"
+            text += String(port)
+        }
+        text += path
+        if let query {
+            text += "?"
+            text += query
+        }
+        return text
+    }
 
     /// The whole URL.
     package var text: String { textWithoutFragment + (fragment.map { "#\($0)" } ?? "") }

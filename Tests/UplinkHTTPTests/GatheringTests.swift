@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import UplinkCore
+
+@testable import UplinkHTTP
+
+/// Bodies that their reader wants as a whole: they go straight into the reader's memory.
+@Suite(.timeLimit(.minutes(1)))
+struct GatheringTests {
+    private let pool = SlabPool()
+
+    private func append(_ bytes: [UInt8], to machine: inout MailboxMachine<Int>) {
+        bytes.withUnsafeBytes { machine.append($0, expecting: nil, from: pool) }
+    }
+
+    // The macro `#expect` does not call mutating methods.
+
+    private func park(_ waiter: Int, in machine: inout MailboxMachine<Int>) -> Bool { machine.park(waiter) }
+
+    private func gather(
+        upTo maximum: Int, expecting expected: Int64? = nil, in machine: inout MailboxMachine<Int>
+    ) -> Bool { machine.gather(into: BodyVessel(upTo: maximum, expecting: expected)) }
+
+    private func whole(_ machine: inout MailboxMachine<Int>) -> [UInt8]? {
+        guard case .whole(let bytes) = machine.takeGathered() else { return nil }
+        return bytes
+    }
+
+    @Test func whatWasThereComesBeforeWhatFollows() {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        append([1, 2, 3], to: &machine)
+        #expect(!gather(upTo: 10, expecting: 6, in: &machine))
+        append([4, 5, 6], to: &machine)
+        #expect(machine.bytes == 0)  // nothing waits for the reader, so nothing holds the transfer up
+        #expect(whole(&machine) == nil)
+        _ = machine.finish(.complete)
+        #expect(whole(&machine) == [1, 2, 3, 4, 5, 6])
+    }
+
+    @Test func aPausedTransferGoesOn() {
+        var machine = MailboxMachine<Int>(lowMark: 1)
+        append([1, 2, 3], to: &machine)
+        #expect(!machine.flush(isPaused: true).demand)
+        #expect(gather(upTo: 10, in: &machine))
+        #expect(machine.flush(isPaused: true).demand)
+    }
+
+    @Test func theReaderIsWokenAtTheEndAlone() {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        _ = gather(upTo: 10, in: &machine)
+        #expect(park(7, in: &machine))
+        append([1], to: &machine)
+        #expect(machine.flush(isPaused: false).waiter == nil)
+        #expect(machine.finish(.complete).waiter == 7)
+        #expect(whole(&machine) == [1])
+    }
+
+    @Test(arguments: [nil, 4] as [Int64?])
+    func oneByteTooManyWakesTheReader(expected: Int64?) {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        _ = gather(upTo: 3, expecting: expected, in: &machine)
+        append([1, 2, 3], to: &machine)
+        #expect(park(7, in: &machine))
+        #expect(machine.flush(isPaused: false).waiter == nil)
+        append([4], to: &machine)
+        #expect(machine.refusesMore)
+        #expect(machine.flush(isPaused: false).waiter == 7)
+        _ = machine.finish(.complete)  // the rest may have come by now
+        guard case .tooLarge(received: 4) = machine.takeGathered() else {
+            Issue.record("not too large")
+            return
+        }
+    }
+
+    @Test func anErrorStandsInThePlaceOfTheWhole() {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        _ = gather(upTo: 10, expecting: 2, in: &machine)
+        append([1], to: &machine)
+        _ = machine.finish(.failed(HTTPClientError.totalPassed))
+        guard case .failure(let error) = machine.takeGathered() else {
+            Issue.record("no failure")
+            return
+        }
+        #expect((error as? HTTPClientError)?.code == .totalTimeout)
+    }
+
+    @Test func aCancelledReaderWaitsForTheEngine() {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        _ = gather(upTo: 10, in: &machine)
+        append([1], to: &machine)
+        #expect(machine.cancel() == true)
+        guard case .wait = machine.takeGathered() else {
+            Issue.record("does not wait")
+            return
+        }
+        #expect(park(7, in: &machine))
+        #expect(machine.finish(.failed(CancellationError())).waiter == 7)
+        guard case .failure(let error) = machine.takeGathered() else {
+            Issue.record("no failure")
+            return
+        }
+        #expect(error is CancellationError)
+    }
+
+    @Test func whoComesAfterACancellationGathersNothing() {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        _ = machine.cancel()
+        #expect(!gather(upTo: 10, in: &machine))
+        _ = machine.finish(.complete)
+        guard case .failure = machine.takeGathered() else {
+            Issue.record("no failure")
+            return
+        }
+    }
+
+    /// What is announced takes no memory before a part of it has come.
+    @Test func memoryGrowsWithWhatComes() {
+        let announced = 1 << 40
+        let vessel = BodyVessel(upTo: .max, expecting: Int64(announced))
+        #expect(vessel.capacity < 1 << 25)
+        [UInt8](repeating: 1, count: 1 << 20).withUnsafeBytes { bytes in
+            for _ in 0..<40 { vessel.append(bytes) }
+        }
+        #expect(vessel.capacity <= 8 * 40 << 20)
+        #expect(vessel.take().count == 40 << 20)
+    }
+
+    /// A producer and a reader on different threads.
+    @Test(arguments: 0..<20)
+    func nothingIsLostBetweenThreads(round: Int) async throws {
+        let mailbox = Mailbox(lowMark: 4)
+        let producer = Task.detached { [pool] in
+            for number in 0..<500 {
+                [UInt8](repeating: UInt8(number % 251), count: 100).withUnsafeBytes { bytes in
+                    mailbox.offer(bytes, expecting: nil, from: pool) { _ in true }
+                }
+                mailbox.flush(isPaused: false).resumption?.resume()
+                if number % (round + 1) == 0 { await Task.yield() }
+            }
+            mailbox.finish(throwing: nil)?.resume()
+        }
+        guard case .whole(let bytes) = try await mailbox.gather(upTo: 50_000, expecting: nil, demand: {}, stop: {})
+        else {
+            Issue.record("not whole")
+            return
+        }
+        await producer.value
+        #expect(bytes == (0..<500).flatMap { [UInt8](repeating: UInt8($0 % 251), count: 100) })
+    }
+}
