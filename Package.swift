@@ -71,7 +71,7 @@ let package = Package(
             ]),
 
         // Empty without the trait `Store`.
-        .target(name: "UplinkStore", dependencies: ["Uplink", "UplinkCore", "UplinkHTTP", .httpTypes, .grdb]),
+        .target(name: "UplinkStore", dependencies: ["Uplink", "UplinkCore", "UplinkHTTP", .httpTypes, .system, .grdb]),
         .target(name: "UplinkStoreTesting", dependencies: ["UplinkStore", "UplinkCore", "UplinkTesting", .grdb]),
 
         // The C library: its header is the contract, which UplinkC implements.
@@ -79,8 +79,8 @@ let package = Package(
         .target(
             name: "UplinkC",
             dependencies: [
-                "CLinux", "CUplink", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkHTTP", "UplinkCurl",
-                .httpTypes, .system,
+                "CLinux", "CUplink", "Uplink", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkHTTP",
+                "UplinkCurl", .httpTypes, .system,
             ]),
 
         .target(name: "UplinkTesting", dependencies: ["UplinkCore", "UplinkHTTP", .httpTypes]),
@@ -158,7 +158,7 @@ let package = Package(
             name: "UplinkStoreTests",
             dependencies: [
                 "UplinkStore", "UplinkStoreTesting", "Uplink", "UplinkCore", "UplinkHTTP", "UplinkTesting",
-                "TestSupport", "StoreVictim", .httpTypes, .grdb,
+                "TestSupport", "StoreVictim", .httpTypes, .system, .grdb,
             ]),
         .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
     ],

@@ -12,6 +12,7 @@ final class Context: Sendable {
     /// Its number in ``Handles``.
     let handle: UInt
     let loop: EventLoop
+    let clock: LoopClock
     let monitor: LinuxNetworkMonitor
     let performer: NetworkOperationPerformer
     let transport: CurlTransport
@@ -41,8 +42,9 @@ final class Context: Sendable {
         }
         handle = Handles.reserve()
         log = Log(options, queue: queue, handle: handle)
+        clock = LoopClock(on: loop)
         monitor = LinuxNetworkMonitor(on: loop)
-        performer = NetworkOperationPerformer(monitor: monitor, clock: LoopClock(on: loop))
+        performer = NetworkOperationPerformer(monitor: monitor, clock: clock)
         Handles.insert(self)
         keepMonitorAwake()
     }
@@ -91,7 +93,7 @@ final class Context: Sendable {
     /// A monitor that fails (no descriptors, no memory) begins anew when it is asked again, which happens after 1, 2, 4
     /// and so on, at most 30 seconds.
     private func keepMonitorAwake() {
-        Task(executorPreference: loop) { [loop, monitor, log] in
+        Task(executorPreference: loop) { [clock, monitor, log] in
             var pause = Duration.seconds(1)
             while true {
                 do throws(NetworkMonitorError) {
@@ -103,7 +105,7 @@ final class Context: Sendable {
                 } catch {
                     log(.error) { "\(error.message); trying again in \(pause)" }
                 }
-                guard (try? await LoopClock(on: loop).sleep(for: pause)) != nil else { return }  // the loop has ended
+                guard (try? await clock.sleep(for: pause)) != nil else { return }  // the loop has ended
                 pause = min(pause * 2, .seconds(30))
             }
         }

@@ -69,6 +69,20 @@ extension ResponseBox {
     }
 }
 
+extension RequestBox {
+    /// What C gets, who is the only owner.
+    func retained() -> OpaquePointer { OpaquePointer(Unmanaged.passRetained(self).toOpaque()) }
+
+    /// The box of a request that C has.
+    static func of(_ request: OpaquePointer?) -> RequestBox? {
+        request.map { Unmanaged<RequestBox>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
+    }
+
+    static func release(_ request: OpaquePointer?) {
+        if let request { Unmanaged<RequestBox>.fromOpaque(UnsafeRawPointer(request)).release() }
+    }
+}
+
 /// What a C program wants to have back with its callbacks; never looked into.
 struct UserPointer: @unchecked Sendable {  // the program's own: it is handed through, and nothing else
     let pointer: UnsafeMutableRawPointer?

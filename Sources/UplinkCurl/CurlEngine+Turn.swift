@@ -35,6 +35,10 @@ extension CurlEngine {
         }
         for id in active.takeAll() {
             guard let transfer = transfers[id] else { continue }
+            guard !transfer.isRefusedMeanwhile else {
+                end(transfer, transfer.machine.engineFinished(succeeded: true), code: CURLE_OK)
+                continue
+            }
             flushUpload(transfer)
             publish(transfer)
             arm(transfer)

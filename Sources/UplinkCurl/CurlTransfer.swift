@@ -55,6 +55,7 @@ final class CurlTransfer {
     /// Bytes of the body so far.
     private(set) var received: Int64 = 0
     private var framing: Framing?
+    private var status: HTTPResponse.Status?
     private let pool: SlabPool
     private let budget: BufferBudget
     /// Where the callbacks say that something has happened.
@@ -106,7 +107,7 @@ final class CurlTransfer {
                 events?.note(.interim(response.status))
             case .final(let response, let framing):
                 guard machine.headArrived(now: now) == .deliverHead else { return false }
-                self.framing = framing
+                (self.framing, status) = (framing, response.status)
                 events?.finishHead(response.status, now: now)
                 head = Exchange.Head(response: response, framing: framing)
             case .trailers: break
@@ -158,6 +159,10 @@ final class CurlTransfer {
         case .chunked, .untilClose, nil: false
         }
     }
+
+    /// Whether the server has refused the request, and said all it has to say, while the request's producer has nothing.
+    /// libcurl would not send any more, but waits for the producer all the same.
+    var isRefusedMeanwhile: Bool { upload?.isPaused == true && (status?.code ?? 0) >= 300 && isAnswerWhole }
 
     /// What is wrong with a body that libcurl calls whole.
     var incompleteness: HTTPClientError? {

@@ -2,6 +2,7 @@
 import SystemPackage
 import TestSupport
 import Testing
+import UplinkEventLoop
 import UplinkTesting
 
 /// The examples do what they say.
@@ -28,6 +29,25 @@ struct ExampleTests {
     }
 
     private func goOnline(_ host: NetworkNamespace) throws { try host.ip("route add default via 192.0.2.1") }
+
+    /// A host with a way to the internet, on which a server answers the first connection, and all others.
+    private func withServer(
+        _ first: [RawServer.Step], _ others: [RawServer.Step],
+        body: (NetworkNamespace, RawServer, _ url: String) async throws -> Void
+    ) async throws {
+        try await withTestNetwork { network in
+            try await withEventLoop(networkNamespace: network.router.path) { loop in
+                // On that loop's thread, because what is made there belongs to the router.
+                let server = try await withCheckedThrowingContinuation { continuation in
+                    loop.execute {
+                        continuation.resume(with: Result { try RawServer(first, others, address: "0.0.0.0") })
+                    }
+                }
+                defer { server.stop() }
+                try await body(network.device, server, "http://192.0.2.1:\(server.port)/file")
+            }
+        }
+    }
 
     @Test func fetchingWaitsForTheNetwork() async throws {
         try await CLibrary.withProgram("Examples/c/wait-then-fetch.c") { path in
@@ -88,6 +108,45 @@ struct ExampleTests {
                 let run = try program(path, in: host)
                 #expect(try await run.wait() == 0)
                 #expect(run.output == "the network is there\n")
+            }
+        }
+    }
+
+    @Test func aFileIsSent() async throws {
+        let answer = "HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\nkept"
+        try await CLibrary.withProgram("Examples/c/upload.c") { path in
+            let script: [RawServer.Step] = [.readHead, .readBody(), .send(answer), .waitForClose]
+            try await withServer(script, script) { host, server, url in
+                let place = try TemporaryDirectory()
+                defer { place.remove() }
+                try place.write("report", Array("the report".utf8))
+                let run = try program(path, place.path.appending("report").string, url, in: host)
+                #expect(try await run.wait(upTo: .seconds(60)) == 0)
+                #expect(run.output == "201: kept\n" && run.errors.hasSuffix("10 of 10 bytes\n"))
+                #expect(server.connections.first?.heads.first?.hasPrefix("PUT /file HTTP/1.1\r\n") == true)
+            }
+        }
+    }
+
+    @Test func aDownloadThatBreaksOffGoesOnWhereItWas() async throws {
+        let head = "HTTP/1.1 200 OK\r\nETag: \"one\"\r\nAccept-Ranges: bytes\r\nContent-Length: 10\r\n\r\n"
+        let rest = "HTTP/1.1 206 Partial Content\r\nETag: \"one\"\r\nContent-Range: bytes 5-9/10\r\n"
+        let first: [RawServer.Step] = [.readHead, .send(head + "hello")]
+        let second: [RawServer.Step] = [
+            .readHead, .send(rest + "Content-Length: 5\r\n\r\nworld"), .waitForClose,
+        ]
+        try await CLibrary.withProgram("Examples/c/download.c") { path in
+            try await withServer(first, second) { host, server, url in
+                let place = try TemporaryDirectory()
+                defer { place.remove() }
+                let target = place.path.appending("file").string
+                let digest = "936a185caaa266bb9cbe981e9e05cb78cd732b0b3280eb944412bb6f8f8f07af"  // of "helloworld"
+                let run = try program(path, url, target, digest, in: host)
+                #expect(try await run.wait(upTo: .seconds(60)) == 0)
+                #expect(run.output == "\(target): 10 bytes, resumed 1 times\n")
+                #expect(run.errors.contains("going on at 5 bytes"))
+                #expect(try place.read("file") == Array("helloworld".utf8))
+                #expect(server.connections.count == 2)
             }
         }
     }

@@ -12,10 +12,12 @@ import Testing
 struct ProgramTests {
     /// A program and its argument.
     private static let programs = [
-        ["misuse"], ["dispatching"], ["gets"], ["lifetimes", "50"], ["performs", "10000"],
+        ["misuse"], ["dispatching"], ["gets"], ["requests"], ["downloads"], ["lifetimes", "50"], ["performs", "10000"],
     ]
     /// The same with fewer rounds where valgrind takes too long.
-    private static let shorter = [["misuse"], ["dispatching"], ["gets"], ["lifetimes", "20"], ["performs", "10000"]]
+    private static let shorter = [
+        ["misuse"], ["dispatching"], ["gets"], ["requests"], ["downloads"], ["lifetimes", "20"], ["performs", "10000"],
+    ]
 
     /// Swift's enumerations with payloads make memcheck report reads of what is not initialised where nothing is wrong,
     /// so that is not asked for; what is lost, freed twice or out of bounds is.

@@ -72,10 +72,10 @@ package final class RawServer: Sendable {
     }
 
     /// Starts a server on an address and a port that are known, as one that starts again.
-    package init(_ script: [Step], address: String, port: UInt16 = 0) throws {
+    package init(_ scripts: [Step]..., address: String, port: UInt16 = 0) throws {
         let (listener, port) = try Self.listen(backlog: 128, address: address, port: port)
         (self.listener, self.port) = (listener, port)
-        spawn { [unowned self] in self.accept([script]) }
+        spawn { [unowned self] in self.accept(scripts) }
     }
 
     /// A server that answers everything alike, with a head and a body.

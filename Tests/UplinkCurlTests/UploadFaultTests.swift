@@ -187,6 +187,25 @@ struct UploadFaultTests {
         }
     }
 
+    /// libcurl waits for a producer that has nothing, though it would not send any more.
+    @Test(arguments: ["3", "0"]) func aRefusalDoesNotWaitForAProducerThatHasNothing(_ length: String) async throws {
+        let refusal = "HTTP/1.1 413 Too Large\r\nContent-Length: \(length)\r\n\r\n" + (length == "3" ? "no!" : "")
+        try await withServer([.readHead, .readSome(1000), .send(refusal), .waitForClose]) { server in
+            try await withClient { client, transport in
+                let body = HTTPRequestBody.stream(
+                    Asking { number in
+                        if number > 0 { try await Task.sleep(for: .seconds(1000)) }
+                        return [UInt8](repeating: 1, count: 1000)
+                    })
+                let response = try await client.execute(
+                    post(server), body: body, options: .init(timeouts: HTTPTimeouts(firstByte: nil, stall: nil)))
+                #expect(response.status == .contentTooLarge)
+                #expect(try await response.body.collect(upTo: 3, within: nil).count == Int(length))
+                try await eventually { await transport.census() == (0, 0) }
+            }
+        }
+    }
+
     @Test func anEarlyAnswerThatIsWholeIsTheAnswer() async throws {
         try await withServer([.readHead, .send(Self.answer), .pause(.milliseconds(50))]) { server in
             try await withClient { client, _ in

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UplinkCore
-import UplinkEventLoop
+public import UplinkEventLoop
 public import UplinkHTTP
-import UplinkMonitor
+public import UplinkMonitor
 
 /// What a download does differently; the defaults are careful ones.
 public struct DownloadOptions: Sendable {
@@ -41,12 +41,19 @@ public struct DownloadOptions: Sendable {
     /// monitor, for servers that are there without a network, such as this host's own.
     public var requirement: NetworkRequirement? = .internet
     /// Who knows the network.
-    public var monitor: any NetworkMonitor = LinuxNetworkMonitor.shared
+    public var monitor: any NetworkMonitor
     /// What the deadline and the pauses are measured on; a test's may be moved by hand.
-    public var clock: any Clock<Duration> = LoopClock.shared
+    public var clock: any Clock<Duration>
 
-    /// The default options.
-    public init() {}
+    /// Where files are read and written, on the threads that may block; nil for the process's own loop.
+    package var eventLoop: EventLoop?
+
+    /// The default options. A monitor and a clock that are given here keep the process's own from being made.
+    public init(
+        monitor: any NetworkMonitor = LinuxNetworkMonitor.shared, clock: any Clock<Duration> = LoopClock.shared
+    ) {
+        (self.monitor, self.clock) = (monitor, clock)
+    }
 }
 
 /// When, and how often, a download makes another attempt while the network is there.

@@ -2,8 +2,6 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import CUplink
-import Glibc
-import SystemPackage
 
 // The names are those of C; each function is documented in uplink.h.
 
@@ -13,7 +11,7 @@ public func uplink_get(
     _ body: uplink_body_cb?, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?,
     _ id: UnsafeMutablePointer<UInt64>?
 ) -> CInt {
-    get(context, url, options, body.map(GetCall.Target.stream), done, user, id)
+    get(context, url, options, body.map(TransferCall.Target.stream), done, user, id)
 }
 
 @c @implementation
@@ -31,9 +29,7 @@ public func uplink_get_file(
     _ path: UnsafePointer<CChar>?, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?,
     _ id: UnsafeMutablePointer<UInt64>?
 ) -> CInt {
-    let isPath = path.map { (1..<Int(PATH_MAX)).contains(strnlen($0, Int(PATH_MAX))) } ?? false
-    let target = isPath ? path.map { GetCall.Target.file(FilePath(platformString: $0)) } : nil
-    return get(context, url, options, target, done, user, id)
+    get(context, url, options, Text.path(path).map(TransferCall.Target.file), done, user, id)
 }
 
 @c @implementation
@@ -46,13 +42,13 @@ public func uplink_resume(_ context: OpaquePointer?, _ id: UInt64) -> CInt {
 /// Begins a transfer; a target that is nil was not valid.
 private func get(
     _ context: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<uplink_get_options>?,
-    _ target: GetCall.Target?, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?,
+    _ target: TransferCall.Target?, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?,
     _ id: UnsafeMutablePointer<UInt64>?
 ) -> CInt {
     id?.pointee = 0
     return withContext(context) { (context) throws(StatusError) in
         guard let url, let target, let done else { return Status.invalid }
-        let call = GetCall(try GetRequest(url, options), to: target, done, UserPointer(user))
+        let call = TransferCall(try Transfer(url, options), to: target, done, UserPointer(user))
         return begin(call, in: context, id) { $0.start($1, in: context) }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUplink
+import Uplink
 import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
@@ -62,5 +63,24 @@ enum Status {
         .unsupportedEncoding: UPLINK_EENCODING,
         .tooManyRedirects: UPLINK_EREDIRECT, .redirectForbidden: UPLINK_EREDIRECT,
         .fileExists: UPLINK_EEXIST, .fileFailed: UPLINK_EFILE, .engine: UPLINK_ETRANSFER,
+        .bodyLengthMismatch: UPLINK_EBODY, .bodyNotReplayable: UPLINK_EBODY, .checksumMismatch: UPLINK_ECHECKSUM,
+    ]
+
+    /// Why there is no file.
+    static func of(_ error: DownloadError, in context: Context) -> CInt {
+        if let number = downloadNumbers[error.code] { return number.rawValue }
+        switch error.underlyingError {
+        case let underlying as HTTPClientError: return of(underlying)
+        case let underlying as NetworkOperationError: return of(underlying, in: context)
+        default: return transfer
+        }
+    }
+
+    private static let downloadNumbers: [DownloadError.Code: uplink_error] = [
+        .invalidOptions: UPLINK_EREQUEST, .targetExists: UPLINK_EEXIST, .targetNotAFile: UPLINK_EFILE,
+        .targetBusy: UPLINK_EINUSE, .diskFull: UPLINK_EDISKFULL, .notWritable: UPLINK_EFILE,
+        .fileFailed: UPLINK_EFILE, .deadlineExceeded: UPLINK_ETIMEDOUT, .networkUnknown: UPLINK_EMONITOR,
+        .unexpectedStatus: UPLINK_ESTATUS, .tooManyRestarts: UPLINK_ECHANGED, .unframedBody: UPLINK_EPROTOCOL,
+        .tooLarge: UPLINK_ETOOLARGE, .sizeMismatch: UPLINK_ESIZE, .checksumMismatch: UPLINK_ECHECKSUM,
     ]
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUplink
 import Glibc
+import SystemPackage
 
 /// A structure of the header, which begins with the size that the program knows of it.
 enum Structure {
-    /// The sizes in version 1.0, which stay: a program that knows less knows no version of the header.
+    /// The sizes in the version that brought each, which stay: a program that knows less knows no version of the header.
     static let contextOptionsSize = 56
     static let requirementSize = 32
     static let getOptionsSize = 72
+    static let requestOptionsSize = 72
+    static let downloadOptionsSize = 96
     /// Larger ones are garbage.
     private static let maximumSize = 4096
 
@@ -41,6 +44,12 @@ enum Text {
         let length = strnlen(pointer, maximum + 1)
         guard (1...maximum).contains(length) else { throw StatusError(Status.invalid) }
         return String(cString: pointer)
+    }
+
+    /// A path; nil for NULL, for an empty one, and for one that is too long.
+    static func path(_ pointer: UnsafePointer<CChar>?) -> FilePath? {
+        guard let pointer, (1..<Int(PATH_MAX)).contains(strnlen(pointer, Int(PATH_MAX))) else { return nil }
+        return FilePath(platformString: pointer)
     }
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever is wrong with what a function is given, it returns an error; nothing crashes. */
-#include "check.h"
-
-static latch callbacks = LATCH;
+#include "misuse_http.h"
 
 static void operation(uplink_context *context, uint64_t id, void *user) {
     (void)user;
@@ -17,19 +15,6 @@ static void outcome(uplink_context *context, uint64_t id, const uplink_outcome *
 
 static void watched(uplink_context *context, uint64_t id, int status, const uplink_path *path, void *user) {
     (void)context, (void)id, (void)status, (void)path, (void)user;
-    latch_add(&callbacks, 1);
-}
-
-static int body(
-    uplink_context *context, uint64_t id, const uplink_response *response, const void *bytes, size_t count,
-    void *user) {
-    (void)context, (void)id, (void)response, (void)bytes, (void)count, (void)user;
-    latch_add(&callbacks, 1);
-    return UPLINK_CONTINUE;
-}
-
-static void done(uplink_context *context, uint64_t id, const uplink_get_result *result, void *user) {
-    (void)context, (void)id, (void)result, (void)user;
     latch_add(&callbacks, 1);
 }
 
@@ -48,10 +33,7 @@ static void without_context(uplink_context *context, int error) {
     CHECK_STATUS(uplink_perform(context, 0, NULL, operation, outcome, NULL, &id), error);
     CHECK_STATUS(uplink_operation_complete(context, 1, 0), error);
     CHECK_STATUS(uplink_wait(context, 0, NULL), error);
-    CHECK_STATUS(uplink_get(context, "http://127.0.0.1/", NULL, body, done, NULL, &id), error);
-    CHECK_STATUS(uplink_get_collect(context, "http://127.0.0.1/", NULL, 1, done, NULL, &id), error);
-    CHECK_STATUS(uplink_get_file(context, "http://127.0.0.1/", NULL, "/tmp/x", done, NULL, &id), error);
-    CHECK_STATUS(uplink_resume(context, 1), error);
+    http_without_context(context, error);
 }
 
 static void no_path(void) {
@@ -153,60 +135,6 @@ static void wrong_performs(uplink_context *context) {
     CHECK_STATUS(uplink_resume(context, UINT64_MAX), UPLINK_ENOENT);
 }
 
-static void refuse_get(uplink_context *context, const char *url, const uplink_get_options *options, int error) {
-    uint64_t id = 77;
-    CHECK_STATUS(uplink_get(context, url, options, body, done, NULL, &id), error);
-    CHECK(id == 0);
-    CHECK_STATUS(uplink_get_collect(context, url, options, 1, done, NULL, &id), error);
-    CHECK_STATUS(uplink_get_file(context, url, options, "/tmp/x", done, NULL, &id), error);
-}
-
-static void wrong_gets(uplink_context *context) {
-    const char *url = "http://127.0.0.1/";
-    CHECK_STATUS(uplink_get(context, url, NULL, NULL, done, NULL, NULL), UPLINK_EINVAL);
-    CHECK_STATUS(uplink_get(context, url, NULL, body, NULL, NULL, NULL), UPLINK_EINVAL);
-    CHECK_STATUS(uplink_get_collect(context, url, NULL, 1, NULL, NULL, NULL), UPLINK_EINVAL);
-    CHECK_STATUS(uplink_get_file(context, url, NULL, NULL, done, NULL, NULL), UPLINK_EINVAL);
-    CHECK_STATUS(uplink_get_file(context, url, NULL, "", done, NULL, NULL), UPLINK_EINVAL);
-    refuse_get(context, NULL, NULL, UPLINK_EINVAL);
-    refuse_get(context, "", NULL, UPLINK_EINVAL);
-    refuse_get(context, "ftp://127.0.0.1/", NULL, UPLINK_EURL);
-    refuse_get(context, "http://", NULL, UPLINK_EURL);
-    refuse_get(context, "\xff\xfe", NULL, UPLINK_EURL);
-
-    size_t length = 1 << 20;
-    char *huge = (char *)malloc(length + 1);
-    CHECK(huge != NULL);
-    memset(huge, 'x', length);
-    memcpy(huge, "http://h/", 9);
-    huge[length] = 0;
-    refuse_get(context, huge, NULL, UPLINK_EINVAL);
-    CHECK_STATUS(uplink_get_file(context, url, NULL, huge, done, NULL, NULL), UPLINK_EINVAL);
-
-    uplink_get_options options = UPLINK_GET_OPTIONS_INIT;
-    const char *headers[] = {"no colon", NULL};
-    options.headers = headers;
-    refuse_get(context, url, &options, UPLINK_EREQUEST);
-    headers[0] = "X-Split: a\r\nX-Other: b";
-    refuse_get(context, url, &options, UPLINK_EREQUEST);
-    headers[0] = "Bad Name: x";
-    refuse_get(context, url, &options, UPLINK_EREQUEST);
-    headers[0] = huge;
-    refuse_get(context, url, &options, UPLINK_EINVAL);
-    options.headers = NULL;
-    int64_t *times[] = {
-        &options.wait_milliseconds, &options.connect_milliseconds, &options.first_byte_milliseconds,
-        &options.stall_milliseconds, &options.total_milliseconds};
-    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
-        *times[i] = -2;
-        refuse_get(context, url, &options, UPLINK_EINVAL);
-        *times[i] = 0;
-    }
-    options.size = 71;
-    refuse_get(context, url, &options, UPLINK_EINVAL);
-    free(huge);
-}
-
 static void refuse_options(const uplink_context_options *options, int error) {
     uplink_context *context = (uplink_context *)options;
     CHECK_STATUS(uplink_context_create(options, &context), error);
@@ -268,6 +196,9 @@ int main(void) {
     wrong_requirements(context);
     wrong_performs(context);
     wrong_gets(context);
+    no_request(context);
+    wrong_requests(context);
+    wrong_downloads(context);
     CHECK_STATUS(uplink_context_destroy(context), UPLINK_OK);
     CHECK_STATUS(uplink_context_destroy(context), UPLINK_EBADHANDLE);
     without_context(context, UPLINK_EBADHANDLE);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An HTTP server on the loopback: a thread for each connection, an answer for each path. */
+/* An HTTP server on the loopback: a thread for each connection, an answer for each path. Paths that begin with /upload
+ * have their requests' bodies read first. */
 #ifndef SERVER_H
 #define SERVER_H
 
@@ -20,6 +21,85 @@ static void server_send(int connection, const void *bytes, size_t count) {
 }
 
 static void server_text(int connection, const char *text) { server_send(connection, text, strlen(text)); }
+
+/* Holds up connections that want to be held up, until server_release(). */
+static latch server_released = LATCH;
+static inline void server_wait(void) { latch_await(&server_released, 1); }
+static inline void server_release(void) { latch_add(&server_released, 1); }
+
+/* What a request's body came to. */
+typedef struct server_body {
+    long count;
+    unsigned sum; /* each byte times its place, which counts from 1 */
+    int whole;
+} server_body;
+
+static int server_read(int connection, long count, server_body *body) {
+    unsigned char bytes[16384];
+    while (count > 0) {
+        ssize_t got = recv(connection, bytes, count < (long)sizeof(bytes) ? (size_t)count : sizeof(bytes), 0);
+        if (got <= 0) return 0;
+        count -= (long)got;
+        for (ssize_t i = 0; i < got; i++) body->sum += (unsigned)++body->count * bytes[i];
+    }
+    return 1;
+}
+
+static int server_line(int connection, char *line, size_t size) {
+    size_t length = 0;
+    while (length < size - 1 && recv(connection, line + length, 1, 0) == 1)
+        if (line[length++] == '\n') {
+            line[length] = 0;
+            return 1;
+        }
+    return 0;
+}
+
+/* Reads a body of known length, or in chunks (RFC 9112, section 7.1). */
+static server_body server_read_body(int connection, const char *head) {
+    server_body body = {0, 0, 0};
+    const char *length = strstr(head, "Content-Length: ");
+    char line[64];
+    if (length) body.whole = server_read(connection, atol(length + 16), &body);
+    else if (!strstr(head, "Transfer-Encoding: chunked")) body.whole = 1;
+    else
+        while (server_line(connection, line, sizeof(line))) {
+            long count = strtol(line, NULL, 16);
+            if (!server_read(connection, count, &body) || !server_line(connection, line, sizeof(line))) break;
+            if (count == 0) body.whole = 1;
+            if (count == 0) break;
+        }
+    return body;
+}
+
+/* How many requests with bodies there have been. */
+static long server_attempts;
+
+/* Answers of a program's own, for paths that begin with /own; 0 ends the connection. */
+static int (*server_own)(int connection, const char *path, const char *head);
+
+/* A body of bytes that tell their places. */
+static inline unsigned char byte_at(int64_t place) { return (unsigned char)(place * 7 + place / 251); }
+
+/* An answer to a request whose body is read first: what it came to, or whatever the path asks for. */
+static int server_take(int connection, const char *path, const char *method, const char *head) {
+    char text[256], answer[128];
+    server_body body = server_read_body(connection, head);
+    long attempt = __sync_add_and_fetch(&server_attempts, 1);
+    if (!body.whole) return 0;
+    if (strcmp(path, "/upload/busy") == 0 && attempt == 1) {
+        server_text(connection, "HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n");
+        return 1;
+    }
+    if (strcmp(path, "/upload/moved") == 0) {
+        server_text(connection, "HTTP/1.1 307 Moved\r\nLocation: /upload\r\nContent-Length: 0\r\n\r\n");
+        return 1;
+    }
+    snprintf(answer, sizeof(answer), "%s %ld %u", method, body.count, body.sum);
+    snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s", strlen(answer), answer);
+    server_text(connection, text);
+    return 1;
+}
 
 /* One request, whose head has been read; 0 ends the connection. */
 static int server_answer(int connection, const char *path, const char *head) {
@@ -57,9 +137,14 @@ static int server_answer(int connection, const char *path, const char *head) {
         server_text(connection, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive.");
         return 0;
     }
-    if (strcmp(path, "/silent") == 0) {
+    if (strcmp(path, "/silent") == 0 || strcmp(path, "/refuse") == 0) {
         char byte;
+        if (path[1] == 'r') server_text(connection, "HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno");
         while (recv(connection, &byte, 1, 0) > 0) continue;
+        return 0;
+    }
+    if (strcmp(path, "/full") == 0) {
+        server_wait(); /* and reads nothing, so that the client has to wait */
         return 0;
     }
     server_text(connection, "garbage\r\n\r\n");
@@ -73,9 +158,12 @@ static void *server_connection(void *argument) {
     while (length < sizeof(head) - 1 && recv(connection, head + length, 1, 0) == 1) {
         head[++length] = 0;
         if (length < 4 || memcmp(head + length - 4, "\r\n\r\n", 4) != 0) continue;
-        char path[1024] = "";
-        sscanf(head, "GET %1023s", path);
-        if (!server_answer(connection, path, head)) break;
+        char method[16] = "", path[1024] = "";
+        sscanf(head, "%15s %1023s", method, path);
+        int goes_on = strncmp(path, "/upload", 7) == 0 ? server_take(connection, path, method, head)
+                      : strncmp(path, "/own", 4) == 0  ? server_own(connection, path, head)
+                                                       : server_answer(connection, path, head);
+        if (!goes_on) break;
         length = 0;
     }
     close(connection);

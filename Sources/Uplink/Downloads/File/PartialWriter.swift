@@ -19,12 +19,13 @@ final class PartialWriter: Sendable {
     }
 
     let file: PartialFile
+    private let loop: EventLoop
     private let shared = Locked(Shared())
 
     /// What one turn on a thread of the pool may write before others have theirs.
     private static let turn = 8 << 20
 
-    init(_ file: PartialFile) { self.file = file }
+    init(_ file: PartialFile, on loop: EventLoop) { (self.file, self.loop) = (file, loop) }
 
     /// Takes a chunk, and waits while too many are on their way.
     ///
@@ -56,7 +57,7 @@ final class PartialWriter: Sendable {
     }
 
     private func startWriting() {
-        EventLoop.shared.offLoop(
+        loop.offLoop(
             { self.write() },
             completion: { result in
                 switch result {

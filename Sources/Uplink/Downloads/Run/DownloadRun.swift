@@ -15,6 +15,7 @@ final class DownloadRun: Sendable {
     private let target: FilePath
     private let options: DownloadOptions
     private let core: DownloadCore
+    private let loop: EventLoop
     private let network: DownloadNetwork
     private let machine: Locked<DownloadMachine>
     /// The answer that bytes came from last.
@@ -27,6 +28,7 @@ final class DownloadRun: Sendable {
         try options.check(request)
         (self.client, self.target, self.options, self.core) = (client, target, options, core)
         self.request = request
+        loop = options.eventLoop ?? .shared
         url = request.downloadURL
         network = DownloadNetwork(options, clock: core.clock)
         machine = Locked(DownloadMachine(url: url, limits: DownloadLimits(options)))
@@ -34,10 +36,10 @@ final class DownloadRun: Sendable {
 
     /// All of it: from opening the file to giving it its name.
     func run() async throws -> DownloadedFile {
-        let file = try await Self.offLoop { [target, url, options] in
+        let file = try await offLoop { [target, url, options] in
             try PartialFile(for: target, url: url, options: options)
         }
-        let writer = PartialWriter(file)
+        let writer = PartialWriter(file, on: loop)
         let watch = Task(name: "download's network") { [network, core] in
             await network.watch { lacking in core.tell(if: { story, _ in story.sees(lacking: lacking) }) }
         }
@@ -55,14 +57,14 @@ final class DownloadRun: Sendable {
 
     /// Takes over what an earlier run has left.
     private func adopt(_ file: PartialFile) async throws {
-        guard options.resumes, let (version, bytes) = try await Self.offLoop({ file.found() }),
+        guard options.resumes, let (version, bytes) = try await offLoop({ file.found() }),
             decide({ machine, _ in machine.found(version, bytes: bytes) })
         else { return }
-        try await Self.offLoop { try file.adopt(version, bytes: bytes) }
+        try await offLoop { try file.adopt(version, bytes: bytes) }
         var offset: Int64 = 0
         while true {
             try Task.checkCancellation()
-            let count = try await Self.offLoop { [offset] in try file.digest(from: offset, upTo: 16 << 20) }
+            let count = try await offLoop { [offset] in try file.digest(from: offset, upTo: 16 << 20) }
             if count == 0 { return }
             offset += Int64(count)
         }
@@ -112,8 +114,8 @@ final class DownloadRun: Sendable {
         case .leave(let step):
             await response.body.discardIfShort()
             return step
-        case .begin(let version): try await Self.offLoop { try writer.file.begin(version) }
-        case .append(let version): try await Self.offLoop { try writer.file.goOn(version) }
+        case .begin(let version): try await offLoop { try writer.file.begin(version) }
+        case .append(let version): try await offLoop { try writer.file.goOn(version) }
         }
         lastResponse.withLock { $0 = (response.head, response.url) }
         core.tell { story, now in story.enter(.receiving, at: now) }
@@ -163,10 +165,10 @@ final class DownloadRun: Sendable {
     /// Checks the whole, and gives it its name.
     private func finish(_ file: PartialFile) async throws -> DownloadedFile {
         core.tell { story, now in story.enter(.verifying, at: now) }
-        let digest = try await Self.offLoop { try file.complete() }
+        let digest = try await offLoop { try file.complete() }
         let machine = machine.withLock { $0 }
         if let objection = machine.objection(toDigest: digest, expected: options.checksum?.expected) { throw objection }
-        try await Self.offLoop { [core, options] in
+        try await offLoop { [core, options] in
             guard core.mayName() else { throw CancellationError() }
             try file.giveName(replacing: options.replacesExisting)
         }
@@ -182,7 +184,7 @@ final class DownloadRun: Sendable {
         try? await writer.drain()
         let error = core.cause.map { core.error(for: $0, after: error) } ?? error
         let isWorthKeeping = options.resumes && machine.withLock { $0.isWorthKeeping(after: error) }
-        let kept = try? await Self.offLoop { writer.file.abandon(keeping: isWorthKeeping) }
+        let kept = try? await offLoop { writer.file.abandon(keeping: isWorthKeeping) }
         guard var failure = error as? DownloadError else { return error }
         failure.keptBytes = kept ?? 0
         return failure
@@ -199,9 +201,9 @@ final class DownloadRun: Sendable {
     }
 
     /// Runs what may block where that holds nobody up. Not cancelled with the task.
-    private static func offLoop<Result: Sendable>(
+    private func offLoop<Result: Sendable>(
         _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        try await EventLoop.shared.offLoop(work)
+        try await loop.offLoop(work)
     }
 }

@@ -6,7 +6,7 @@ import UplinkCore
 import UplinkHTTP
 
 /// A transfer that a program has asked for.
-final class GetCall: Call {
+final class TransferCall: Call {
     /// Where the body goes.
     enum Target: Sendable {
         /// To a callback, piece by piece.
@@ -32,13 +32,16 @@ final class GetCall: Call {
     /// Raised when a paused body may go on.
     private let resumed = Signal()
     private let progress = Locked(Progress())
-    private let request: GetRequest
+    private let transfer: Transfer
+    /// Where the program itself gives the request's body.
+    private let reader: BodyReader?
     private let target: Target
     private let done: uplink_get_cb
     private let user: UserPointer
 
-    init(_ request: GetRequest, to target: Target, _ done: uplink_get_cb, _ user: UserPointer) {
-        (self.request, self.target, self.done, self.user) = (request, target, done, user)
+    init(_ transfer: Transfer, to target: Target, _ done: uplink_get_cb, _ user: UserPointer) {
+        (self.transfer, self.target, self.done, self.user) = (transfer, target, done, user)
+        if case .source(let source) = transfer.body { reader = BodyReader(source) } else { reader = nil }
     }
 
     func cancel() {
@@ -48,7 +51,8 @@ final class GetCall: Call {
     }
 
     func resume() -> Bool {
-        guard case .stream = target else { return false }
+        reader?.resume()
+        guard case .stream = target else { return reader != nil }
         resumed.raise()
         return true
     }
@@ -56,7 +60,7 @@ final class GetCall: Call {
     func start(_ id: CallMachine.ID, in context: Context) {
         task.start(on: context) {
             do {
-                try await self.transfer(id, in: context)
+                try await self.run(id, in: context)
                 self.end(id, in: context, Status.ok, Status.text(Status.ok))
             } catch {
                 let (status, message) = Self.explain(error, in: context)
@@ -77,8 +81,8 @@ final class GetCall: Call {
         }
     }
 
-    private func transfer(_ id: CallMachine.ID, in context: Context) async throws {
-        guard let wait = request.wait else { return try await load(id, in: context) }
+    private func run(_ id: CallMachine.ID, in context: Context) async throws {
+        guard let wait = transfer.wait else { return try await load(id, in: context) }
         let result = await context.performer.perform(withinSeconds: wait.seconds, requiring: wait.requirement) {
             try await self.load(id, in: context)
         }
@@ -90,8 +94,12 @@ final class GetCall: Call {
     }
 
     private func load(_ id: CallMachine.ID, in context: Context) async throws {
-        let client = HTTPClient(transport: context.transport, configuration: request.configuration)
-        let response = try await client.execute(request.head, options: .init(timeouts: request.timeouts))
+        let client = HTTPClient(transport: context.transport, configuration: transfer.configuration)
+        var options = transfer.options
+        let sent = transfer.sent.map { SentReport($0, user, of: id, in: context) }
+        options.observer = sent?.observer
+        let response = try await client.execute(transfer.head, body: body(id, in: context), options: options)
+        await sent?.settle()
         let box = ResponseBox(response)
         progress.withLock { $0.response = box }
         switch target {
@@ -103,9 +111,24 @@ final class GetCall: Call {
             progress.withLock { ($0.bytes, $0.received) = (bytes, Int64(bytes.count)) }
         case .file(let path):
             guard response.status == .ok else { return }
-            let size = try await response.body.write(to: path, replacingExisting: request.replacesExisting)
+            let size = try await response.body.write(to: path, replacingExisting: transfer.replacesExisting)
             progress.withLock { $0.received = size }
         }
+    }
+
+    private func body(_ id: CallMachine.ID, in context: Context) -> HTTPRequestBody {
+        var body: HTTPRequestBody
+        switch transfer.body {
+        case .none: body = .none
+        case .bytes(let bytes): body = .bytes(bytes)
+        case .file(let path): body = .file(path)
+        case .source(let source):
+            guard let reader else { return .none }
+            let pieces = BodyPieces(reader: reader, id: id, context: context)
+            body = .stream(pieces, length: source.length, isReplayable: source.canRewind)
+        }
+        body.expectsContinue = transfer.expectsContinue
+        return body
     }
 
     /// Tells the body callback a piece, or the head alone, and waits until it wants more.
@@ -147,7 +170,7 @@ final class GetCall: Call {
             guard let response else { return tellEnd(id, in: context, status, message, nil) }
             response.withPointer { tellEnd(id, in: context, status, message, $0) }
         }
-        context.end(id, "GET", status, message, last)
+        context.end(id, transfer.name, status, message, last)
     }
 
     private func tellEnd(

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GET, in its three forms. Part of uplink.h, which says what holds for all of it. */
+#ifndef UPLINK_GET_H
+#define UPLINK_GET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "context.h"
+#include "perform.h"
+#include "response.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Timeouts are in milliseconds; 0: the default that stands here; UPLINK_INFINITE: none. */
+typedef struct uplink_get_options {
+    size_t size;                           /* sizeof(uplink_get_options) */
+    bool waits_for_network;                /* wait for the network first, for up to `wait_milliseconds` */
+    bool replace_existing;                 /* uplink_get_file(): the file may exist */
+    bool https_only;                       /* refuse http, redirects to it included */
+    int64_t wait_milliseconds;             /* 0: only if the network is there now; UPLINK_INFINITE */
+    const uplink_requirement *requirement; /* what to wait for; NULL: a way to the internet */
+    const char *const *headers;            /* "Name: value" each, then NULL; NULL: none */
+    int64_t connect_milliseconds;          /* until the connection stands, TLS included; 10 s */
+    int64_t first_byte_milliseconds;       /* from there until the answer's head; 60 s */
+    int64_t stall_milliseconds;            /* without a byte of the body; 30 s */
+    int64_t total_milliseconds;            /* for everything but the wait for the network; none */
+} uplink_get_options;
+
+#define UPLINK_GET_OPTIONS_INIT {sizeof(uplink_get_options), false, false, false, 0, NULL, NULL, 0, 0, 0, 0}
+
+typedef struct uplink_get_result {
+    size_t size;
+    int status;                      /* UPLINK_OK: the whole body has arrived */
+    const uplink_response *response; /* NULL when it ended before the head of the answer was there */
+    const void *bytes;               /* uplink_get_collect(): the body; else NULL */
+    size_t count;                    /* how many bytes that are */
+    int64_t received;                /* bytes of the body that were handed on or written */
+    const char *message;             /* the status in words, with what the system said */
+} uplink_get_result;
+
+/* Is told the end of a transfer, once; nothing of the call is used after it. */
+typedef void (*uplink_get_cb)(
+    uplink_context *context, uint64_t id, const uplink_get_result *result, void *user);
+
+/* What a body callback returns. */
+#define UPLINK_CONTINUE 0
+#define UPLINK_PAUSE 1
+
+/*
+ * Is told a piece of the body, one after the other; first, once, the head alone with `count` 0 and `bytes` NULL.
+ *
+ * Returns UPLINK_CONTINUE; UPLINK_PAUSE, and no more comes until uplink_resume(); or a negative number, which ends the
+ * transfer with it as the status. During a pause the server has to wait once the library's buffer is full. The total
+ * timeout runs, and the stall timeout until the buffer is full; their end is told after uplink_resume().
+ */
+typedef int (*uplink_body_cb)(
+    uplink_context *context, uint64_t id, const uplink_response *response, const void *bytes, size_t count,
+    void *user);
+
+/*
+ * Asks for a URL and hands on the body as it arrives.
+ *
+ * options: NULL for the defaults.
+ * body: is told the pieces.
+ * done: is told the end.
+ * id: set to the call's id; may be NULL.
+ *
+ * The status at the end is UPLINK_OK, UPLINK_ENONETWORK when nothing was sent because the network did not come,
+ * UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR, UPLINK_EAGAIN when too many transfers of the context wait already,
+ * UPLINK_EINVAL when `body` returned a positive number it may not return, one of those from UPLINK_ETIMEDOUT on, or what
+ * `body` returned.
+ *
+ * Errors: UPLINK_EINVAL, UPLINK_EURL, UPLINK_EREQUEST, UPLINK_ESTOPPED, UPLINK_EBADHANDLE.
+ */
+int uplink_get(
+    uplink_context *context, const char *url, const uplink_get_options *options, uplink_body_cb body,
+    uplink_get_cb done, void *user, uint64_t *id);
+
+/*
+ * Lets a paused body go on, of the answer or of the request. Also when it comes before the callback that pauses has
+ * returned.
+ *
+ * Errors: UPLINK_ENOENT when there is no such transfer, UPLINK_EBADHANDLE.
+ */
+int uplink_resume(uplink_context *context, uint64_t id);
+
+/*
+ * Asks for a URL and collects the body in memory, to be had at the end.
+ *
+ * limit: the most bytes to accept; a larger body ends the transfer with UPLINK_ETOOLARGE. SIZE_MAX: no limit.
+ *
+ * Otherwise as uplink_get().
+ */
+int uplink_get_collect(
+    uplink_context *context, const char *url, const uplink_get_options *options, size_t limit, uplink_get_cb done,
+    void *user, uint64_t *id);
+
+/*
+ * Asks for a URL and writes the body to a file, which stands under its name only when it is whole. The bytes go to a new
+ * file beside it, which is renamed at the end and removed when anything fails. An answer whose status is not 200 is not
+ * written and ends with UPLINK_OK all the same: look at the status and at `received`.
+ *
+ * path: the file; its directory must exist.
+ *
+ * The status at the end may also be UPLINK_EEXIST or UPLINK_EFILE. Otherwise as uplink_get().
+ */
+int uplink_get_file(
+    uplink_context *context, const char *url, const uplink_get_options *options, const char *path,
+    uplink_get_cb done, void *user, uint64_t *id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUplink
+import HTTPTypes
+import SystemPackage
+import UplinkCore
+
+/// A request as C programs hold it.
+final class RequestBox: Sendable {
+    /// What is sent, as it is at one moment.
+    struct Content: Sendable {
+        var head: HTTPRequest
+        var body = Body.none
+    }
+
+    /// What a request carries.
+    enum Body: Sendable {
+        /// Nothing.
+        case none
+        /// A copy of the program's bytes.
+        case bytes([UInt8])
+        /// A file, which is read when it is sent.
+        case file(FilePath)
+        /// What the program gives when it is asked.
+        case source(Source)
+    }
+
+    /// Who gives a body.
+    struct Source: Sendable {
+        /// Nil where nobody knows.
+        let length: Int64?
+        let canRewind: Bool
+        let read: uplink_read_cb
+        let user: UserPointer
+    }
+
+    private let state: Locked<Content>
+
+    init(_ head: HTTPRequest) { state = Locked(Content(head: head)) }
+
+    var content: Content { state.withLock { $0 } }
+
+    func set(_ body: Body) { state.withLock { $0.body = body } }
+
+    /// Adds a field; false when there are too many.
+    func add(_ field: HTTPField) -> Bool {
+        state.withLock { state in
+            guard state.head.headerFields.count < Fields.maximum else { return false }
+            state.head.headerFields.append(field)
+            return true
+        }
+    }
+}
