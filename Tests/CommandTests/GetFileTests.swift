@@ -131,6 +131,17 @@ struct GetFileTests {
         }
     }
 
+    @Test func whatMayBeCutOffIsNoFile() async throws {
+        let server = try RawServer([.readHead, .send("HTTP/1.1 200 OK\r\n\r\nhello")])
+        defer { server.stop() }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let program = try await BuiltProgram.run("get \(server.url("/file")) -o \(directory.path)/new")
+        #expect(program.status == 1)
+        #expect(program.errors.contains("no length") && program.errors.contains("--checksum, or"))
+        #expect(directory.names.isEmpty)
+    }
+
     @Test func severalURLsNeedFiles() async throws {
         let words = "get http://127.0.0.1:1/a http://127.0.0.1:1/b -o /dev/null -o /dev/null"
         let program = try await BuiltProgram.run(words)

@@ -53,10 +53,9 @@ struct FileDownloads: Sendable {
 
     /// An error in this program's words, and what it leaves to go on with.
     private static func message(of error: any Error) -> String {
-        guard let error = error as? DownloadError else { return "\(error)" }
-        if error.code == .tooLarge { return "the file is larger than --max-filesize allows; raise it" }
-        guard error.keptBytes > 0 else { return error.message }
-        return "\(error.message); \(ByteCount(Int(error.keptBytes))) are kept, and the same command goes on from there"
+        let message = DownloadReport.inOptions("\(error)")
+        guard let error = error as? DownloadError, error.keptBytes > 0 else { return message }
+        return "\(message); \(ByteCount(Int(error.keptBytes))) are kept, and the same command goes on from there"
     }
 }
 

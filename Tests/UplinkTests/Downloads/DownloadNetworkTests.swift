@@ -22,7 +22,7 @@ struct DownloadNetworkTests {
 
     private func expectWhole(_ scene: DownloadNetworkScene, _ download: Download, resumptions: Int = 1) async throws {
         let file = try await download.value
-        #expect(try scene.directory.read("f") == Self.content)
+        #expect(scene.directory.holds("f", Self.content))
         #expect(scene.directory.names == ["f"])
         #expect((file.resumptions, file.restarts) == (resumptions, 0))
         #expect(file.transferredBytes == 300_000)
@@ -99,33 +99,32 @@ struct DownloadNetworkTests {
         }
     }
 
+    /// With an address that goes and comes, because the far end of a cable needs a moment of its own before it answers.
     @Test(.enabled(if: DownloadWorkload.isFull))
     func theRestIsAskedForWithin50MillisecondsOfThePathsReturn() async throws {
-        for _ in 0..<10 {
+        for _ in 0..<20 {
             try await DownloadNetworkScene.with(Self.content, [.hold(after: 100_000)]) { scene in
                 let download = scene.start()
                 try await half(download)
-                let lost = Locked<ContinuousClock.Instant?>(nil)
-                let back = Locked<ContinuousClock.Instant?>(nil)
+                let (lost, back) = (Locked<ContinuousClock.Instant?>(nil), Locked<ContinuousClock.Instant?>(nil))
                 let watch = Task { [monitor = scene.monitor] in
                     for try await path in monitor.paths {
-                        if !path.isSatisfied { lost.withLock { $0 = .now } }
-                        let wasLost = lost.withLock { $0 != nil }
-                        if path.isSatisfied, wasLost { back.withLock { $0 = $0 ?? .now } }
+                        let told = ContinuousClock.now
+                        if !path.isSatisfied { lost.withLock { $0 = $0 ?? told } }
+                        if path.isSatisfied, lost.withLock({ $0 != nil }) { back.withLock { $0 = $0 ?? told } }
                     }
                 }
                 defer { watch.cancel() }
-                try scene.network.cableOut()
-                let out = ContinuousClock.now
+                let gone = ContinuousClock.now
+                try scene.network.goOffline()
                 try await eventually { download.currentProgress.phase == .waitingForNetwork }
-                #expect(ContinuousClock.now - out < .milliseconds(100))
-                try scene.network.cableIn()
-                let plugged = ContinuousClock.now
+                #expect(ContinuousClock.now - gone < .milliseconds(100))
+                try scene.network.goOnline()
                 while scene.server.requests.count < 2 { await Task.yield() }
                 let asked = ContinuousClock.now
                 try await expectWhole(scene, download)
                 let told = try #require(back.withLock { $0 })
-                print("asked \(asked - told) after the path's return, \(asked - plugged) after the cable's")
+                print("the server was asked \(asked - told) after the path's return")
                 #expect(asked - told < .milliseconds(50))
             }
         }
