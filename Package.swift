@@ -71,7 +71,7 @@ let package = Package(
             ]),
 
         // Empty without the trait `Store`.
-        .target(name: "UplinkStore", dependencies: ["Uplink", "UplinkCore", "UplinkHTTP", .httpTypes, .grdb]),
+        .target(name: "UplinkStore", dependencies: ["Uplink", "UplinkCore", "UplinkHTTP", .httpTypes, .system, .grdb]),
         .target(name: "UplinkStoreTesting", dependencies: ["UplinkStore", "UplinkCore", "UplinkTesting", .grdb]),
 
         // The C library: its header is the contract, which UplinkC implements.
@@ -108,6 +108,10 @@ let package = Package(
             dependencies: ["UplinkStore", "Uplink", "UplinkCore", "UplinkHTTP", .httpTypes, .grdb],
             path: "Tests/StoreVictim"),
 
+        // Killed in the middle of a download by the tests, and started by them on disks that are full.
+        .executableTarget(
+            name: "DownloadVictim", dependencies: ["Uplink", .httpTypes, .system], path: "Tests/DownloadVictim"),
+
         // What several test targets share: namespaces, a census of descriptors and threads, programs to run.
         .target(
             name: "TestSupport", dependencies: ["UplinkCore", "UplinkTesting", .system], path: "Tests/TestSupport"),
@@ -136,7 +140,7 @@ let package = Package(
             name: "UplinkTests",
             dependencies: [
                 "Uplink", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkHTTP", "UplinkCurl", "UplinkTesting",
-                "TestSupport", .httpTypes, .system,
+                "TestSupport", "DownloadVictim", .httpTypes, .system,
             ]),
         .testTarget(
             name: "CommandTests",
@@ -154,7 +158,7 @@ let package = Package(
             name: "UplinkStoreTests",
             dependencies: [
                 "UplinkStore", "UplinkStoreTesting", "Uplink", "UplinkCore", "UplinkHTTP", "UplinkTesting",
-                "TestSupport", "StoreVictim", .httpTypes, .grdb,
+                "TestSupport", "StoreVictim", .httpTypes, .system, .grdb,
             ]),
         .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
     ],

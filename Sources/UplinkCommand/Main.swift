@@ -30,6 +30,7 @@ struct UplinkProgram: AsyncParsableCommand {
             Uplink asks the kernel whether the network is there, and starts what you want once it is.
 
               uplink demo                     A picture that arrives with the network.
+              uplink demo --outage            A download that outlives its network and its server.
               uplink get https://example.org  Fetch a URL as soon as it is possible.
               uplink watch --json             Follow the network's path.
               uplink wait --timeout 30        Wait, in a script or a boot unit.
@@ -41,5 +42,6 @@ struct UplinkProgram: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, GetCommand.self, WatchCommand.self, WaitCommand.self, RunCommand.self,
             StageCommand.self, StageServerCommand.self,
+            OutageStageCommand.self, OutageServerCommand.self, OutageFileCommand.self,
         ])
 }

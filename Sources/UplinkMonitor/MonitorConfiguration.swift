@@ -8,7 +8,8 @@ extension LinuxNetworkMonitor {
         public let ipv4Probes: [IPAddress]
         /// The IPv6 addresses that must be reachable for IPv6 to count as available; no packet is sent to them.
         public let ipv6Probes: [IPAddress]
-        /// The time that passes at least between two paths. The first change after a quiet time is given at once.
+        /// The time that passes at least between two paths. The first change after a quiet time is given at once, and the
+        /// end of a loss in any case.
         public internal(set) var minimumInterval: Duration
         /// The size in bytes of the buffer in which the kernel keeps its messages until they are read. Without
         /// CAP_NET_ADMIN it is cut to `net.core.rmem_max`.

@@ -21,6 +21,7 @@ actor PathWatcher: LoopActor {
     private var resumeWatch: ResumeWatch?
     private var resumeDetector = ResumeDetector(.now)
     private var intervalTimer: LoopTimer?
+    private var expiry = RouteExpiry()
     private var expiryTimer: LoopTimer?
     private var emission: PathEmission
     private var changeDetector = ChangeDetector()
@@ -146,6 +147,7 @@ extension PathWatcher {
         intervalTimer = nil
         expiryTimer?.stop()
         expiryTimer = nil
+        expiry = RouteExpiry()
         if let network { counted.add(network.statistics) }
         network = nil
         validation?.close()
@@ -250,8 +252,8 @@ extension PathWatcher {
     private func evaluate(_ network: KernelNetwork) throws(NetworkMonitorError) {
         guard network.knowsResolvers else { return }  // the first path waits for them, a moment
         let path = try reading { () throws(NetlinkError) in try network.path() }
-        if let time = network.timeToExpiry {
-            expiryTimer?.start(after: time + .milliseconds(20))  // the kernel rounds to ticks
+        if let time = expiry.asked(timeToExpiry: network.timeToExpiry, at: .now) {
+            expiryTimer?.start(after: time)
         } else {
             expiryTimer?.stop()
         }

@@ -125,6 +125,40 @@ struct DemoProgramTests {
         try await eventually("all processes have gone") { Self.processes(with: mark) == 0 }
     }
 
+    /// The server gives no byte beyond an outage before it has come and gone, so that none is missed on a slow machine.
+    @Test func aDownloadOutlivesTheCableAndTheServer() async throws {
+        let mark = "UPLINK_TEST_MARK=\(UUID())"
+        let parts = mark.split(separator: "=").map(String.init)
+        let program = try BuiltProgram.start(
+            "demo --outage --size 4 --pause 0.3", environment: [parts[0]: parts[1]])
+        try await program.wait(upTo: .seconds(90))
+        #expect(program.status == 0, "\(program.output) \(program.errors)")
+        for line in [
+            "The cable is pulled.", "The cable is back.", "The server is killed", "The server is started again.",
+            "it goes on from ", "✔ 4.0 MB in ", "never begun anew", "✔ sha256 ",
+        ] {
+            #expect(program.output.contains(line), "\(line)")
+        }
+        let times = program.output.firstMatch(of: /, resumed ([0-9]+) times,/).flatMap { Int($0.1) }
+        #expect(times.map { $0 >= 3 } == true, "\(program.output)")
+        #expect(!program.output.contains("\u{1B}"))
+        try await eventually("all processes have gone") { Self.processes(with: mark) == 0 }
+    }
+
+    @Test(arguments: [SIGINT, SIGKILL])
+    func whateverEndsAnOutageNothingIsLeft(signal: CInt) async throws {
+        let mark = "UPLINK_TEST_MARK=\(UUID())"
+        let parts = mark.split(separator: "=").map(String.init)
+        let program = try start("demo --outage --size 4 --pause 60", environment: [parts[0]: parts[1]])
+        try await program.waitForOutput("it waits for the network")
+        #expect(Self.processes(with: mark) >= 3)  // the screen, the cable's keeper and the server
+        program.signal(signal)
+        #expect(try await program.wait() == 128 + signal)
+        try await eventually("all processes have gone") { Self.processes(with: mark) == 0 }
+        // The directory of the download was in memory, and seen by these processes alone.
+        #expect(!FileManager.default.fileExists(atPath: "/mnt/disk.img"))
+    }
+
     @Test func whereNamespacesAreNotPermittedItSaysSoAndUsesTheHostsNetwork() async throws {
         let script = "echo 0 >/proc/sys/user/max_net_namespaces && exec \(BuiltProgram.path) demo"
         let program = try RunningProgram(["/usr/bin/unshare", "-Ur", "/bin/sh", "-c", script])

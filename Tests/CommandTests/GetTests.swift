@@ -8,7 +8,7 @@ import UplinkCore
 import UplinkTesting
 
 /// A server on the loopback interface, and a directory for what is fetched from it.
-private struct Site: Sendable {
+struct Site: Sendable {
     static let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     let port: UInt16
     let directory: String

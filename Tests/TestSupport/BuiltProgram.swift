@@ -6,12 +6,15 @@ package import UplinkTesting
 /// The program `uplink` that was built with the tests.
 package enum BuiltProgram {
     /// Its path: beside the tests' own.
-    package static let path: String = {
+    package static let path = path(of: "uplink")
+
+    /// The path of any program that was built with the tests.
+    package static func path(of name: String) -> String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = max(0, readlink("/proc/self/exe", &buffer, buffer.count))
         let own = String(decoding: buffer.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return own.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/uplink"
-    }()
+        return own.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/\(name)"
+    }
 
     /// Runs it to its end with the words of a command line.
     ///

@@ -27,6 +27,8 @@ package final class RawServer: Sendable {
         case reset
         /// Begin again with the script's first step, on the same connection.
         case loop
+        /// Read a request's head, and take the steps that it calls for, which end with the connection or go on here.
+        case answer(@Sendable (_ head: String) -> [Step])
 
         package static func send(_ text: String) -> Self { .send(Array(text.utf8)) }
     }
@@ -125,21 +127,20 @@ package final class RawServer: Sendable {
         }
     }
 
-    private func play(_ script: [Step], on descriptor: CInt, _ number: Int) {
+    /// False when the connection is over.
+    @discardableResult
+    private func play(_ script: [Step], on descriptor: CInt, _ number: Int) -> Bool {
         var place = 0
         while place < script.count {
             switch script[place] {
             case .readHead:
-                guard let head = readHead(descriptor) else { return note(number) { $0.closedAt = .now } }
+                guard let head = readHead(descriptor) else { return over(number) }
                 note(number) { $0.heads.append(head) }
-            case .readBody(let pause):
-                guard readBody(descriptor, number, pause) else { return note(number) { $0.closedAt = .now } }
+            case .readBody(let pause): guard readBody(descriptor, number, pause) else { return over(number) }
             case .readSome(let count):
-                guard BodyReader(descriptor: descriptor, note: { _ in }).read(count) else {
-                    return note(number) { $0.closedAt = .now }
-                }
-            case .send(let bytes): guard send(bytes, to: descriptor) else { return note(number) { $0.closedAt = .now } }
-            case .fill(let count): guard fill(count, descriptor, number) else { return }
+                guard BodyReader(descriptor: descriptor, note: { _ in }).read(count) else { return over(number) }
+            case .send(let bytes): guard send(bytes, to: descriptor) else { return over(number) }
+            case .fill(let count): guard fill(count, descriptor, number) else { return false }
             case .pause(let duration): usleep(UInt32(duration / .microseconds(1)))
             case .waitForClose:
                 var byte: UInt8 = 0
@@ -152,13 +153,23 @@ package final class RawServer: Sendable {
             case .reset:
                 var linger = linger(l_onoff: 1, l_linger: 0)
                 setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
-                return
+                return false
             case .loop:
                 place = 0
                 continue
+            case .answer(let steps):
+                guard let head = readHead(descriptor) else { return over(number) }
+                note(number) { $0.heads.append(head) }
+                guard play(steps(head), on: descriptor, number) else { return false }
             }
             place += 1
         }
+        return true
+    }
+
+    private func over(_ number: Int) -> Bool {
+        note(number) { $0.closedAt = .now }
+        return false
     }
 
     private func fill(_ count: Int, _ descriptor: CInt, _ number: Int) -> Bool {

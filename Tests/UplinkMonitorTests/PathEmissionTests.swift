@@ -33,16 +33,41 @@ struct PathEmissionTests {
 
     @Test func aChangeWithinTheIntervalWaitsForItsEnd() {
         var emission = PathEmission(minimumInterval: .milliseconds(50))
-        _ = emission.evaluated(offline, at: start)
-        #expect(emission.evaluated(online, at: at(20)) == .wait(.milliseconds(30)))
+        _ = emission.evaluated(online, at: start)
+        #expect(emission.evaluated(offline, at: at(20)) == .wait(.milliseconds(30)))
         #expect(emission.timerFired(at: at(49)) == .wait(.milliseconds(1)))
-        #expect(emission.timerFired(at: at(50)) == .emit(numbered(online, 2)))
+        #expect(emission.timerFired(at: at(50)) == .emit(numbered(offline, 2)))
         #expect(emission.timerFired(at: at(51)) == .none)
+    }
+
+    @Test func theEndOfALossIsToldAtOnceWithinTheIntervalToo() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50))
+        _ = emission.evaluated(online, at: start)
+        #expect(emission.evaluated(offline, at: at(60)) == .emit(numbered(offline, 2)))
+        #expect(emission.evaluated(online, at: at(61)) == .emit(numbered(online, 3)))
+        // The interval counts from there.
+        #expect(emission.evaluated(offline, at: at(62)) == .wait(.milliseconds(49)))
+        // Another reason for a loss is no end of it.
+        #expect(emission.timerFired(at: at(111)) == .emit(numbered(offline, 4)))
+        var worse = offline
+        worse.unsatisfiedReason = .noInterface
+        #expect(emission.evaluated(worse, at: at(112)) == .wait(.milliseconds(49)))
+        #expect(emission.evaluated(online, at: at(113)) == .emit(numbered(online, 6)))
+        #expect(emission.timerFired(at: at(161)) == .none)
+    }
+
+    @Test func aFlappingNetworkIsToldTwiceInAnIntervalAtMost() {
+        var emission = PathEmission(minimumInterval: .milliseconds(50))
+        for step in 0..<1000 {
+            _ = emission.evaluated(step.isMultiple(of: 2) ? online : offline, at: at(step))
+            _ = emission.timerFired(at: at(step))
+        }
+        #expect((2...41).contains(emission.emitted))
     }
 
     @Test func furtherChangesDoNotProlongTheWait() throws {
         var emission = PathEmission(minimumInterval: .milliseconds(50))
-        _ = emission.evaluated(offline, at: start)
+        _ = emission.evaluated(online, at: start)
         var lastWait = Duration.zero
         for step in 1..<50 {
             var path = online
@@ -59,9 +84,9 @@ struct PathEmissionTests {
 
     @Test func whatIsHeldBackIsKeptUpToDate() {
         var emission = PathEmission(minimumInterval: .milliseconds(50))
-        _ = emission.evaluated(offline, at: start)
-        _ = emission.evaluated(online, at: at(10))
-        var newer = online
+        _ = emission.evaluated(online, at: start)
+        _ = emission.evaluated(otherOnline, at: at(10))
+        var newer = otherOnline
         newer.ipv6.unsatisfiedReason = .addressPending  // of no consequence for the key
         #expect(emission.evaluated(newer, at: at(20)) == .none)
         #expect(emission.timerFired(at: at(50)) == .emit(numbered(newer, 2)))

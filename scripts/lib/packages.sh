@@ -13,6 +13,7 @@ packages_of() {
     c-library) echo abigail-tools iproute2 mandoc valgrind ;;
     fresh) echo debootstrap ;;
     fuzz) echo iproute2 python3-minimal util-linux ;;
+    comparison) echo aria2 curl python3-minimal ;;
     picture-of-demo) echo tmux python3-pil fonts-dejavu-core ;;
     *) die "scripts/lib/packages.sh knows no packages called \`$1\`" ;;
     esac

@@ -9,12 +9,15 @@ struct URLArgument: Sendable {
     let text: String
     /// Scheme, host and port.
     let origin: String
+    /// Path and query.
+    let target: String
     private let host: String
 
     static func parse(_ text: String) throws -> Self {
         do throws(HTTPClientError) {
-            let url = try HTTPRequest(parsing: text).checkedURL()
-            return Self(text: text, origin: url.origin, host: url.hostWithoutBrackets)
+            let request = try HTTPRequest(parsing: text)
+            let url = try request.checkedURL()
+            return Self(text: text, origin: url.origin, target: request.path ?? "/", host: url.hostWithoutBrackets)
         } catch {
             throw ValidationError(error.message)
         }

@@ -13,6 +13,10 @@ struct DemoCommand: AsyncParsableCommand {
               uplink demo
               uplink demo --scenario offline
               uplink demo https://example.org/picture.png
+              uplink demo --outage
+
+            With --outage, a download of 200 MB: the cable is pulled twice and the server is killed once, and it goes \
+            on from where it was each time.
 
             Without a URL the demo brings its own server and its own network, in network namespaces of the kernel \
             that are gone when it ends. Your network is not touched.
@@ -22,7 +26,7 @@ struct DemoCommand: AsyncParsableCommand {
             \(Scenario.allCases.map { "  \($0.rawValue.padded(to: 9))\($0.meaning)" }
                 .joined(separator: "\n"))
 
-            Exit status: 0 when the picture was shown, 1 when not.
+            Exit status: 0 when the picture was shown, or the download was whole and right, 1 when not.
             """)
 
     @Argument(help: "A picture's URL, loaded over this host's network.", transform: URLArgument.parse)
@@ -31,7 +35,23 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "What happens on the demo's own network (default: late).")
     var scenario: Scenario?
 
+    @Flag(help: "Show a download that outlives the loss of its network and of its server.")
+    var outage = false
+
+    @Option(help: .init("How large its file is (default: 200).", valueName: "megabytes"))
+    var size: Int?
+
+    @Option(
+        help: .init("How long each outage lasts (default: 2).", valueName: "seconds"), transform: SecondsArgument.parse)
+    var pause: Double?
+
     func validate() throws {
+        if outage, url != nil || scenario != nil {
+            throw ValidationError("--outage has a network and a server of its own; leave out the URL and --scenario")
+        }
+        if !outage, size != nil || pause != nil { throw ValidationError("--size and --pause belong to --outage") }
+        guard size.map((1...2000).contains) ?? true else { throw ValidationError("--size takes 1 to 2000 (megabytes)") }
+        guard pause.map({ $0 <= 60 }) ?? true else { throw ValidationError("--pause takes 60 seconds at most") }
         if url != nil, scenario != nil {
             throw ValidationError("--scenario is about the demo's own network; leave out either it or the URL")
         }
@@ -39,8 +59,14 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let url { return try await Demo(url: url).run() }
+        let words =
+            outage
+            ? OutageScript(megabytes: size ?? 200, pause: pause ?? 2).words
+            : [StageCommand.name, "--scenario", (scenario ?? .late).rawValue]
         switch Stage.permission() {
-        case .permitted(let enter): try Stage.become(in: enter, scenario: scenario ?? .late)
+        case .permitted(let enter): try Stage.become(in: enter, words)
+        case .refused(let reason) where outage:
+            throw CommandFailure("an outage needs a network of the demo's own, which is not possible here (\(reason))")
         case .refused(let reason): try await onHostNetwork(because: reason)
         }
     }

@@ -9,40 +9,42 @@ struct GetCommand: AsyncParsableCommand {
         abstract: "Fetch from a URL, or send to it, once the network is there.",
         discussion: """
               uplink get https://example.org/ | less
-              uplink get https://example.org/film.webm -o film.webm --within 600
+              uplink get https://example.org/disk.iso -O --within 3600
+              uplink get -O --parallel 4 https://example.org/1.jpg https://example.org/2.jpg
+              uplink get https://example.org/disk.iso -o disk.iso --checksum sha256:HEX
               uplink get http://localhost:8080/state
               uplink get https://example.org/notes --json '{"text":"hello"}'
               uplink get https://example.org/files/film.webm --upload film.webm -u me:secret
 
-            Options are called as those of curl(1) where both have them. Redirects are followed. A file stands under its name only when it is whole. What a host needs of the network is derived from the \
-            URL: nothing for this host itself, the local network for private addresses, the internet for all others; \
-            --for says otherwise.
+            Options are called as those of curl(1) where both have them. Redirects are followed. A file stands under \
+            its name only when it is whole. When the network or the server goes meanwhile, the download waits and goes \
+            on from where it was; what was interrupted, even killed, is gone on with by the same command.
+
+            What a host needs of the network is derived from the URL: nothing for this host itself, the local network \
+            for private addresses, the internet for all others; --for says otherwise.
 
             \(RequirementArgument.help)
 
             Exit status: 0 when all of it arrived, 1 when not, also for an answer such as 404.
             """)
 
-    @Argument(help: "An http or https URL.", transform: URLArgument.parse)
-    var url: URLArgument
+    @Argument(help: "An http or https URL; several for files.", transform: URLArgument.parse)
+    var urls: [URLArgument]
+
+    @OptionGroup(title: "Files")
+    var files: FileArguments
 
     @Option(
-        name: .shortAndLong,
-        help: .init("The file to write; without it, or with `-`, the standard output.", valueName: "file"))
-    var output: String?
-
-    @Option(
-        help: .init("How many seconds to wait for the network at most.", valueName: "seconds"),
+        help: .init(
+            "How many seconds a download may take, waiting included (default: a day); otherwise for how many to wait "
+                + "for the network (default: 30).", valueName: "seconds"),
         transform: SecondsArgument.parse)
-    var within = 30.0
+    var within: Double?
 
     @Option(
         name: .customLong("for"), help: .init("What is needed of the network.", valueName: "requirement"),
         transform: RequirementArgument.parse)
     var requirement: RequirementArgument?
-
-    @Flag(help: "Replace the file if it exists.")
-    var force = false
 
     @Flag(name: .shortAndLong, help: "Tell on the standard error what is sent and received, and how long it takes.")
     var verbose = false
@@ -53,24 +55,74 @@ struct GetCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection")
     var connection: ConnectionArguments
 
+    /// Whether answers are files to download, which may take several attempts; others are written as they come.
+    private var isDownload: Bool { request.isPlainGet && !verbose }
+
     func validate() throws {
-        if let output, output.isEmpty { throw ValidationError("--output needs the name of a file") }
-        if force, output == nil { throw ValidationError("--force belongs to --output") }
+        try files.validate(for: urls)
+        guard !isDownload else { return }
+        try files.validateForAnswer()
+        guard urls.count == 1 else { throw ValidationError("several URLs are for downloads; give one") }
     }
 
     func run() async throws {
+        let targets = try files.paths(for: urls).map { path in
+            try DownloadTarget(path, replacingExisting: files.force, skippingExisting: files.skipExisting)
+        }
+        if let answer = try answer(to: targets) {
+            try await untilInterrupted { try await answer.run() }
+        } else {
+            let downloads = try downloads(to: targets)
+            try await untilInterrupted { try await downloads.run() }
+        }
+    }
+
+    /// The one request whose answer is written as it comes; nil where files are downloaded.
+    private func answer(to targets: [DownloadTarget]) throws -> GetRequest? {
+        if isDownload, targets.allSatisfy(\.isFile) { return nil }
+        guard let url = urls.first, let target = targets.first, targets.count == 1 else {
+            throw CommandFailure("several URLs need a file for each; a device, a pipe or `-` is none")
+        }
+        try files.validateForAnswer()
+        return GetRequest(
+            request: try request.request(to: url.text), body: try request.body(), client: try client(),
+            transport: try connection.transport(), retries: connection.retries, target: target,
+            printsHead: request.head || request.include, isVerbose: verbose, requirement: requirement(of: url),
+            monitor: try requirement?.monitor() ?? .shared, seconds: within ?? 30)
+    }
+
+    private func downloads(to targets: [DownloadTarget]) throws -> FileDownloads {
+        var options = DownloadOptions()
+        options.replacesExisting = files.force
+        options.resumes = !files.noResume
+        options.checksum = files.checksum
+        options.backOff = connection.backOff
+        options.request.timeouts = connection.timeouts
+        options.monitor = try requirement?.monitor() ?? .shared
+        if let most = files.maxFilesize { options.maximumSize = most }
+        var items: [DownloadItem] = []
+        for (url, target) in zip(urls, targets) {
+            guard case .file(let path, _) = target else { continue }
+            var item = DownloadItem(url.text, to: path, options: options)
+            item.headers = try request.request(to: url.text).headerFields
+            item.options.requirement = requirement(of: url)
+            items.append(item)
+        }
+        return FileDownloads(
+            items: items, existing: targets.compactMap(\.existing), limits: files.limits, client: try client(),
+            transport: try connection.transport(), seconds: min(within ?? 86_400, connection.maxTime ?? .infinity))
+    }
+
+    private func client() throws -> HTTPClient.Configuration {
         var client = HTTPClient.Configuration()
         client.timeouts = connection.timeouts
         if let (user, password) = try request.credentials() {
-            client.middlewares = [try HTTPBasicAuthentication(for: [url.origin], user: user, password: password)]
+            client.middlewares = [try HTTPBasicAuthentication(for: urls.map(\.origin), user: user, password: password)]
         }
-        let download = Download(
-            request: try request.request(to: url.text), body: try request.body(), client: client,
-            transport: try connection.transport(), retries: connection.retries,
-            target: try DownloadTarget(output, replacingExisting: force), printsHead: request.head || request.include,
-            isVerbose: verbose,
-            requirement: requirement?.whole ?? (connection.unixSocket == nil ? url.requirement : nil),
-            monitor: try requirement?.monitor() ?? .shared, seconds: within)
-        try await untilInterrupted { try await download.run() }
+        return client
+    }
+
+    private func requirement(of url: URLArgument) -> NetworkRequirement? {
+        requirement?.whole ?? (connection.unixSocket == nil ? url.requirement : nil)
     }
 }

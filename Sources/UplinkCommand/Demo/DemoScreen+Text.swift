@@ -46,6 +46,12 @@ extension DemoScreen {
 }
 
 extension Duration {
+    /// The duration with one digit after the point, such as `1.2 s`.
+    var inTenths: String {
+        let tenths = components.seconds * 10 + components.attoseconds / 100_000_000_000_000_000
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+
     /// The duration with two digits after the point, such as `1.24 s`.
     var inSeconds: String {
         let hundredths = components.seconds * 100 + components.attoseconds / 10_000_000_000_000_000

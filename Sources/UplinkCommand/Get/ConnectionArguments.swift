@@ -28,15 +28,20 @@ struct ConnectionArguments: ParsableArguments {
 
     @Option(
         name: [.customShort("m"), .long],
-        help: .init("How many seconds everything may take, once the network is there.", valueName: "seconds"),
+        help: .init(
+            "How many seconds everything may take, once the network is there; a download, with all its waiting.",
+            valueName: "seconds"),
         transform: SecondsArgument.parse)
     var maxTime: Double?
 
-    @Option(help: .init("Send again, so many times at most, what may be sent again.", valueName: "times"))
-    var retry = 0
+    @Option(
+        help: .init(
+            "Send again, so many times at most, what may be sent again; a download, while no new byte comes.",
+            valueName: "times"))
+    var retry: Int?
 
     func validate() throws {
-        guard (0...1000).contains(retry) else { throw ValidationError("--retry takes a number from 0 to 1000") }
+        guard (0...1000).contains(retry ?? 0) else { throw ValidationError("--retry takes a number from 0 to 1000") }
         guard key == nil || cert != nil else { throw ValidationError("--key belongs to --cert") }
         _ = try transport()
     }
@@ -69,10 +74,17 @@ struct ConnectionArguments: ParsableArguments {
         return timeouts
     }
 
+    /// How often a download tries: as often as its time allows, if not told otherwise.
+    var backOff: DownloadBackOff {
+        var backOff = DownloadBackOff()
+        backOff.maximumFailures = retry.map { $0 + 1 }
+        return backOff
+    }
+
     /// How often to try.
     var retries: HTTPRetryPolicy {
         var policy = HTTPRetryPolicy()
-        policy.maximumAttempts = retry + 1
+        policy.maximumAttempts = (retry ?? 0) + 1
         return policy
     }
 }

@@ -8,11 +8,13 @@ enum DownloadTarget: Sendable {
     case stream(Output)
     /// A file, which gets its name when it is whole.
     case file(FilePath, replacingExisting: Bool)
+    /// A file that exists and is to stay as it is.
+    case existing(FilePath)
 
     /// Decides by what stands at the path.
     ///
     /// - Throws: ``CommandFailure`` when nothing can be written there.
-    init(_ path: String?, replacingExisting: Bool) throws(CommandFailure) {
+    init(_ path: String?, replacingExisting: Bool, skippingExisting: Bool = false) throws(CommandFailure) {
         guard let path, path != "-" else {
             self = .stream(.standard)
             return
@@ -27,6 +29,10 @@ enum DownloadTarget: Sendable {
         switch status.st_mode & S_IFMT {
         case S_IFDIR: throw CommandFailure("`\(path)` is a directory; give the name of a file in it")
         case S_IFREG:
+            guard !skippingExisting else {
+                self = .existing(FilePath(path))
+                return
+            }
             guard replacingExisting else {
                 throw CommandFailure("`\(path)` exists; choose another name, or --force to replace it")
             }
@@ -38,6 +44,12 @@ enum DownloadTarget: Sendable {
             self = .stream(Output(descriptor: descriptor))
         }
     }
+
+    /// Whether it is a file, there or not.
+    var isFile: Bool { if case .stream = self { false } else { true } }
+
+    /// The file that is to stay as it is.
+    var existing: FilePath? { if case .existing(let path) = self { path } else { nil } }
 
     /// Tries to make a file, because permission bits do not tell all (read-only and virtual file systems, quotas).
     private static func checkDirectory(of path: FilePath) throws(CommandFailure) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// How far a download has come: a line on the standard error that changes, on a terminal; elsewhere nothing.
+/// How far a request's body or its answer's has come: a line on the standard error that changes, on a terminal; elsewhere nothing.
 final class ProgressLine: Sendable {
     private static let pace = Duration.milliseconds(100)
     private let isShown = Output.error.isTerminal
@@ -28,27 +28,16 @@ final class ProgressLine: Sendable {
         try? Output.error.write("\n")
     }
 
-    /// A time as a clock shows it: `0:07`, `1:02:03`.
-    private static func clock(_ seconds: Double) -> String {
-        let whole = Int(min(seconds.rounded(.up), 359_999))
-        let (hours, minutes) = (whole / 3600, whole / 60 % 60)
-        let tail = whole % 60 < 10 ? "0\(whole % 60)" : "\(whole % 60)"
-        return hours == 0 ? "\(minutes):\(tail)" : "\(hours):\(minutes < 10 ? "0" : "")\(minutes):\(tail)"
-    }
-
     /// The line: a bar where the size is known, the amount, and the pace.
     static func line(_ written: Int64, of expected: Int64?, after time: Duration, columns: Int) -> String {
         let seconds = max(0.001, Double(time.nanosecondsRoundedUp) / 1e9)
         let pace = "\(ByteCount(Int(Double(written) / seconds)))/s"
-        guard let expected, expected > 0 else { return "\(ByteCount(Int(written)))  \(pace)" }
-        let share = min(1, max(0, Double(written) / Double(expected)))
+        let amount = "\(ByteCount(Int(written)))"
+        guard let expected, expected > 0 else { return "\(amount)  \(pace)" }
         let left = written > 0 && written < expected ? Double(expected - written) * seconds / Double(written) : nil
-        let text =
-            "\(Int(share * 100)) %  \(ByteCount(Int(written))) of \(ByteCount(Int(expected)))  \(pace)"
-            + (left.map { "  \(clock($0)) left" } ?? "")
-        let room = min(40, columns - text.count - 4)
-        guard room >= 10 else { return text }
-        let done = Int(share * Double(room))
-        return "\(String(repeating: "━", count: done))\(String(repeating: "─", count: room - done))  \(text)"
+        return ProgressBar.line(
+            share: Double(written) / Double(expected), "\(amount) of \(ByteCount(Int(expected)))",
+            pace + (left.map { "  \(Duration.saturating(seconds: $0).onTheClock) left" } ?? ""), columns: columns
+        ).plain
     }
 }

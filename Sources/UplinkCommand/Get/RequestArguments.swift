@@ -71,6 +71,16 @@ struct RequestArguments: ParsableArguments {
         return try HTTPRequest(parsing: url, method: effectiveMethod, headerFields: fields)
     }
 
+    /// Whether all that is wanted is the body of a GET, whole: what can be gone on with after a loss.
+    var isPlainGet: Bool {
+        let conditions: Set<HTTPField.Name> = [
+            .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+        ]
+        let names = (try? fields())?.map(\.name) ?? []
+        return effectiveMethod == .get && data.isEmpty && json == nil && form.isEmpty && upload == nil && !include
+            && !names.contains(where: conditions.contains)
+    }
+
     /// The body to send.
     ///
     /// - Throws: ``CommandFailure`` when a file cannot be read.

@@ -63,6 +63,12 @@ final class ChildProcess: Sendable {
         return false
     }
 
+    /// Ends the process at once, and waits until it has gone. Once.
+    func kill() {
+        Glibc.kill(id, SIGKILL)
+        _ = wait()
+    }
+
     /// Runs a program to its end.
     ///
     /// - Returns: Its exit status, or 128 and the signal's number.

@@ -32,11 +32,11 @@ struct Stage: Sendable {
         return .refused("the system permits no network namespaces")
     }
 
-    /// Executes this program again, inside.
-    static func become(in enter: [String], scenario: Scenario) throws -> Never {
+    /// Executes this program again, inside, with other words.
+    static func become(in enter: [String], _ words: [String]) throws -> Never {
         guard let own = Program.own else { throw CommandFailure("/proc is not mounted; mount it, or give a URL") }
         InheritedSignals.restore()
-        let error = Program.become(enter + [own, StageCommand.name, "--scenario", scenario.rawValue])
+        let error = Program.become(enter + [own] + words)
         throw CommandFailure("`\(enter[0])` cannot be started: \(String(cString: strerror(error)))")
     }
 
@@ -44,14 +44,13 @@ struct Stage: Sendable {
     /// Ends when its input is closed, that is, with this process at the latest.
     private let server: ChildProcess
 
-    /// Starts the server in a namespace beside this one, and lays the cable. Blocks.
-    init(_ scenario: Scenario) throws {
+    /// Starts the server, this program with other words, in a namespace beside this one, and lays the cable. Blocks.
+    init(server words: [String]) throws {
         guard let ip = Program.path(of: "ip"), let unshare = Program.path(of: "unshare"), let own = Program.own else {
             throw CommandFailure("`ip` or `unshare` is missing; install iproute2 and util-linux")
         }
         self.ip = ip
-        server = try ChildProcess(
-            [unshare, "-n", "--", own, StageServerCommand.name, "--scenario", scenario.rawValue])
+        server = try ChildProcess([unshare, "-n", "--", own] + words)
         guard server.says("here") else { throw CommandFailure("the demo's server did not start") }
         try Self.configure(
             """
@@ -72,6 +71,29 @@ struct Stage: Sendable {
                 address add \(Self.clientAddress)/24 dev \(Self.interface)
                 route add default via \(Self.serverAddress)
                 """, with: ip)
+        }
+    }
+
+    /// Has something done on the server's side, and waits until it is.
+    func order(_ words: String) async throws {
+        try await EventLoop.shared.offLoop { [server] in
+            try server.write("\(words)\n")
+            guard server.says("done") else { throw CommandFailure("the demo's server did not do this: \(words)") }
+        }
+    }
+
+    /// Pulls the cable out on the server's side, or plugs it in again; runs in the server's process. Blocks.
+    static func setCable(isIn: Bool) throws {
+        guard let ip = Program.path(of: "ip") else { throw CommandFailure("`ip` is missing; install iproute2") }
+        try configure("link set \(interface) \(isIn ? "up" : "down")", with: ip)
+        if isIn { try waitForCarrier(with: ip) }
+    }
+
+    /// Lays an empty file system in memory over a directory, for this process and its children alone: gone with them.
+    static func mountMemory(at directory: String) throws {
+        let mount = Program.path(of: "mount") ?? "mount"
+        guard try quietly([mount, "-t", "tmpfs", "-o", "mode=700", "tmpfs", directory]) == 0 else {
+            throw CommandFailure("the demo's directory could not be made (`mount -t tmpfs` failed)")
         }
     }
 

@@ -11,7 +11,9 @@ struct StageCommand: AsyncParsableCommand {
     @Option var scenario: Scenario
 
     func run() async throws {
-        let stage = try await EventLoop.shared.offLoop { [scenario] in try Stage(scenario) }
+        let stage = try await EventLoop.shared.offLoop { [scenario] in
+            try Stage(server: [StageServerCommand.name, "--scenario", scenario.rawValue])
+        }
         let arrival = scenario.arrival
         if arrival == .zero { try await stage.connect() }
         let url = try URLArgument.parse("http://\(Stage.serverAddress)/picture.png")

@@ -5,7 +5,8 @@ import UplinkCore
 ///
 /// The first change is given at once; the next one waits until the minimum interval has passed since, and is then the
 /// newest. The wait is never prolonged by further changes, so that a flapping network is still reported. A loss can be
-/// held down for longer (`settle`), to see whether the network comes back; that it is there is never held down.
+/// held down for longer (`settle`), to see whether the network comes back. That it is back is never held down: the
+/// interval is kept by the losses, so that there are two elements in each at most.
 struct PathEmission {
     typealias Instant = SuspendingClock.Instant
 
@@ -90,6 +91,7 @@ struct PathEmission {
     mutating func restart() { state = .silent }
 
     private mutating func change(to path: NetworkPath, _ told: Told, at now: Instant) -> Action {
+        if !told.isSatisfied, path.isSatisfied { return emit(numbered(path), at: now) }
         let isLoss = told.isSatisfied && !path.isSatisfied
         return hold(
             numbered(path), until: max(told.at + minimumInterval, isLoss ? now + settle : now), told, at: now)

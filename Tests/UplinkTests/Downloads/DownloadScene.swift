@@ -86,3 +86,8 @@ struct DownloadScene {
     /// What the requests asked for.
     var ranges: [String?] { transport.requests.map { $0.head.headerFields[.range] } }
 }
+
+extension TemporaryDirectory {
+    /// Whether a file has this content. A mere Bool, so that a failed test does not print both.
+    func holds(_ name: String, _ content: [UInt8]) -> Bool { (try? read(name)) == content }
+}

@@ -16,6 +16,8 @@ final class PartialFile: Sendable {
         var digest: (any HTTPChecksum)?
         /// Bytes that were synchronised when the record was written last.
         var synchronised: Int64 = 0
+        /// Whether there is a record on the disk for these bytes.
+        var hasRecord = false
         var isOpen = true
     }
 
@@ -62,6 +64,7 @@ final class PartialFile: Sendable {
         try truncate(to: bytes)
         state.withLock { state in
             (state.version, state.size, state.synchronised) = (version, bytes, 0)
+            state.hasRecord = true
             state.digest = checksum?.algorithm()
         }
     }
@@ -95,6 +98,7 @@ final class PartialFile: Sendable {
         try truncate(to: 0)
         state.withLock { state in
             (state.version, state.size, state.synchronised) = (version, 0, 0)
+            state.hasRecord = false
             state.digest = checksum?.algorithm()
         }
         try writeRecord(synchronised: 0)
@@ -149,7 +153,12 @@ final class PartialFile: Sendable {
     /// Lets go of the file, keeping for a later run what is there, or nothing. Returns how many bytes are kept.
     func abandon(keeping: Bool) -> Int64 {
         defer { close() }
-        if keeping, (try? noteProgress()) != nil { return size }
+        if keeping {
+            // On a full disk there is no room for a new record; the old one is true as well.
+            try? noteProgress()
+            let (hasRecord, size) = state.withLock { ($0.hasRecord, $0.size) }
+            if hasRecord { return size }
+        }
         // The bytes first: a record alone says nothing.
         directory.remove(directory.names.partial)
         directory.remove(directory.names.record)
@@ -213,6 +222,7 @@ extension PartialFile {
             unlinkat(folder, name, 0)
             throw .file("writing a file beside `\(directory.path)`", number)
         }
+        state.withLock { $0.hasRecord = true }
     }
 
     private func readRecord() -> PartialRecord? {

@@ -3,8 +3,8 @@ import ArgumentParser
 import HTTPTypes
 import Uplink
 
-/// One request of the command `get`, from the waiting to the last byte.
-struct Download: Sendable {
+/// One request of the command `get` whose answer is written as it comes, from the waiting to the last byte.
+struct GetRequest: Sendable {
     let request: HTTPRequest
     let body: HTTPRequestBody
     let client: HTTPClient.Configuration
@@ -70,6 +70,7 @@ struct Download: Sendable {
 
     private func write(_ body: HTTPBody, _ progress: ProgressLine) async throws {
         switch target {
+        case .existing: break  // the command has seen to that
         case .file(let path, let replacingExisting):
             let permissions = DownloadTarget.permissions(of: path)
             try await body.write(to: path, replacingExisting: replacingExisting) {

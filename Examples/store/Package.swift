@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "uplink-store-example",
+    dependencies: [
+        .package(name: "uplink", path: "../..", traits: ["Store"]),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "notes",
+            dependencies: [
+                .product(name: "Uplink", package: "uplink"), .product(name: "UplinkStore", package: "uplink"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ])
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings = [.treatAllWarnings(as: .error)]
+}

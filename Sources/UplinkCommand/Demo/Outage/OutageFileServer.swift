@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlyingFox
+import FlyingSocks
+import Foundation
+import UplinkCore
+
+/// The HTTP server of `uplink demo --outage`: one file, no faster than its pace, whole or from an offset on.
+struct OutageFileServer: Sendable {
+    static let path = "/disk.img"
+    private static let tag = "\"disk-1\""
+    let file: OutageFile
+    /// How far it goes for now.
+    let limit: Locked<Int>
+
+    /// Serves until the task is cancelled.
+    func withServer(address: String, port: UInt16, _ body: () async throws -> Void) async throws {
+        let server = HTTPServer(address: try .inet(ip4: address, port: port), logger: .disabled)
+        await server.appendRoute(HTTPRoute("GET \(Self.path)")) { answer(to: $0) }
+        let running = Task { try await server.run() }
+        defer { running.cancel() }
+        try await server.waitUntilListening(timeout: 5)
+        try await body()
+    }
+
+    /// A range only where the client has the same file (RFC 9110, section 13.1.5).
+    func answer(to request: FlyingFox.HTTPRequest) -> HTTPResponse {
+        var headers = HTTPHeaders([.acceptRanges: "bytes", HTTPHeader("ETag"): Self.tag])
+        var start = 0
+        if let range = request.headers[HTTPHeader("Range")], let first = Self.first(of: range),
+            request.headers[HTTPHeader("If-Range")].map({ $0 == Self.tag }) ?? true
+        {
+            guard first < file.byteCount else {
+                headers[HTTPHeader("Content-Range")] = "bytes */\(file.byteCount)"
+                return HTTPResponse(statusCode: .rangeNotSatisfiable, headers: headers)
+            }
+            headers[HTTPHeader("Content-Range")] = "bytes \(first)-\(file.byteCount - 1)/\(file.byteCount)"
+            start = first
+        }
+        let bytes = PacedBytes(file: file, start: start, limit: limit)
+        let body = HTTPBodySequence(from: bytes, count: file.byteCount - start, suggestedBufferSize: 131_072)
+        return HTTPResponse(statusCode: start > 0 ? .partialContent : .ok, headers: headers, body: body)
+    }
+
+    /// The offset of `bytes=OFFSET-`; nil for other ranges, which a server may ignore.
+    private static func first(of range: String) -> Int? {
+        guard range.hasPrefix("bytes="), range.hasSuffix("-") else { return nil }
+        return Int(range.dropFirst(6).dropLast()).flatMap { $0 >= 0 ? $0 : nil }
+    }
+}
+
+/// A file's bytes from an offset on, no faster than the pace and no farther than the limit.
+private struct PacedBytes: AsyncBufferedSequence {
+    typealias Element = UInt8
+    let file: OutageFile
+    let start: Int
+    let limit: Locked<Int>
+
+    func makeAsyncIterator() -> Iterator { Iterator(bytes: self, offset: start) }
+
+    struct Iterator: AsyncBufferedIteratorProtocol {
+        let bytes: PacedBytes
+        var offset: Int
+        private let begun = ContinuousClock.now
+
+        init(bytes: PacedBytes, offset: Int) { (self.bytes, self.offset) = (bytes, offset) }
+
+        mutating func next() async throws -> UInt8? { try await nextBuffer(suggested: 1)?.first }
+
+        mutating func nextBuffer(suggested count: Int) async throws -> ArraySlice<UInt8>? {
+            guard offset < bytes.file.byteCount else { return nil }
+            let due = begun + .seconds(Double(offset - bytes.start) / Double(OutageScript.pace))
+            try await Task.sleep(until: due, clock: .continuous)
+            var room = 0
+            while true {
+                room = bytes.limit.withLock { $0 } - offset
+                if room > 0 { break }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            let piece = bytes.file.piece(at: offset, upTo: Swift.min(count, room))
+            offset += piece.count
+            return piece
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What happens to the download of `uplink demo --outage`, and when.
+struct OutageScript: Sendable, Hashable {
+    /// What is taken away, and given back after a while.
+    enum Outage: Sendable, Hashable {
+        /// The cable between client and server.
+        case cable
+        /// The server's process.
+        case server
+
+        /// What is said when it begins.
+        var beginning: String {
+            switch self {
+            case .cable: "The cable is pulled."
+            case .server: "The server is killed (SIGKILL)."
+            }
+        }
+
+        /// What is said when it is over.
+        var ending: String {
+            switch self {
+            case .cable: "The cable is back."
+            case .server: "The server is started again."
+            }
+        }
+
+        /// What the server's side is to do.
+        var orders: (begin: String, end: String) {
+            switch self {
+            case .cable: ("cable out", "cable in")
+            case .server: ("kill", "start")
+            }
+        }
+    }
+
+    /// The server's limit, in bytes per second.
+    static let pace = 20_000_000
+    let megabytes: Int
+    /// How long each outage lasts at least, in seconds.
+    let pause: Double
+
+    /// How large the file is.
+    var byteCount: Int { megabytes * 1_000_000 }
+
+    /// The outages, and how many bytes have come when each begins.
+    var outages: [(mark: Int, outage: Outage)] {
+        [(byteCount / 4, .cable), (byteCount / 2, .server), (byteCount / 4 * 3, .cable)]
+    }
+
+    /// How far the server goes until so many outages are over: to the next one's mark, however slow this machine is to
+    /// notice that it is reached.
+    func limit(afterOutages count: Int) -> Int { count < outages.count ? outages[count].mark : byteCount }
+
+    /// The words that start the demo's inner half with this script.
+    var words: [String] { [OutageStageCommand.name, "--megabytes", "\(megabytes)", "--pause", "\(pause)"] }
+}

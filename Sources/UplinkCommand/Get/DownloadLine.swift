@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Uplink
+
+/// The line that changes while files are downloaded.
+enum DownloadLine {
+    /// How one download goes: a bar, the amount, and what it does; when it waits, for what and for how long still.
+    static func text(_ progress: DownloadProgress, columns: Int) -> Text {
+        ProgressBar.line(
+            share: progress.fraction, amount(progress.receivedBytes, of: progress.totalBytes), news(of: progress),
+            columns: columns, style: { progress.isHeldUp ? $0.color(.yellow) : $0 })
+    }
+
+    /// How a batch goes, all in one line; while all that run are held up, what holds them up is said as well.
+    static func text(_ progress: DownloadBatchProgress, columns: Int) -> Text {
+        var words = amount(progress.receivedBytes, of: progress.totalBytes)
+        if progress.items.count > 1 { words += "  \(progress.finishedCount) of \(progress.items.count) files" }
+        if progress.failedCount > 0 { words += ", \(progress.failedCount) failed" }
+        let share = progress.totalBytes.map { $0 > 0 ? Double(progress.receivedBytes) / Double($0) : 1 }
+        let running = progress.items.compactMap { if case .running(let one) = $0 { one } else { nil } }
+        if progress.items.count == 1, let only = running.first { return text(only, columns: columns) }
+        if let first = running.first, running.allSatisfy(\.isHeldUp) {
+            return ProgressBar.line(
+                share: share, words, news(of: first), columns: columns, style: { $0.color(.yellow) })
+        }
+        let pace = running.isEmpty ? "" : pace(progress.bytesPerSecond, progress.timeLeft)
+        return ProgressBar.line(share: share, words, pace, columns: columns)
+    }
+
+    /// What a download does besides having so many bytes.
+    static func news(of progress: DownloadProgress) -> String {
+        switch progress.phase {
+        case .preparing: return "preparing"
+        case .waitingForNetwork: return held("waiting for the network", progress)
+        case .connecting: return progress.attempt > 1 ? "connecting, attempt \(progress.attempt)" : "connecting"
+        case .resuming: return "resuming"
+        case .receiving: return pace(progress.bytesPerSecond, progress.timeLeft)
+        case .pausing: return held("trying again in \((progress.pause ?? .zero).onTheClock)", progress)
+        case .verifying: return "checking"
+        case .finished, .failed: return ""
+        }
+    }
+
+    private static func held(_ doing: String, _ progress: DownloadProgress) -> String {
+        // A limit of years is none.
+        let left = progress.remaining.flatMap { $0 < .seconds(3_000_000) ? ", for \($0.onTheClock) at most" : nil }
+        return doing + (left ?? "") + (progress.trouble.map { ": \($0.replacing("\n", with: " "))" } ?? "")
+    }
+
+    private static func pace(_ bytesPerSecond: Double, _ left: Duration?) -> String {
+        let bytes = Int(min(max(0, bytesPerSecond), 1e18))
+        return "\(ByteCount(bytes))/s" + (left.map { "  \($0.onTheClock) left" } ?? "")
+    }
+
+    private static func amount(_ received: Int64, of total: Int64?) -> String {
+        "\(ByteCount(Int(received)))" + (total.map { " of \(ByteCount(Int($0)))" } ?? "")
+    }
+}
+
+extension DownloadProgress {
+    /// Whether nothing goes on until something outside changes, or time has passed.
+    var isHeldUp: Bool {
+        switch phase {
+        case .waitingForNetwork, .pausing: true
+        case .preparing, .connecting, .resuming, .receiving, .verifying, .finished, .failed: false
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Uplink
+
+/// What is told of downloads under way, in lines that stay. Knows neither terminal nor clock.
+struct DownloadReport {
+    /// When lines are written.
+    enum Detail {
+        /// As files end.
+        case endings
+        /// Also when a download is held up, and when it goes on: for who sees no line that changes.
+        case troubles
+    }
+
+    /// What has been told of one file.
+    private struct File {
+        var begun: Duration?
+        var last: DownloadProgress?
+        /// Whether it was said that the download is held up.
+        var isHeldUp = false
+        /// When that was said last.
+        var toldTrouble: Duration?
+        var hasEnded = false
+    }
+
+    /// The least time between two troubles of a file: a network that flaps all night fills no log.
+    static let pause = Duration.seconds(60)
+
+    private let names: [String]
+    private let detail: Detail
+    private var files: [File]
+
+    init(names: [String], detail: Detail) {
+        (self.names, self.detail) = (names, detail)
+        files = names.map { _ in File() }
+    }
+
+    /// Takes note of a state, and says what there is to tell of it.
+    ///
+    /// - Parameter now: The time since the start.
+    mutating func take(_ state: DownloadBatchProgress, at now: Duration) -> [Text] {
+        zip(state.items.indices, state.items).flatMap { index, item in take(item, index, now) }
+    }
+
+    private mutating func take(_ item: DownloadBatchProgress.Item, _ index: Int, _ now: Duration) -> [Text] {
+        guard files.indices.contains(index), !files[index].hasEnded else { return [] }
+        switch item {
+        case .queued: return []
+        case .running(let progress):
+            files[index].begun = files[index].begun ?? now
+            files[index].last = progress
+            return detail == .troubles ? trouble(of: progress, index, now) : []
+        case .finished(let bytes):
+            files[index].hasEnded = true
+            // Of one file that came without trouble, nothing need be said.
+            guard detail == .endings || names.count > 1 || files[index].toldTrouble != nil else { return [] }
+            return [ending(bytes, index, now)]
+        case .failed(let reason):
+            files[index].hasEnded = true
+            guard names.count > 1 else { return [] }  // the program's last words will say it
+            return [Text("✗ \(names[index])").color(.red) + Text("  \(reason.replacing("\n", with: " "))")]
+        }
+    }
+
+    private mutating func trouble(of progress: DownloadProgress, _ index: Int, _ now: Duration) -> [Text] {
+        switch progress.phase {
+        case .waitingForNetwork, .pausing:
+            let isDue = files[index].toldTrouble.map { now - $0 >= Self.pause } ?? true
+            guard !files[index].isHeldUp, isDue else { return [] }
+            files[index].isHeldUp = true
+            files[index].toldTrouble = now
+            return [Text("\(names[index]): \(DownloadLine.news(of: progress))")]
+        case .receiving where files[index].isHeldUp:
+            files[index].isHeldUp = false
+            return [Text("\(names[index]): going on at \(ByteCount(Int(progress.receivedBytes)))")]
+        case .preparing, .connecting, .resuming, .receiving, .verifying, .finished, .failed: return []
+        }
+    }
+
+    private func ending(_ bytes: Int64, _ index: Int, _ now: Duration) -> Text {
+        let took = files[index].begun.map { " in \((now - $0).taken)" } ?? ""
+        let history = Self.history(
+            resumptions: files[index].last?.resumptions ?? 0, restarts: files[index].last?.restarts ?? 0)
+        return Text("✓ \(names[index])").color(.green) + Text("  \(ByteCount(Int(bytes)))\(took)\(history)")
+    }
+
+    /// How often a download went on and began anew: `, resumed twice`; empty when never.
+    static func history(resumptions: Int, restarts: Int) -> String {
+        (resumptions > 0 ? ", resumed \(times(resumptions))" : "")
+            + (restarts > 0 ? ", begun anew \(times(restarts))" : "")
+    }
+
+    private static func times(_ count: Int) -> String {
+        switch count {
+        case 1: "once"
+        case 2: "twice"
+        default: "\(count) times"
+        }
+    }
+}
+
+// MARK: The end
+
+extension DownloadReport {
+    /// What is left when the downloads are interrupted, and how to go on; nil when nothing is.
+    var remains: String? {
+        let kept = files.reduce(into: Int64(0)) { sum, file in
+            if !file.hasEnded { sum += file.last?.receivedBytes ?? 0 }
+        }
+        let ended = files.count { $0.hasEnded }
+        guard kept > 0 || ended > 0 else { return nil }
+        guard names.count > 1 else {
+            return "Interrupted at \(ByteCount(Int(kept))); the same command goes on from there, where the server can"
+        }
+        return "Interrupted when \(ended) of \(names.count) files had ended; the same command with --skip-existing "
+            + "goes on, from \(ByteCount(Int(kept))) of the others where the server can"
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import Uplink
+import UplinkCore
+
+/// The files that one command downloads, from the first wait to the last byte.
+struct FileDownloads: Sendable {
+    let items: [DownloadItem]
+    /// Files that are left as they are.
+    let existing: [FilePath]
+    let limits: DownloadBatchLimits
+    let client: HTTPClient.Configuration
+    let transport: CurlTransport.Configuration
+    let seconds: Double
+
+    /// Downloads all; none stops another by failing.
+    ///
+    /// - Throws: ``CommandFailure`` when a file did not come, `CancellationError` after an interruption.
+    func run() async throws {
+        let teller = Teller(items)
+        for path in existing { teller.line.say(Text("\(path.lastComponent?.string ?? "") exists; skipped")) }
+        guard !items.isEmpty else { return }
+        let results = try await withHTTPClient(configuration: client, transport: transport) { client in
+            let batch = client.startDownloads(items, within: .saturating(seconds: seconds), limits: limits)
+            return await withTaskCancellationHandler {
+                async let told: Void = teller.follow(batch)
+                let results = await batch.results
+                await told
+                return results
+            } onCancel: {
+                teller.interrupt(batch.currentProgress)
+                batch.cancel()
+            }
+        }
+        teller.end(results)
+        if Task.isCancelled, results.contains(where: { (try? $0.get()) == nil }) {
+            if let remains = teller.remains, items.allSatisfy(\.options.resumes) { teller.line.say(Text(remains)) }
+            throw CancellationError()
+        }
+        try Self.check(results)
+    }
+
+    /// Says why what is missing is missing.
+    static func check(_ results: [Result<DownloadedFile, any Error>]) throws(CommandFailure) {
+        let errors = results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+        guard let first = errors.first else { return }
+        guard results.count > 1 else { throw CommandFailure(message(of: first)) }
+        throw CommandFailure(
+            "\(errors.count) of \(results.count) files did not come; the same command with --skip-existing tries "
+                + "them again")
+    }
+
+    /// An error in this program's words, and what it leaves to go on with.
+    private static func message(of error: any Error) -> String {
+        guard let error = error as? DownloadError else { return "\(error)" }
+        if error.code == .tooLarge { return "the file is larger than --max-filesize allows; raise it" }
+        guard error.keptBytes > 0 else { return error.message }
+        return "\(error.message); \(ByteCount(Int(error.keptBytes))) are kept, and the same command goes on from there"
+    }
+}
+
+/// Tells how downloads go, on the standard error: lines that stay, and on a terminal one that changes.
+private final class Teller: Sendable {
+    private static let pace = Duration.milliseconds(100)
+    let line = StatusLine(on: .error)
+    private let start = ContinuousClock.now
+    private let report: Locked<DownloadReport>
+    private let remainsAtInterruption = Locked<String?>(nil)
+    private let targets: [FilePath]
+    /// What the files are to have, and those that have them not yet.
+    private let permissions: Locked<[Int: mode_t]>
+
+    init(_ items: [DownloadItem]) {
+        targets = items.map(\.target)
+        let names = targets.map { $0.lastComponent?.string ?? $0.string }
+        report = Locked(DownloadReport(names: names, detail: line.isShown ? .endings : .troubles))
+        let permissions = targets.map(DownloadTarget.permissions)
+        self.permissions = Locked(Dictionary(uniqueKeysWithValues: zip(permissions.indices, permissions)))
+    }
+
+    /// What was left when the downloads were interrupted.
+    var remains: String? { remainsAtInterruption.withLock { $0 } }
+
+    /// Takes note of what is there, before all downloads end for the same reason.
+    func interrupt(_ state: DownloadBatchProgress) {
+        let remains = report.withLock { report in
+            _ = report.take(state, at: .now - start)
+            return report.remains
+        }
+        remainsAtInterruption.withLock { $0 = remains }
+    }
+
+    /// Tells what happens until all have ended.
+    func follow(_ batch: DownloadBatch) async {
+        let drawing = Task {
+            while line.isShown, !Task.isCancelled {
+                draw(batch.currentProgress)
+                try await Task.sleep(for: Self.pace)
+            }
+        }
+        for await state in batch.progress {
+            for (index, item) in state.items.enumerated() { if case .finished = item { setPermissions(index) } }
+            for text in report.withLock({ $0.take(state, at: .now - start) }) { line.say(text) }
+        }
+        drawing.cancel()
+        _ = await drawing.result
+        draw(batch.currentProgress)
+    }
+
+    func end(_ results: [Result<DownloadedFile, any Error>]) {
+        line.end()
+        for (index, result) in results.enumerated() { if case .success = result { setPermissions(index) } }
+    }
+
+    private func draw(_ state: DownloadBatchProgress) {
+        guard line.isShown else { return }
+        line.draw(DownloadLine.text(state, columns: line.columns))
+    }
+
+    /// A download's file is its owner's alone until it is whole.
+    private func setPermissions(_ index: Int) {
+        guard let permissions = permissions.withLock({ $0.removeValue(forKey: index) }) else { return }
+        DownloadTarget.set(permissions, of: targets[index])
+    }
+}

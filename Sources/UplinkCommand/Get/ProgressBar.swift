@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A bar with words beside it, in one line of a terminal.
+enum ProgressBar {
+    /// The line, no longer than the terminal is wide: where there is little room the bar goes first, then the words' end.
+    ///
+    /// - Parameters:
+    ///   - share: How much is done, from 0 to 1; nil where nobody knows, which leaves the bar out.
+    ///   - words: What stands beside the bar always.
+    ///   - news: What follows it, and may be shortened.
+    ///   - style: How the news look.
+    static func line(
+        share: Double?, _ words: String, _ news: String = "", columns: Int, style: (Text) -> Text = { $0 }
+    ) -> Text {
+        let percent = share.map { "\(Int(min(1, max(0, $0)) * 100)) %  " } ?? ""
+        let shown = Text(news).shortened(to: columns - 1 - percent.count - words.count - 2)
+        let text = Text(percent + words) + (shown.runs.isEmpty ? Text() : Text("  ") + style(shown))
+        let room = min(40, columns - 1 - text.width - 2)
+        guard let share, room >= 10 else { return text }
+        let done = Int(min(1, max(0, share)) * Double(room))
+        return Text(String(repeating: "━", count: done) + String(repeating: "─", count: room - done) + "  ") + text
+    }
+}
+
+extension Text {
+    /// The text without its end where it takes more columns, with `…` in its place. For texts that look the same all
+    /// over.
+    fileprivate func shortened(to columns: Int) -> Text {
+        guard width > columns else { return self }
+        guard columns > 1 else { return Text() }
+        var (kept, room) = ("", columns - 1)
+        for character in plain {
+            room -= character.columns
+            guard room >= 0 else { break }
+            kept.append(character)
+        }
+        return Text(kept + "…")
+    }
+}

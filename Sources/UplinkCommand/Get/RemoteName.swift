@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+/// The name that a URL gives a file: the last part of its path, percent-decoded (RFC 3986, section 2.1).
+///
+/// A server's say in it would be a stranger's: neither redirects nor `Content-Disposition` are asked.
+enum RemoteName {
+    /// The name.
+    ///
+    /// - Parameter target: A request's target: path and query.
+    /// - Throws: `ValidationError` when it is no name of a file in the directory where it belongs.
+    static func name(ofTarget target: String) throws -> String {
+        let path = target.prefix { $0 != "?" && $0 != "#" }
+        let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard let name = decoded(last), isHarmless(name) else {
+            throw ValidationError("the URL's path ends in no name for a file (`\(last)`); name the file with --output")
+        }
+        return name
+    }
+
+    /// Nil for what is no UTF-8 or has a `%` without two digits.
+    private static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+            guard digits.count == 2 else { return nil }
+            bytes.append(UInt8(digits[0] << 4 | digits[1]))
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func isHarmless(_ name: String) -> Bool {
+        guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= 255 else { return false }
+        return name.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            // Neither what ends a line nor what turns its direction: a name is to look like what it is.
+            case .control, .format, .lineSeparator, .paragraphSeparator: false
+            default: scalar != "/"
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+/// Any clock, reduced to the time since it was taken.
+struct MonotonicClock: Sendable {
+    let now: @Sendable () -> Duration
+    let sleep: @Sendable (_ until: Duration) async throws -> Void
+
+    init<C: Clock>(_ clock: C) where C.Duration == Duration {
+        let start = clock.now
+        now = { start.duration(to: clock.now) }
+        sleep = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+    }
+}
+#endif

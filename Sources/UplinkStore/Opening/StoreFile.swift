@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import GRDB
+import Glibc
+import SystemPackage
+
+/// Opens the file: looks at it without writing first, so that a file that is refused stays as it is.
+struct StoreFile {
+    let path: FilePath
+    let migrator: DatabaseMigrator
+    let busyTimeout: Duration
+
+    /// The database with its schema up to date. Blocks.
+    func open() throws(StoreError) -> DatabasePool {
+        try checkPermissions()
+        do {
+            if try size() > 0 { try look() }
+        } catch {
+            throw refusal(error, .cannotOpen)
+        }
+        do {
+            let pool = try DatabasePool(path: path.string, configuration: configuration)
+            // GRDB sets NORMAL for WAL, with which a power cut may take back a commit.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            try Self.migrate(pool, with: migrator)
+            return pool
+        } catch {
+            throw refusal(error, .cannotOpen)
+        }
+    }
+
+    /// Applies what is missing. Data that a migration may have changed must not meet a "not modified".
+    static func migrate(_ database: any DatabaseWriter, with migrator: DatabaseMigrator) throws {
+        let isComplete = try database.read { try migrator.appliedIdentifiers($0).isSuperset(of: migrator.migrations) }
+        guard !isComplete else { return }
+        do {
+            try migrator.migrate(database)
+            try database.write { try SyncRecord.forgetValidators($0) }
+        } catch {
+            throw StoreError.database(error, while: "migrating the database", otherwise: .migrationFailed)
+        }
+    }
+
+    private var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(busyTimeout / .seconds(1))
+        configuration.label = "UplinkStore"
+        return configuration
+    }
+
+    private func look() throws {
+        var configuration = configuration
+        configuration.readonly = true
+        do {
+            let database = try DatabaseQueue(path: path.string, configuration: configuration)
+            try database.read { db in
+                if try migrator.hasBeenSuperseded(db) { throw newer(try migrator.appliedIdentifiers(db)) }
+                let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "no answer"
+                if verdict != "ok" {
+                    throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: verdict)
+                }
+            }
+            try database.close()
+        } catch let error as DatabaseError where Self.needsRecovery.contains(error.extendedResultCode) {
+            // A journal has to be played back before anybody can read: only who may write can look.
+        }
+    }
+
+    private static let needsRecovery: [ResultCode] = [
+        .SQLITE_READONLY_ROLLBACK, .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTINIT,
+    ]
+
+    private func newer(_ applied: Set<String>) -> StoreError {
+        let unknown = applied.subtracting(migrator.migrations).sorted().joined(separator: ", ")
+        return StoreError(
+            .newerSchema,
+            message: "\(path) was written by a newer version of the program (its migrations \(unknown) are not known "
+                + "here); update the program, or choose another file")
+    }
+
+    private func refusal(_ error: any Error, _ otherwise: StoreError.Code) -> StoreError {
+        .database(error, while: "opening \(path)", otherwise: otherwise)
+    }
+
+    /// SQLite itself opens what it cannot write for reading, and says so at the first write.
+    private func checkPermissions() throws(StoreError) {
+        var directory = path.removingLastComponent()
+        if directory.isEmpty { directory = "." }
+        var status = stat()
+        guard stat(directory.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw StoreError(.cannotOpen, message: "there is no directory \(directory) for the database; make it first")
+        }
+        let exists = stat(path.string, &status) == 0
+        if exists, status.st_mode & S_IFMT != S_IFREG {
+            throw StoreError(.cannotOpen, message: "\(path) is not a file; choose another path for the database")
+        }
+        if exists, access(path.string, R_OK) != 0 {
+            throw StoreError(.cannotOpen, message: "\(path) cannot be read; see to its permissions")
+        }
+        guard !exists || access(path.string, W_OK) == 0, access(directory.string, W_OK) == 0 else {
+            throw StoreError(
+                .readOnly,
+                message: "\(path) cannot be written (\(String(cString: strerror(errno)))); the database needs to write "
+                    + "its file and its directory")
+        }
+    }
+
+    private func size() throws -> Int64 {
+        var status = stat()
+        return stat(path.string, &status) == 0 ? Int64(status.st_size) : 0
+    }
+}
+#endif

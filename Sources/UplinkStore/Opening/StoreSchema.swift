@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import GRDB
+
+/// The store's own tables beside the user's.
+enum StoreSchema {
+    /// Names that the user's migrations must not have.
+    static let prefix = "uplink-store-"
+
+    /// The user's migrations and ours, in one table of applied migrations, so that a file that knows of others is newer.
+    static func migrator(_ users: DatabaseMigrator) throws(StoreError) -> DatabaseMigrator {
+        if let name = users.migrations.first(where: { $0.hasPrefix(prefix) }) {
+            throw StoreError(
+                .invalidArgument, message: "the migration `\(name)` has a name that is the store's own; rename it")
+        }
+        var migrator = users
+        migrator.eraseDatabaseOnSchemaChange = false  // would erase what the user has done offline
+        migrator.registerMigration("\(prefix)1", foreignKeyChecks: .immediate) { db in
+            try db.create(table: SyncRecord.databaseTableName) { table in
+                table.primaryKey("id", .integer)
+                table.column("key", .text).notNull()
+                table.column("number", .integer).notNull()
+                table.column("epoch", .integer).notNull()
+                table.column("succeededAt", .double)
+                table.column("url", .text)
+                table.column("etag", .text)
+                table.column("lastModified", .text)
+            }
+            try db.create(table: "uplink_outbox") { table in
+                table.autoIncrementedPrimaryKey("id")
+                table.column("outbox", .text).notNull()
+                table.column("key", .text).notNull()
+                table.column("kind", .text).notNull()
+                table.column("payload", .blob).notNull()
+                table.column("bytes", .integer).notNull()
+                table.column("idempotencyKey", .text).notNull()
+                table.column("createdAt", .double).notNull()
+                table.column("attempts", .integer).notNull()
+                table.column("lastError", .text)
+                table.column("failedAt", .double)
+                table.column("pause", .double)
+                table.column("isFailed", .boolean).notNull()
+            }
+            try db.create(
+                index: "uplink_outbox_heads", on: "uplink_outbox",
+                columns: ["outbox", "isFailed", "key", "id"])
+            try db.create(
+                index: "uplink_outbox_totals", on: "uplink_outbox", columns: ["outbox", "isFailed", "bytes"])
+        }
+        return migrator
+    }
+}
+#endif

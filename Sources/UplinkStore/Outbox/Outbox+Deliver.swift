@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import GRDB
+import UplinkCore
+
+extension Outbox {
+    /// Sends one entry, and notes what became of it. Returns how long it rests, or nil when its key is to be looked up
+    /// again.
+    func deliver(
+        _ claim: OutboxMachine.Claim, _ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict
+    ) async -> Duration? {
+        for seconds in [0, Double.infinity] {
+            let sent = await store.performer.perform(withinSeconds: seconds, requiring: configuration.requirement) {
+                () async -> Sent in
+                guard tell({ $0.machine.begins(claim) }) else { return .not(nil) }
+                do {
+                    guard let row = try await entry(claim) else { return .not(nil) }
+                    return .row(row, await verdict(of: OutboxEntry(row), send))
+                } catch {
+                    return .not(error)
+                }
+            }
+            switch sent {
+            case .success(.row(let row, let verdict)):
+                return await settle(row, verdict)
+            case .success(.not(let error)):
+                guard let error else { return nil }
+                report(error)
+                return configuration.backoff.initial
+            case .failure(.notStarted(let error)):
+                if error.code == .timedOut, seconds == 0 {
+                    tell { $0.machine.waits(claim) }
+                } else {
+                    if error.code != .cancelled { report(error) }
+                    return configuration.backoff.maximum
+                }
+            }
+        }
+        return configuration.backoff.maximum  // not reached: without a limit nothing times out
+    }
+
+    private enum Sent: Sendable {
+        case row(OutboxRow, Answer)
+        /// The handler was not called: the entry is gone, or could not be read.
+        case not((any Error)?)
+    }
+
+    private enum Answer: Sendable {
+        case verdict(OutboxVerdict)
+        /// The run has ended before it was known; nothing is noted.
+        case interrupted
+    }
+
+    private func entry(_ claim: OutboxMachine.Claim) async throws -> OutboxRow? {
+        try await store.reading("reading an entry of the outbox `\(name)`") { [self] in try row(claim.id, in: $0) }
+    }
+
+    private func verdict(
+        of entry: OutboxEntry, _ send: @Sendable (OutboxEntry) async throws -> OutboxVerdict
+    ) async -> Answer {
+        do {
+            return .verdict(try await send(entry))
+        } catch {
+            return Task.isCancelled ? .interrupted : .verdict(.tryAgain(reason: "\(error)"))
+        }
+    }
+
+    /// Notes what became of an entry, with its result, in one transaction.
+    ///
+    /// In a task of its own: what the server has accepted is noted also if the run was cancelled meanwhile.
+    private func settle(_ row: OutboxRow, _ answer: Answer) async -> Duration? {
+        guard case .verdict(let verdict) = answer else { return configuration.backoff.initial }
+        let failed = failed(row, verdict)
+        let task = Task { [self] in
+            try await store.writing("noting what became of an entry of the outbox `\(name)`") { db in
+                switch verdict {
+                case .done(let write):
+                    try row.delete(db)
+                    try write(db)
+                case .tryAgain:
+                    try failed.update(db)
+                case .failed(_, let write):
+                    try failed.update(db)
+                    try write(db)
+                }
+            }
+        }
+        do {
+            try await task.value
+            core.withLock { $0.problem = nil }
+        } catch {
+            report(error)
+            return configuration.backoff.pause(after: row.attempts + 1, chance: .random(in: 0...1))
+        }
+        switch verdict {
+        case .done, .failed: return nil
+        case .tryAgain: return failed.isFailed ? nil : .seconds(failed.pause ?? 0)
+        }
+    }
+
+    /// The entry after an attempt that failed.
+    private func failed(_ row: OutboxRow, _ verdict: OutboxVerdict) -> OutboxRow {
+        var row = row
+        row.attempts += 1
+        row.failedAt = store.now().timeIntervalSince1970
+        switch verdict {
+        case .done: break
+        case .tryAgain(let reason, let after):
+            let backoff = configuration.backoff
+            let pause = after ?? backoff.pause(after: row.attempts, chance: .random(in: 0...1))
+            row.pause = min(max(pause, .zero), backoff.maximum) / .seconds(1)
+            row.lastError = reason
+            row.isFailed = configuration.maximumAttempts.map { row.attempts >= $0 } ?? false
+        case .failed(let reason, _):
+            (row.lastError, row.isFailed) = (reason, true)
+        }
+        return row
+    }
+}
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import GRDB
+import UplinkCore
+
+extension Outbox {
+    /// Sends what is in the outbox and what comes, until the task is cancelled.
+    ///
+    /// The network is waited for through the store's performer, without a limit; that is no attempt.
+    ///
+    /// - Parameter send: Sends one entry and says what became of it, in a task of its own. What it throws means "try
+    ///   again". An entry may be sent more than once, always with the same idempotency key.
+    /// - Throws: `CancellationError` when the task was cancelled; ``StoreError`` with `outboxInUse` when the outbox is
+    ///   run already, here or by another process.
+    public func run(_ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict) async throws {
+        let lock = try OutboxLock(name, path: store.path, claims: store.outboxes)
+        defer { withExtendedLifetime(lock) {} }
+        let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        tell { $0.begin { continuation.yield() } }
+        defer { tell { $0.end() } }
+        let clock = MonotonicClock(store.clock)
+        await withDiscardingTaskGroup { group in
+            var alarm: (until: Duration, task: Task<Void, Never>)?
+            defer { alarm?.task.cancel() }
+            var knowsAll = false
+            continuation.yield()
+            for await _ in signals where !Task.isCancelled {
+                let changed = core.withLock { core in
+                    defer { core.changed = [] }
+                    return core.changed
+                }
+                do {
+                    try await look(knowsAll ? changed : nil, clock)
+                    knowsAll = true
+                } catch {
+                    report(error)
+                    core.withLock { $0.changed.formUnion(changed) }
+                    wakeAfterPause(clock, continuation)
+                }
+                let (claims, until) = core.withLock { core in
+                    (core.machine.next(now: clock.now()), core.machine.alarm)
+                }
+                if !claims.isEmpty { tell { _ in } }
+                for claim in claims {
+                    group.addTask { [self] in
+                        let rest = await deliver(claim, send)
+                        tell { core in
+                            core.machine.ended(claim, rest: rest, now: clock.now())
+                            if rest == nil { core.changed.insert(claim.key) }
+                        }
+                    }
+                }
+                if until != alarm?.until {
+                    alarm?.task.cancel()
+                    alarm = until.map { until in
+                        (
+                            until,
+                            Task {
+                                try? await clock.sleep(until)
+                                continuation.yield()
+                            }
+                        )
+                    }
+                }
+            }
+            group.cancelAll()
+        }
+        throw CancellationError()
+    }
+
+    /// Looks up the first entries of keys, or of all.
+    private func look(_ keys: Set<String>?, _ clock: MonotonicClock) async throws {
+        if let keys, keys.isEmpty { return }
+        let heads = try await store.reading("reading the outbox `\(name)`") { [name] db in
+            guard let keys else { return try OutboxRow.heads(of: name, in: db) }
+            return try keys.flatMap { try OutboxRow.heads(of: name, key: $0, in: db) }
+        }
+        let now = store.now().timeIntervalSince1970
+        core.withLock { core in
+            core.problem = nil
+            var missing = keys ?? []
+            for head in heads {
+                missing.remove(head.key)
+                let rest = OutboxBackoff.remainder(of: head.pause, since: head.failedAt, now: now)
+                core.machine.looked(head.key, .init(id: head.id, rest: rest), now: clock.now())
+            }
+            for key in missing { core.machine.looked(key, nil, now: clock.now()) }
+        }
+    }
+
+    private func wakeAfterPause(_ clock: MonotonicClock, _ continuation: AsyncStream<Void>.Continuation) {
+        Task {
+            try? await clock.sleep(clock.now() + .seconds(1))
+            continuation.yield()
+        }
+    }
+
+    func report(_ error: any Error) {
+        if error is CancellationError { return }
+        tell { $0.problem = "\(error)" }
+    }
+}
+#endif

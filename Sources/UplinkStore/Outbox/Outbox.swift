@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+public import Foundation
+public import GRDB
+import UplinkCore
+
+/// A durable queue of what is to be sent: it survives the process and a power cut, and is sent when the network is there.
+///
+/// ```swift
+/// let outbox = try Outbox(store)
+/// try await outbox.enqueue(key: note.id, kind: "rename", payload: data)
+/// try await outbox.run { entry in … }  // in a task of its own
+/// ```
+///
+/// Entries of a key are sent in order, one at a time; of different keys, several at once. Each is sent at least once: a
+/// process that dies between the server's answer and its note sends it again, with the same idempotency key. One process
+/// at a time runs an outbox.
+public final class Outbox: Sendable {
+    /// The outbox's name in its store.
+    public let name: String
+    let store: Store
+    let configuration: OutboxConfiguration
+    let core: Locked<OutboxCore>
+
+    /// Makes an outbox; what is in the store under this name belongs to it.
+    ///
+    /// - Throws: ``StoreError`` with `invalidArgument` when a limit makes no sense.
+    public init(
+        _ store: Store, name: String = "outbox", configuration: OutboxConfiguration = OutboxConfiguration()
+    ) throws(StoreError) {
+        try configuration.validate()
+        self.store = store
+        self.name = name
+        self.configuration = configuration
+        core = Locked(OutboxCore(configuration))
+    }
+
+    /// Adds an entry in a transaction of its own. When this returns, the entry survives a power cut.
+    ///
+    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`, or why it could not be written.
+    @discardableResult
+    public func enqueue(key: String, kind: String = "", payload: Data) async throws -> OutboxEntry {
+        try await store.writing("adding to the outbox `\(name)`") { [self] db in
+            try enqueue(key: key, kind: kind, payload: payload, in: db)
+        }
+    }
+
+    /// Adds an entry in the caller's transaction, with what else changes in it. It is sent after the commit.
+    ///
+    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`; what GRDB throws.
+    @discardableResult
+    public func enqueue(key: String, kind: String = "", payload: Data, in db: Database) throws -> OutboxEntry {
+        guard payload.count <= configuration.maximumEntryBytes else {
+            throw StoreError(
+                .entryTooLarge,
+                message: "the entry has \(payload.count) bytes; the outbox `\(name)` takes "
+                    + "\(configuration.maximumEntryBytes)")
+        }
+        let totals = try OutboxRow.totals(of: name, in: db)
+        guard totals.pending + totals.failed < configuration.maximumEntries,
+            payload.count <= configuration.maximumBytes - totals.bytes
+        else {
+            throw StoreError(
+                .outboxFull,
+                message:
+                    "the outbox `\(name)` holds \(totals.pending + totals.failed) entries of \(totals.bytes) bytes; "
+                    + "let it send some, or allow more")
+        }
+        var row = OutboxRow(
+            outbox: name, key: key, kind: kind, payload: payload, bytes: payload.count,
+            idempotencyKey: UUID().uuidString, createdAt: store.now().timeIntervalSince1970)
+        try row.insert(db)
+        db.afterNextTransaction { [weak self] _ in self?.changed(key) }
+        return OutboxEntry(row)
+    }
+
+    /// What is in the outbox, the oldest first.
+    ///
+    /// - Throws: ``StoreError``.
+    public func entries() async throws -> [OutboxEntry] {
+        try await store.reading("listing the outbox `\(name)`") { [name] db in
+            try OutboxRow.filter(Column("outbox") == name).order(Column("id")).fetchAll(db).map(OutboxEntry.init)
+        }
+    }
+
+    /// Removes an entry, unless it is being sent at this moment.
+    ///
+    /// - Throws: ``StoreError``; the entry stays then.
+    @discardableResult
+    public func cancel(_ id: OutboxEntry.ID) async throws -> OutboxCancellation {
+        guard core.withLock({ $0.machine.withdraw(id) }) == .granted else { return .beingSent }
+        defer { tell { $0.machine.withdrawalEnded(id) } }
+        return try await store.writing("cancelling an entry of the outbox `\(name)`") { [self] db in
+            guard let row = try row(id, in: db) else { return .notFound }
+            try row.delete(db)
+            db.afterNextTransaction { [weak self] _ in self?.changed(row.key) }
+            return .cancelled
+        }
+    }
+
+    /// Has an entry that failed, or rests, be tried again at once, in its place in the order.
+    ///
+    /// - Returns: Whether there is such an entry.
+    /// - Throws: ``StoreError``.
+    @discardableResult
+    public func retry(_ id: OutboxEntry.ID) async throws -> Bool {
+        try await store.writing("trying an entry of the outbox `\(name)` again") { [self] db in
+            guard var row = try row(id, in: db) else { return false }
+            (row.isFailed, row.failedAt, row.pause, row.attempts) = (false, nil, nil, 0)
+            try row.update(db)
+            db.afterNextTransaction { [weak self, key = row.key] _ in self?.changed(key) }
+            return true
+        }
+    }
+
+    /// What the outbox holds and does, now and after each change.
+    public var states: OutboxStates { OutboxStates(outbox: self) }
+
+    func row(_ id: Int64, in db: Database) throws -> OutboxRow? {
+        try OutboxRow.filter(Column("id") == id && Column("outbox") == name).fetchOne(db)
+    }
+
+    /// A key's first entry may be another one.
+    func changed(_ key: String) {
+        let wakes = core.withLock { core in
+            core.changed.insert(key)
+            return core.wakes
+        }
+        for wake in wakes { wake() }
+    }
+}
+#endif

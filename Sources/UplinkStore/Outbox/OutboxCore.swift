@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import UplinkCore
+
+/// What an outbox keeps in memory, under its lock.
+struct OutboxCore {
+    var machine: OutboxMachine
+    /// Keys whose first entry is to be looked up.
+    var changed: Set<String> = []
+    /// Wakes the call that runs the outbox; nil when none does.
+    var runner: (@Sendable () -> Void)?
+    var problem: String?
+    private var listeners: [UInt64: @Sendable () -> Void] = [:]
+    private var lastListener: UInt64 = 0
+    private let maximumConcurrent: Int
+
+    init(_ configuration: OutboxConfiguration) {
+        maximumConcurrent = configuration.maximumConcurrent
+        machine = OutboxMachine(maximumConcurrent: maximumConcurrent)
+    }
+
+    /// Everybody who wants to know of a change; to be called without the lock.
+    var wakes: [@Sendable () -> Void] { listeners.values + (runner.map { [$0] } ?? []) }
+
+    /// A call begins to run the outbox, and learns what is there from the database.
+    mutating func begin(_ wake: @escaping @Sendable () -> Void) {
+        machine = OutboxMachine(maximumConcurrent: maximumConcurrent)
+        changed = []
+        problem = nil
+        runner = wake
+    }
+
+    mutating func end() {
+        runner = nil
+        machine = OutboxMachine(maximumConcurrent: maximumConcurrent)
+    }
+
+    mutating func listen(_ wake: @escaping @Sendable () -> Void) -> UInt64 {
+        lastListener += 1
+        listeners[lastListener] = wake
+        return lastListener
+    }
+
+    mutating func ignore(_ id: UInt64) { listeners[id] = nil }
+}
+
+/// A place among those who are told of changes, until it is let go.
+final class OutboxListening: Sendable {
+    private let outbox: Outbox
+    private let id: UInt64
+
+    init(_ outbox: Outbox, _ id: UInt64) { (self.outbox, self.id) = (outbox, id) }
+
+    deinit { outbox.core.withLock { $0.ignore(id) } }
+}
+
+extension Outbox {
+    func listen(_ wake: @escaping @Sendable () -> Void) -> OutboxListening {
+        let id = core.withLock { $0.listen(wake) }
+        wake()
+        return OutboxListening(self, id)
+    }
+
+    func state(after last: OutboxState?) async -> OutboxState {
+        var state = last ?? OutboxState()
+        do {
+            let totals = try await store.reading("counting the outbox `\(name)`") { [name] db in
+                try OutboxRow.totals(of: name, in: db)
+            }
+            (state.pending, state.failed, state.bytes) = (totals.pending, totals.failed, totals.bytes)
+            state.problem = core.withLock { $0.problem }
+        } catch {
+            state.problem = "\(error)"
+        }
+        (state.isRunning, state.isWaiting, state.resting, state.sending) = core.withLock { core in
+            (core.runner != nil, core.machine.isWaiting, core.machine.resting, core.machine.sending)
+        }
+        return state
+    }
+
+    /// Tells the machine something, and everybody that something has changed.
+    func tell<T: Sendable>(_ event: (inout OutboxCore) -> T) -> T {
+        let (result, wakes) = core.withLock { core in (event(&core), core.wakes) }
+        for wake in wakes { wake() }
+        return result
+    }
+}
+#endif

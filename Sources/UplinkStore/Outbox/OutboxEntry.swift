@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+public import Foundation
+import GRDB
+
+/// Something to be sent, which stays in the database until it was.
+public struct OutboxEntry: Sendable, Hashable, Identifiable {
+    /// Its number in the database; never used again.
+    public let id: Int64
+    /// What it is about. Entries of one key are sent one after another, in the order in which they were added.
+    public let key: String
+    /// What is to be done, in the program's own words.
+    public let kind: String
+    /// What to send.
+    public let payload: Data
+    /// The same for every attempt and for no other entry (a UUID): a server that has seen it need not do it twice.
+    public let idempotencyKey: String
+    /// When it was added, on the wall clock.
+    public let createdAt: Date
+    /// How many attempts have failed.
+    public let attempts: Int
+    /// Why the last attempt failed.
+    public let lastError: String?
+    /// Whether it is not tried any more, until ``Outbox/retry(_:)``.
+    public let isFailed: Bool
+
+    init(_ row: OutboxRow) {
+        id = row.id ?? 0
+        (key, kind, payload, idempotencyKey) = (row.key, row.kind, row.payload, row.idempotencyKey)
+        createdAt = Date(timeIntervalSince1970: row.createdAt)
+        (attempts, lastError, isFailed) = (row.attempts, row.lastError, row.isFailed)
+    }
+}
+
+/// An entry as it stands in the database.
+struct OutboxRow: Codable, Sendable, FetchableRecord, MutablePersistableRecord {
+    static let databaseTableName = "uplink_outbox"
+
+    var id: Int64?
+    let outbox: String
+    let key: String
+    let kind: String
+    let payload: Data
+    let bytes: Int
+    let idempotencyKey: String
+    let createdAt: Double
+    var attempts = 0
+    var lastError: String?
+    /// When the last attempt failed, in seconds since 1970 on the wall clock.
+    var failedAt: Double?
+    /// How many seconds to wait after that.
+    var pause: Double?
+    var isFailed = false
+
+    mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
+
+    /// What is sent next of each key, or of one.
+    static func heads(of outbox: String, key: String? = nil, in db: Database) throws -> [Head] {
+        try Head.fetchAll(
+            db,
+            sql: """
+                SELECT key, MIN(id) AS id, failedAt, pause FROM uplink_outbox
+                WHERE outbox = :outbox AND isFailed = 0 \(key == nil ? "" : "AND key = :key") GROUP BY key
+                """, arguments: key.map { ["outbox": outbox, "key": $0] } ?? ["outbox": outbox])
+    }
+
+    struct Head: Codable, Sendable, FetchableRecord {
+        let key: String
+        let id: Int64
+        let failedAt: Double?
+        let pause: Double?
+    }
+
+    /// How much there is, and of what.
+    static func totals(of outbox: String, in db: Database) throws -> Totals {
+        try Totals.fetchOne(
+            db,
+            sql: """
+                SELECT COUNT(*) - TOTAL(isFailed) AS pending, TOTAL(isFailed) AS failed, TOTAL(bytes) AS bytes
+                FROM uplink_outbox WHERE outbox = ?
+                """, arguments: [outbox]) ?? Totals()
+    }
+
+    struct Totals: Codable, Sendable, Equatable, FetchableRecord {
+        var pending = 0
+        var failed = 0
+        var bytes = 0
+    }
+}
+#endif

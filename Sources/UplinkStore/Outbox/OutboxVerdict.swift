@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+public import GRDB
+
+/// What became of sending an entry.
+public enum OutboxVerdict: Sendable {
+    /// The server has it. The entry is removed, and its result written, in one transaction; if that fails, the entry is
+    /// sent again with the same idempotency key.
+    case done(write: @Sendable (Database) throws -> Void = { _ in })
+    /// It may go better later: after the back-off, or after this time where it is given (and no longer than the longest
+    /// back-off).
+    case tryAgain(reason: String, after: Duration? = nil)
+    /// It will never go. The entry is kept as failed, with the reason, and what is to be undone is written in the same
+    /// transaction. The key's next entry is sent.
+    case failed(reason: String, write: @Sendable (Database) throws -> Void = { _ in })
+}
+
+/// What became of cancelling an entry.
+public enum OutboxCancellation: Sendable, Hashable {
+    /// It is gone, and was not being sent. An attempt before may have reached the server.
+    case cancelled
+    /// It is being sent at this moment; it stays.
+    case beingSent
+    /// There is no such entry: it was sent, or cancelled before.
+    case notFound
+}
+#endif

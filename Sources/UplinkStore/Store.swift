@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+public import Foundation
+public import GRDB
+public import SystemPackage
+public import Uplink
+public import UplinkCore
+
+/// A single source of truth that works offline: values are read from a database only, and syncs write to it.
+///
+/// ```swift
+/// let store = try await Store.open("notes.db", migrator: migrator)
+/// for await element in store.stream(notes, sync: syncOfNotes) { … }
+/// ```
+///
+/// The database is SQLite in WAL mode with `synchronous=FULL`: what a call has reported as written survives the process
+/// and a power cut. One store for each file and process; other connections' writes are not seen by its streams.
+public final class Store: Sendable {
+    /// The database, for the program's own reads and writes. Streams see every transaction that is made through it.
+    public let database: any DatabaseWriter
+    /// Where the database is; nil when it is in memory.
+    public let path: FilePath?
+    let performer: any NetworkOperationPerforming
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Date
+    let flights = Flights()
+    /// The names of the outboxes that are run.
+    let outboxes = Locked<Set<String>>([])
+
+    private init(
+        _ database: any DatabaseWriter, path: FilePath?, performer: any NetworkOperationPerforming,
+        clock: any Clock<Duration>, now: @escaping @Sendable () -> Date
+    ) {
+        self.database = database
+        self.path = path
+        self.performer = performer
+        self.clock = clock
+        self.now = now
+    }
+
+    /// Opens a database, or makes one where there is no file, and brings its schema up to date.
+    ///
+    /// The file is looked at for reading first: one that is damaged, newer or something else is not written to. The look
+    /// reads the whole file (`PRAGMA quick_check`). Works on a thread of its own.
+    ///
+    /// - Parameters:
+    ///   - path: The database; SQLite keeps two more files beside it.
+    ///   - migrator: The program's schema. `eraseDatabaseOnSchemaChange` is not heeded.
+    ///   - performer: What syncs and outboxes wait for the network with.
+    ///   - busyTimeout: How long to wait for a lock that another process holds.
+    ///   - clock: What pauses are measured on.
+    ///   - now: The wall clock, for the age of what is stored.
+    /// - Throws: ``StoreError``, with a code for each state of the file.
+    public static func open(
+        _ path: FilePath, migrator: DatabaseMigrator = DatabaseMigrator(),
+        performer: any NetworkOperationPerforming = NetworkOperationPerformer(), busyTimeout: Duration = .seconds(5),
+        clock: any Clock<Duration> = .continuous, now: @escaping @Sendable () -> Date = { Date() }
+    ) async throws(StoreError) -> Store {
+        let file = StoreFile(path: path, migrator: try StoreSchema.migrator(migrator), busyTimeout: busyTimeout)
+        let opened = Locked<Result<DatabasePool, StoreError>?>(nil)
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                let result = Result { () throws(StoreError) in try file.open() }
+                opened.withLock { $0 = result }
+                continuation.resume()
+            }
+        }
+        guard let database = try opened.withLock({ $0 })?.get() else {
+            throw StoreError(.cannotOpen, message: "\(path) was not opened")  // not reached
+        }
+        return Store(database, path: path, performer: performer, clock: clock, now: now)
+    }
+
+    /// Makes a database in memory, which goes with the store: for tests and previews.
+    ///
+    /// - Throws: ``StoreError`` when a migration fails.
+    public static func inMemory(
+        migrator: DatabaseMigrator = DatabaseMigrator(),
+        performer: any NetworkOperationPerforming = NetworkOperationPerformer(),
+        clock: any Clock<Duration> = .continuous, now: @escaping @Sendable () -> Date = { Date() }
+    ) throws(StoreError) -> Store {
+        let migrator = try StoreSchema.migrator(migrator)
+        do {
+            let database = try DatabaseQueue()
+            try StoreFile.migrate(database, with: migrator)
+            return Store(database, path: nil, performer: performer, clock: clock, now: now)
+        } catch {
+            throw .database(error, while: "making a database in memory", otherwise: .cannotOpen)
+        }
+    }
+}
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import GRDB
+
+extension StoreError {
+    /// What an error of GRDB means to a user of the store; errors of ours pass unchanged.
+    ///
+    /// - Parameters:
+    ///   - activity: What was done, as in "reading the query `notes`".
+    ///   - otherwise: The kind of all errors that say nothing about the file.
+    static func database(_ error: any Error, while activity: String, otherwise: Code) -> Self {
+        if let error = error as? StoreError { return error }
+        guard let error = error as? DatabaseError else {
+            return Self(otherwise, message: "\(activity) failed: \(error)", underlyingError: error)
+        }
+        let (code, advice) = meaning(of: error) ?? (otherwise, nil)
+        let words = advice ?? error.message ?? "\(error.resultCode)"
+        return Self(code, message: "\(activity) failed: \(words)", underlyingError: error)
+    }
+
+    private static func meaning(of error: DatabaseError) -> (Code, String?)? {
+        if error.extendedResultCode == .SQLITE_IOERR_SHMSIZE { return (.diskFull, noRoom) }
+        return switch error.resultCode {
+        case .SQLITE_FULL: (.diskFull, noRoom)
+        case .SQLITE_READONLY:
+            (.readOnly, "the file cannot be written; see to its permissions and those of its directory")
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            (.locked, "another process holds the database; end it, or allow a longer busy timeout")
+        case .SQLITE_CORRUPT:
+            (.corrupt, "the file is damaged; restore a copy, or move it away and begin with an empty one")
+        case .SQLITE_NOTADB: (.notADatabase, "the file is not an SQLite database; was another path meant?")
+        case .SQLITE_CANTOPEN: (.cannotOpen, "the file cannot be opened; see to the path and its permissions")
+        default: nil
+        }
+    }
+
+    private static let noRoom = "there is no room left; free some and try again"
+}
+#endif

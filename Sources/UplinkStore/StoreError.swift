@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+/// Why the store could not be opened, or why something that was asked of it failed.
+///
+/// In a stream an error is an element, and the stream goes on.
+public struct StoreError: Error, Sendable {
+    /// The kind of an error; more may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Kind: String {
+            case cannotOpen, notADatabase, corrupt, newerSchema, readOnly, locked, diskFull, migrationFailed
+            case readFailed, networkUnavailable, fetchFailed, unexpectedResponse, decodeFailed, writeFailed, cleared
+            case invalidArgument, outboxFull, entryTooLarge, outboxInUse
+        }
+        private let kind: Kind
+
+        /// The kind as one word, for logs and metrics.
+        public var description: String { kind.rawValue }
+
+        // MARK: The file
+
+        /// There is no such directory, or what is there cannot be opened.
+        public static let cannotOpen = Code(kind: .cannotOpen)
+        /// The file is something else than an SQLite database.
+        public static let notADatabase = Code(kind: .notADatabase)
+        /// The file is a damaged database.
+        public static let corrupt = Code(kind: .corrupt)
+        /// A newer version of the program has changed the schema in a way that this one does not know.
+        public static let newerSchema = Code(kind: .newerSchema)
+        /// The file or its directory cannot be written.
+        public static let readOnly = Code(kind: .readOnly)
+        /// Another connection held the database for longer than the busy timeout.
+        public static let locked = Code(kind: .locked)
+        /// There is no room left for the database.
+        public static let diskFull = Code(kind: .diskFull)
+        /// A migration threw. Those before it stay applied, itself is rolled back.
+        public static let migrationFailed = Code(kind: .migrationFailed)
+
+        // MARK: Reading and syncing
+
+        /// The query threw.
+        public static let readFailed = Code(kind: .readFailed)
+        /// The fetch never started, because the network did not come in time or cannot be watched.
+        public static let networkUnavailable = Code(kind: .networkUnavailable)
+        /// The fetch threw.
+        public static let fetchFailed = Code(kind: .fetchFailed)
+        /// The server answered with a status that brings neither data nor "not modified".
+        public static let unexpectedResponse = Code(kind: .unexpectedResponse)
+        /// What was fetched is not what it should be.
+        public static let decodeFailed = Code(kind: .decodeFailed)
+        /// The transaction failed and was rolled back.
+        public static let writeFailed = Code(kind: .writeFailed)
+        /// The key was cleared again and again while its sync ran, so that what was fetched was not written.
+        public static let cleared = Code(kind: .cleared)
+
+        // MARK: The rest
+
+        /// A setting makes no sense.
+        public static let invalidArgument = Code(kind: .invalidArgument)
+        /// The outbox has as many entries or bytes as it may have. Nothing was added.
+        public static let outboxFull = Code(kind: .outboxFull)
+        /// The entry is larger than an entry may be. Nothing was added.
+        public static let entryTooLarge = Code(kind: .entryTooLarge)
+        /// The outbox is being run already, by this process or another one.
+        public static let outboxInUse = Code(kind: .outboxInUse)
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// What happened, and what to do about it.
+    public let message: String
+    /// What was thrown below: GRDB's `DatabaseError`, a `NetworkOperationError`, an `HTTPClientError`, the fetch's own.
+    public let underlyingError: (any Error)?
+
+    /// Describes an error; of use to stand-ins and to fetches that want to say more.
+    public init(_ code: Code, message: String, underlyingError: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.underlyingError = underlyingError
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    /// The message.
+    public var description: String { message }
+}
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+public import GRDB
+
+/// A question to the database, whose answer is observed.
+///
+/// ```swift
+/// let notes = StoreQuery("notes") { db in try Note.order(\.title).fetchAll(db) }
+/// ```
+///
+/// The answer is fetched again after each transaction that changed a row or column that the fetch has read; only an
+/// answer that differs is shown.
+public struct StoreQuery<Value: Equatable & Sendable>: Sendable {
+    /// What messages call the query.
+    public let name: String
+    let fetch: @Sendable (Database) throws -> Value
+
+    /// Makes a query.
+    ///
+    /// - Parameters:
+    ///   - name: What messages call it.
+    ///   - fetch: Reads the database, on a thread of GRDB's; called again after changes. It must not write.
+    public init(_ name: String, fetch: @escaping @Sendable (Database) throws -> Value) {
+        self.name = name
+        self.fetch = fetch
+    }
+}
+#endif

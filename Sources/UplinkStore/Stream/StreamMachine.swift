@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+
+/// What a stream shows of the database and of its sync: its state machine.
+struct StreamMachine<Value: Equatable & Sendable> {
+    /// What was read at one moment: the query's answer, and what was known of the key's syncs.
+    struct Snapshot {
+        let value: Value
+        let record: SyncRecord?
+        var number: Int64 { record?.number ?? 0 }
+    }
+
+    enum Action {
+        /// To be delivered, behind all others.
+        case emit(StoreElement<Value>)
+        /// The sync is to be asked for; its stages and its end are to be told.
+        case startSync
+    }
+
+    private enum SyncState: Equatable {
+        /// Nothing was read yet; what is found decides whether to sync.
+        case undecided
+        /// Asked for when the record had `baseline` as its number; the last stage that was told.
+        case running(baseline: Int64, stage: SyncStage)
+        /// It succeeded and left this number, which was not read yet.
+        case awaiting(Int64)
+        /// It has ended, or none was wanted.
+        case over
+    }
+
+    let request: StoreRequest
+    /// The sync's, or nil without a sync.
+    let minimumInterval: Duration?
+    let force: Bool
+
+    private var sync = SyncState.undecided
+    /// Whether values are shown: not before a sync where only fresh ones are wanted.
+    private var isOpen = false
+    /// The record's number when a closed stream was opened; a success after it opens it, whoever asked.
+    private var first: Int64 = 0
+    private var latest: Snapshot?
+    /// The value that was shown last, and the number of its snapshot.
+    private var shown: (value: Value, number: Int64)?
+
+    init(request: StoreRequest, minimumInterval: Duration?, force: Bool) {
+        self.request = request
+        self.minimumInterval = minimumInterval
+        self.force = force
+    }
+
+    /// The database was read, after a change or for the first time.
+    mutating func observed(_ snapshot: Snapshot, now: Date) -> [Action] {
+        let decision = decide(snapshot.record, now: now)
+        latest = snapshot
+        if !isOpen, snapshot.number > first, snapshot.record?.succeededAt != nil { isOpen = true }
+        var actions = show(now)
+        if case .awaiting(let number) = sync, snapshot.number >= number { actions += settle(number, now) }
+        return actions + decision
+    }
+
+    /// The database could not be read.
+    mutating func readFailed(_ error: StoreError, now: Date) -> [Action] {
+        let decision = decide(nil, now: now)
+        if case .awaiting = sync { sync = .over }  // what it brought cannot be shown, and this is why
+        return [.emit(.error(error))] + decision
+    }
+
+    /// The sync has come this far; told in any order.
+    mutating func reached(_ stage: SyncStage) -> [Action] {
+        guard case .running(let baseline, let last) = sync, stage > last else { return [] }
+        sync = .running(baseline: baseline, stage: stage)
+        return switch stage {
+        case .starting: []
+        case .waiting: [.emit(.waiting)]
+        case .loading: [.emit(.loading)]
+        }
+    }
+
+    /// The sync has ended.
+    mutating func syncEnded(_ result: Result<SyncReceipt, StoreError>, now: Date) -> [Action] {
+        guard case .running = sync else { return [] }
+        switch result {
+        case .success(let receipt):
+            sync = .awaiting(receipt.number)
+            guard let latest, latest.number >= receipt.number else { return [] }
+            return settle(receipt.number, now)
+        case .failure(let error):
+            sync = .over
+            if request == .freshOrStored { isOpen = true }
+            return [.emit(.error(error))] + show(now)
+        }
+    }
+
+    /// The first look tells whether to sync, and whether what is stored is shown before.
+    private mutating func decide(_ record: SyncRecord?, now: Date) -> [Action] {
+        guard sync == .undecided else { return [] }
+        let plan = RequestPlan(
+            request, age: SyncAge.of(record, now: now), minimumInterval: minimumInterval, force: force)
+        isOpen = plan.showsStored
+        first = record?.number ?? 0
+        sync = plan.syncs ? .running(baseline: first, stage: .starting) : .over
+        return plan.syncs ? [.startSync] : []
+    }
+
+    /// Shows the latest value if it is to be shown and differs from the last one.
+    private mutating func show(_ now: Date) -> [Action] {
+        guard isOpen, let latest, latest.value != shown?.value else { return [] }
+        shown = (latest.value, latest.number)
+        return [.emit(.value(latest.value, origin(now)))]
+    }
+
+    /// What the sync left has been read.
+    private mutating func settle(_ number: Int64, _ now: Date) -> [Action] {
+        sync = .over
+        isOpen = true
+        let actions = show(now)
+        if let shown, shown.number >= number { return actions }
+        return actions + [.emit(.noNews(origin(now)))]
+    }
+
+    private func origin(_ now: Date) -> StoreOrigin {
+        let isRefreshing =
+            switch sync {
+            case .undecided, .over: false
+            case .running(let baseline, _): (latest?.number ?? 0) <= baseline
+            case .awaiting(let number): (latest?.number ?? 0) < number
+            }
+        return StoreOrigin(latest?.record, now: now, isRefreshing: isRefreshing)
+    }
+}
+#endif

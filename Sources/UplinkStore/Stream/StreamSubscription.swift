@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import GRDB
+import UplinkCore
+
+/// One reader of a stream: carries out what its machine decides.
+final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
+    private typealias Machine = StreamMachine<Value>
+
+    private struct State {
+        var queue = ElementQueue<Value>()
+        var reader: CheckedContinuation<Void, Never>?
+        var observation: AnyDatabaseCancellable?
+        var task: Task<Void, Never>?
+        var isOver = false
+    }
+
+    /// The machine compares values, which is the user's code: it has a queue of its own instead of a lock.
+    private final class Decider: @unchecked Sendable {  // touched on `queue`, only
+        var machine: Machine
+        init(_ machine: Machine) { self.machine = machine }
+    }
+
+    private let stream: StoreStream<Value>
+    private let state = Locked(State())
+    private let decider: Decider
+    /// What happens is told one after another; answers in the order of the commits.
+    private let queue = DispatchQueue(label: "UplinkStore.stream")
+
+    init(_ stream: StoreStream<Value>) {
+        self.stream = stream
+        decider = Decider(
+            Machine(request: stream.request, minimumInterval: stream.sync?.minimumInterval, force: stream.force))
+    }
+
+    func start() { observe() }
+
+    /// Lets go of everything; from any thread, any number of times.
+    func end() {
+        let (observation, task, reader) = state.withLock { state in
+            defer { (state.observation, state.task, state.reader) = (nil, nil, nil) }
+            state.isOver = true
+            return (state.observation, state.task, state.reader)
+        }
+        observation?.cancel()
+        task?.cancel()
+        reader?.resume()
+    }
+
+    func next() async -> StoreElement<Value>? {
+        await withTaskCancellationHandler { () -> StoreElement<Value>? in
+            while true {
+                var isOver = false
+                let element = state.withLock { state in
+                    isOver = state.isOver
+                    return state.isOver ? nil : state.queue.popFirst()
+                }
+                if let element { return element }
+                if isOver || Task.isCancelled { return nil }
+                await withCheckedContinuation { continuation in
+                    let previous = state.withLock { state -> CheckedContinuation<Void, Never>? in
+                        if state.isOver { return continuation }
+                        guard state.queue.isEmpty else { return continuation }
+                        defer { state.reader = continuation }
+                        return state.reader  // a second reader of the same subscription; each gets its turn
+                    }
+                    previous?.resume()
+                }
+            }
+        } onCancel: {
+            end()
+        }
+    }
+
+    /// Tells the machine what happened, behind all that has happened before.
+    private func tell(_ event: @escaping @Sendable (inout Machine, Date) -> [Machine.Action]) {
+        queue.async { [weak self] in self?.tellNow(event) }
+    }
+
+    /// Tells the machine what happened, on its queue, and carries out what it says.
+    private func tellNow(_ event: (inout Machine, Date) -> [Machine.Action]) {
+        dispatchPrecondition(condition: .onQueue(queue))
+        guard !state.withLock({ $0.isOver }) else { return }
+        var startsSync = false
+        var elements: [StoreElement<Value>] = []
+        for action in event(&decider.machine, stream.store.now()) {
+            switch action {
+            case .emit(let element): elements.append(element)
+            case .startSync: startsSync = true
+            }
+        }
+        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            for element in elements { state.queue.append(element) }
+            guard !state.queue.isEmpty else { return nil }
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume()
+        if startsSync { startSync() }
+    }
+
+    // MARK: The database
+
+    /// Observes the query and the record of its key's syncs, which are read together.
+    ///
+    /// The observation of GRDB ends with the first error. So an error of the query is caught, and every change then
+    /// fetches again; an observation that ends nevertheless begins anew, after a pause.
+    private func observe() {
+        let (query, key) = (stream.query, stream.sync?.key)
+        let observation = ValueObservation.tracking { db -> Result<Machine.Snapshot, StoreError> in
+            do {
+                let record = try key.map { try SyncRecord.of($0, in: db) }
+                return .success(Machine.Snapshot(value: try query.fetch(db), record: record))
+            } catch {
+                if error is CancellationError { throw error }
+                try db.registerAccess(to: .fullDatabase)
+                return .failure(Self.readError(error, query.name))
+            }
+        }
+        let cancellable = observation.start(in: stream.store.database, scheduling: .async(onQueue: queue)) {
+            [weak self] error in
+            self?.observationEnded(error)
+        } onChange: { [weak self] result in
+            self?.tellNow { machine, now in
+                switch result {
+                case .success(let snapshot): machine.observed(snapshot, now: now)
+                case .failure(let error): machine.readFailed(error, now: now)
+                }
+            }
+        }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.observation = cancellable }
+            return state.isOver
+        }
+        if isOver { cancellable.cancel() }
+    }
+
+    private func observationEnded(_ error: any Error) {
+        let (name, clock) = (stream.query.name, stream.store.clock)
+        tell { machine, now in machine.readFailed(Self.readError(error, name), now: now) }
+        Task { [weak self] in
+            try? await clock.sleep(for: .seconds(1))
+            guard let self, !self.state.withLock({ $0.isOver }) else { return }
+            self.observe()
+        }
+    }
+
+    private static func readError(_ error: any Error, _ name: String) -> StoreError {
+        .database(error, while: "reading the query `\(name)`", otherwise: .readFailed)
+    }
+
+    // MARK: The sync
+
+    private func startSync() {
+        guard let sync = stream.sync else { return }
+        let task = Task { [store = stream.store, weak self] in
+            let result: Result<SyncReceipt, StoreError>
+            do {
+                let receipt = try await store.fly(sync) { [weak self] stage in
+                    self?.tell { machine, _ in machine.reached(stage) }
+                }
+                result = .success(receipt)
+            } catch let error as StoreError {
+                result = .failure(error)
+            } catch is CancellationError where Task.isCancelled {
+                return
+            } catch {
+                result = .failure(.database(error, while: "syncing `\(sync.key)`", otherwise: .fetchFailed))
+            }
+            self?.tell { machine, now in machine.syncEnded(result, now: now) }
+        }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.task = task }
+            return state.isOver
+        }
+        if isOver { task.cancel() }
+    }
+}
+#endif

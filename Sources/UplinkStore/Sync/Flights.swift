@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import UplinkCore
+
+/// The syncs that are under way, one for each key, and how far they are.
+final class Flights: Sendable {
+    private let shared = SharedWork<String, SyncReceipt>()
+    private let board = Locked(StageBoard())
+
+    /// Nothing is under way, and nobody listens.
+    var isIdle: Bool { shared.isIdle && board.withLock { $0.isEmpty } }
+
+    /// How many ask; for tests.
+    var waiting: Int { shared.waiting }
+
+    /// How far the key's sync is; nil when none is under way.
+    func stage(of key: String) -> SyncStage? { board.withLock { $0.stage(of: key) } }
+
+    /// Shares the key's sync, or starts one.
+    ///
+    /// - Parameters:
+    ///   - listener: Told how far it is, also by whoever started it; stages may come out of order, from any thread.
+    ///   - work: The sync. It is told how to say how far it is.
+    func fly(
+        _ key: String, listener: @escaping StageBoard.Listener,
+        _ work: @escaping @Sendable (@escaping @Sendable (SyncStage) -> Void) async throws -> SyncReceipt
+    ) async throws -> SyncReceipt {
+        let (id, stage) = board.withLock { $0.listen(to: key, listener) }
+        defer { board.withLock { $0.ignore(id, key) } }
+        if let stage { listener(stage) }
+        return try await shared.value(for: key) { [board] in
+            let flight = board.withLock { $0.begin(key) }
+            defer { board.withLock { $0.end(key, flight) } }
+            return try await work { stage in
+                for listener in board.withLock({ $0.reached(stage, key, flight) }) { listener(stage) }
+            }
+        }
+    }
+}
+
+/// How far a sync is.
+public enum SyncStage: Int, Sendable, Hashable, Comparable {
+    /// It has begun, and asks for the network.
+    case starting
+    /// The network is not there, or not as required, and is waited for.
+    case waiting
+    /// The fetch runs, or the write.
+    case loading
+
+    /// The order in which a sync comes to them.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What a sync has left in the database.
+struct SyncReceipt: Sendable, Equatable {
+    /// The record's number after it.
+    let number: Int64
+    /// Whether the fetch brought data.
+    let isNews: Bool
+}
+
+/// How far which sync is, and who wants to know: pure.
+struct StageBoard {
+    typealias Listener = @Sendable (SyncStage) -> Void
+
+    private var flights: [String: (number: UInt64, stage: SyncStage)] = [:]
+    private var listeners: [String: [UInt64: Listener]] = [:]
+    private var lastNumber: UInt64 = 0
+
+    var isEmpty: Bool { flights.isEmpty && listeners.isEmpty }
+
+    func stage(of key: String) -> SyncStage? { flights[key]?.stage }
+
+    /// A sync has begun. One that was given up may still be unwinding; it is not spoken of any more.
+    mutating func begin(_ key: String) -> UInt64 {
+        lastNumber += 1
+        flights[key] = (lastNumber, .starting)
+        return lastNumber
+    }
+
+    /// Those who are to be told.
+    mutating func reached(_ stage: SyncStage, _ key: String, _ flight: UInt64) -> [Listener] {
+        guard flights[key]?.number == flight else { return [] }
+        flights[key]?.stage = stage
+        return listeners[key].map { Array($0.values) } ?? []
+    }
+
+    mutating func end(_ key: String, _ flight: UInt64) {
+        if flights[key]?.number == flight { flights[key] = nil }
+    }
+
+    mutating func listen(to key: String, _ listener: @escaping Listener) -> (id: UInt64, stage: SyncStage?) {
+        lastNumber += 1
+        listeners[key, default: [:]][lastNumber] = listener
+        return (lastNumber, flights[key]?.stage)
+    }
+
+    mutating func ignore(_ id: UInt64, _ key: String) {
+        listeners[key]?[id] = nil
+        if listeners[key]?.isEmpty == true { listeners[key] = nil }
+    }
+}
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+public import Foundation
+public import GRDB
+public import HTTPTypes
+public import UplinkCore
+public import UplinkHTTP
+
+extension StoreSync {
+    /// A sync of JSON over HTTP, with conditional requests (RFC 9110, section 13).
+    ///
+    /// `ETag` and `Last-Modified` are kept with the data, in the same transaction, for this key and URL, and sent with
+    /// the next request; the answer 304 means "no news". They go with the data when it is cleared through the store,
+    /// and after a migration; who erases it otherwise gets 304 until it changes on the server.
+    ///
+    /// - Parameters:
+    ///   - key: What is synced; name the user in it where the answer depends on who asks.
+    ///   - client: Asks the server. Its timeouts limit the fetch.
+    ///   - url: An absolute URL, percent-encoded.
+    ///   - headers: Fields to send beside the conditional ones.
+    ///   - type: What the JSON is of.
+    ///   - maximum: The most bytes of a body to accept.
+    ///   - networkLimit: How long to wait for the network.
+    ///   - requirement: What the fetch needs of the network.
+    ///   - minimumInterval: For how long after a sync another one is not needed.
+    ///   - decoder: Makes the decoder; called for each answer.
+    ///   - write: Writes the data, in one transaction with the validators.
+    ///   - erase: Removes the data from the database; what ``Store/clear(_:)`` calls.
+    public static func json<Fetched: Decodable & Sendable>(
+        _ key: String, client: HTTPClient, url: String, headers: HTTPFields = [:], as type: Fetched.Type = Fetched.self,
+        upTo maximum: Int = 10 << 20, networkLimit: Duration = .seconds(30),
+        requiring requirement: NetworkRequirement = .internet, minimumInterval: Duration = .zero,
+        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
+        write: @escaping @Sendable (Database, Fetched) throws -> Void,
+        erase: (@Sendable (Database) throws -> Void)? = nil
+    ) -> Self {
+        Self(
+            key: key, networkLimit: networkLimit, requirement: requirement, minimumInterval: minimumInterval,
+            erase: erase
+        ) { validators in
+            let known = validators?.url == url ? validators : nil
+            var headers = headers
+            if let etag = known?.etag { headers[.ifNoneMatch] = etag }
+            if let date = known?.lastModified { headers[.ifModifiedSince] = date }
+            let response = try await client.get(url, headers: headers)
+            if response.head.status == .notModified, known != nil { return nil }
+            guard response.head.status.kind == .successful else {
+                throw StoreError(
+                    .unexpectedResponse,
+                    message: "\(url) answered \(response.head.status); the data stays as it was")
+            }
+            let fields = response.head.headerFields
+            let body = try await response.collected(upTo: maximum).body
+            let fetched: Fetched
+            do {
+                fetched = try decoder().decode(type, from: Data(body))
+            } catch {
+                throw StoreError(
+                    .decodeFailed, message: "what \(url) answered is not \(type): \(error); the data stays as it was",
+                    underlyingError: error)
+            }
+            let etag = fields[.eTag]
+            let date = fields[.lastModified]
+            return News(
+                validators: etag == nil && date == nil ? nil : SyncValidators(url: url, etag: etag, lastModified: date)
+            ) { db in try write(db, fetched) }
+        }
+    }
+}
+#endif

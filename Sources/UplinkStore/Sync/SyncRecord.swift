@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import GRDB
+
+/// What is known of a key's syncs: written in the transaction of what they bring, read with the values.
+struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRecord {
+    static let databaseTableName = "uplink_sync"
+    /// The row whose epoch counts how often everything was cleared.
+    static let idOfAll: Int64 = 0
+
+    let id: Int64
+    let key: String
+    /// Goes up with every sync that succeeds and every clearing, and never down.
+    var number: Int64 = 0
+    /// Goes up with every clearing.
+    var epoch: Int64 = 0
+    /// Seconds since 1970 on the wall clock; nil when nothing has succeeded since the last clearing.
+    var succeededAt: Double?
+    /// The URL that the validators are of.
+    var url: String?
+    var etag: String?
+    var lastModified: String?
+
+    init(key: String, id: Int64? = nil) {
+        self.id = id ?? Self.id(of: key)
+        self.key = key
+    }
+
+    var validators: SyncValidators? {
+        get { url.map { SyncValidators(url: $0, etag: etag, lastModified: lastModified) } }
+        set { (url, etag, lastModified) = (newValue?.url, newValue?.etag, newValue?.lastModified) }
+    }
+
+    /// A number for the key (FNV-1a), because GRDB observes single rows by their numbers only.
+    ///
+    /// Two keys of one number would take each other's record away, and with it nothing but a time and validators.
+    static func id(of key: String) -> Int64 {
+        let hash = key.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+        return Int64(bitPattern: hash == UInt64(idOfAll) ? 1 : hash)
+    }
+
+    /// The key's record, or an empty one; what is observed is this row alone.
+    static func of(_ key: String, in db: Database) throws -> Self {
+        guard let found = try fetchOne(db, key: id(of: key)) else { return Self(key: key) }
+        guard found.key != key else { return found }
+        var empty = Self(key: key)
+        (empty.number, empty.epoch) = (found.number, found.epoch)
+        return empty
+    }
+
+    /// Both epochs that a sync of the key has to see unchanged.
+    static func epochs(of key: String, in db: Database) throws -> [Int64] {
+        [try of(key, in: db).epoch, try fetchOne(db, key: idOfAll)?.epoch ?? 0]
+    }
+
+    /// The record of a key that holds nothing any more.
+    mutating func clear() {
+        number += 1
+        epoch += 1
+        succeededAt = nil
+        validators = nil
+    }
+
+    /// Clears the records of all keys, also of those that have none yet.
+    static func clearAll(_ db: Database) throws {
+        var all = try fetchOne(db, key: idOfAll) ?? Self(key: "", id: idOfAll)
+        all.epoch += 1
+        try all.save(db)
+        try db.execute(
+            sql: """
+                UPDATE uplink_sync SET number = number + 1, epoch = epoch + 1, succeededAt = NULL, url = NULL,
+                    etag = NULL, lastModified = NULL WHERE id <> ?
+                """, arguments: [idOfAll])
+    }
+
+    /// Has every next fetch be unconditional.
+    static func forgetValidators(_ db: Database) throws {
+        try db.execute(sql: "UPDATE uplink_sync SET url = NULL, etag = NULL, lastModified = NULL WHERE url IS NOT NULL")
+    }
+}
+
+/// What a server said of the data's version (RFC 9110, section 8.8), and for which URL.
+struct SyncValidators: Sendable, Equatable {
+    let url: String
+    var etag: String?
+    var lastModified: String?
+}
+#endif

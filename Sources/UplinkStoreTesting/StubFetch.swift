@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import UplinkCore
+
+/// A fetch that brings what the test says, when it says so, and counts how often it was asked.
+///
+/// ```swift
+/// let fetch = StubFetch(["milk"])
+/// let sync = StoreSync("list", fetch: { try await fetch() }, write: { db, items in … })
+/// ```
+public final class StubFetch<Value: Sendable>: Sendable {
+    private struct State {
+        var results: [Result<Value?, any Error>]
+        var calls = 0
+        var running = 0
+        var isHeld = false
+        var held: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var cancelled: Set<UInt64> = []
+    }
+
+    private let state: Locked<State>
+
+    /// Brings these values: one for each call in turn, the last one for all that follow.
+    public convenience init(_ values: Value...) { self.init(results: values.map { .success($0) }) }
+
+    /// Brings these outcomes, nil meaning "no news": one for each call in turn, the last one for all that follow.
+    public init(results: [Result<Value?, any Error>]) {
+        state = Locked(State(results: results))
+    }
+
+    /// How often it was called.
+    public var calls: Int { state.withLock { $0.calls } }
+    /// How many calls have not returned.
+    public var running: Int { state.withLock { $0.running } }
+
+    /// What the next calls bring, in place of what they would.
+    public func bring(_ results: Result<Value?, any Error>...) { state.withLock { $0.results = results } }
+
+    /// Lets calls wait from now on, until ``release()``.
+    public func hold() { state.withLock { $0.isHeld = true } }
+
+    /// Lets those who wait go on, and those who come not wait.
+    public func release() {
+        let held = state.withLock { state in
+            defer { state.held = [:] }
+            state.isHeld = false
+            return state.held.values.map { $0 }
+        }
+        for continuation in held { continuation.resume() }
+    }
+
+    /// The fetch.
+    ///
+    /// - Throws: What it was given, or `CancellationError`.
+    public func callAsFunction() async throws -> Value? {
+        let id = state.withLock { state in
+            state.calls += 1
+            state.running += 1
+            return UInt64(state.calls)
+        }
+        defer { state.withLock { $0.running -= 1 } }
+        await wait(id)
+        try Task.checkCancellation()
+        let result = state.withLock { state in
+            state.results.count > 1 ? state.results.removeFirst() : state.results.first ?? .success(nil)
+        }
+        return try result.get()
+    }
+
+    private func wait(_ id: UInt64) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isHeld = state.withLock { state in
+                    let isHeld = state.isHeld && !state.cancelled.contains(id)
+                    if isHeld { state.held[id] = continuation }
+                    return isHeld
+                }
+                if !isHeld { continuation.resume() }
+            }
+        } onCancel: {
+            let continuation = state.withLock { state in
+                state.cancelled.insert(id)
+                return state.held.removeValue(forKey: id)
+            }
+            continuation?.resume()
+        }
+    }
+}
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+public import UplinkStore
+import UplinkCore
+
+/// A handler for an outbox that answers what the test says, and records what it was given.
+///
+/// ```swift
+/// let handler = StubOutboxHandler()
+/// let run = Task { try await outbox.run { try await handler($0) } }
+/// ```
+public final class StubOutboxHandler: Sendable {
+    private struct State {
+        var verdicts: [OutboxVerdict]
+        var entries: [OutboxEntry] = []
+        var running: Set<String> = []
+        var overlaps = 0
+        var mostRunning = 0
+    }
+
+    private let state: Locked<State>
+    private let gate = StubFetch<Void>(results: [.success(())])
+
+    /// Answers these verdicts: one for each call in turn, the last one for all that follow; "done" without any.
+    public init(_ verdicts: OutboxVerdict...) { state = Locked(State(verdicts: verdicts)) }
+
+    /// What it was given, in order.
+    public var entries: [OutboxEntry] { state.withLock { $0.entries } }
+    /// How many calls have not returned.
+    public var running: Int { state.withLock { $0.running.count } }
+    /// How many calls ran at the same time, at most.
+    public var mostRunning: Int { state.withLock { $0.mostRunning } }
+    /// How often a call came while one of the same key ran; an outbox keeps it at zero.
+    public var overlaps: Int { state.withLock { $0.overlaps } }
+
+    /// What the next calls answer, in place of what they would.
+    public func answer(_ verdicts: OutboxVerdict...) { state.withLock { $0.verdicts = verdicts } }
+
+    /// Lets calls wait from now on, until ``release()``.
+    public func hold() { gate.hold() }
+    /// Lets those who wait go on, and those who come not wait.
+    public func release() { gate.release() }
+
+    /// The handler.
+    ///
+    /// - Throws: `CancellationError` when it is cancelled while it is held.
+    public func callAsFunction(_ entry: OutboxEntry) async throws -> OutboxVerdict {
+        state.withLock { state in
+            state.entries.append(entry)
+            if !state.running.insert(entry.key).inserted { state.overlaps += 1 }
+            state.mostRunning = max(state.mostRunning, state.running.count)
+        }
+        defer { state.withLock { _ = $0.running.remove(entry.key) } }
+        _ = try await gate()
+        return state.withLock { state in
+            state.verdicts.count > 1 ? state.verdicts.removeFirst() : state.verdicts.first ?? .done()
+        }
+    }
+}
+#endif

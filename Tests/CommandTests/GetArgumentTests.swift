@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Testing
+import Uplink
+
+@testable import UplinkCommand
+
+/// What `uplink get` makes of its words.
+@Suite(.timeLimit(.minutes(1)))
+struct GetArgumentTests {
+    @Test(arguments: [
+        ("/disk.iso", "disk.iso"), ("/a/b/film.webm?x=/y", "film.webm"), ("/a%20b", "a b"), ("/%C3%A4.txt", "ä.txt"),
+        ("/100%25", "100%"), ("/.profile", ".profile"), ("/a+b", "a+b"), ("/...", "..."), ("/-rf", "-rf"),
+    ])
+    func theRemoteNameIsTheLastPartDecoded(target: String, name: String) throws {
+        #expect(try RemoteName.name(ofTarget: target) == name)
+    }
+
+    @Test(arguments: [
+        "/", "/a/", "/?a=b", "/.", "/..", "/%2e%2E", "/a%2Fb", "/..%2f..%2fetc%2fpasswd", "/%00", "/a%00b", "/a%0Ab",
+        "/%1B[31m", "/a%7F", "/a%C2%85", "/%E2%80%AEgpj.exe", "/%FF", "/%C3", "/%", "/%4", "/%zz", "/%+1",
+        "/" + String(repeating: "a", count: 256),
+    ])
+    func whatIsNoNameForAFileIsRefused(target: String) {
+        #expect(throws: ValidationError.self) { try RemoteName.name(ofTarget: target) }
+    }
+
+    @Test(arguments: [("1", 1), ("500000", 500_000), ("2k", 2048), ("3M", 3 << 20), ("1g", 1 << 30), ("8T", 8 << 40)])
+    func sizesHaveCurlsSuffixes(text: String, bytes: Int64) throws {
+        #expect(try SizeArgument.parse(text) == bytes)
+    }
+
+    @Test(arguments: ["", "0", "-1", "k", "1.5k", "1kk", "99999999999T", "9223372036854775808", "٣"])
+    func otherSizesAreRefused(text: String) { #expect(throws: ValidationError.self) { try SizeArgument.parse(text) } }
+
+    @Test func aChecksumIsAnAlgorithmAndDigits() throws {
+        let digits = String(repeating: "0aF9", count: 16)
+        #expect(try ChecksumArgument.parse("sha256:\(digits)").expected?.prefix(2) == [0x0A, 0xF9])
+        #expect(try ChecksumArgument.parse("SHA256:\(digits)").expected?.count == 32)
+        for wrong in [digits, "md5:\(digits)", "sha256:", "sha256:\(digits)0", "sha256:\(digits.dropLast())x"] {
+            #expect(throws: ValidationError.self) { try ChecksumArgument.parse(wrong) }
+        }
+    }
+
+    @Test func timesAreShortForPeople() {
+        #expect(Duration.seconds(0.44).taken == "0.4 s")
+        #expect(Duration.seconds(17.4).taken == "17 s")
+        #expect(Duration.seconds(125).taken == "2:05")
+        #expect(Duration.seconds(-5).onTheClock == "0:00")
+        #expect(Duration.seconds(86_400).onTheClock == "24:00:00")
+        #expect(Duration.seconds(Int64.max).onTheClock == "999:59:59")
+    }
+
+    private func parse(_ words: String) throws -> GetCommand {
+        try GetCommand.parse(words.split(separator: " ").map(String.init))
+    }
+
+    @Test func filesStandInTheOrderOfTheURLs() throws {
+        let named = try parse("http://a/x http://b/y -o 1 -o 2 --output-dir d")
+        #expect(try named.files.paths(for: named.urls) == ["d/1", "d/2"])
+        let remote = try parse("-O http://a/x http://b/y?z")
+        #expect(try remote.files.paths(for: remote.urls) == ["x", "y"])
+        let none = try parse("http://a/x")
+        #expect(try none.files.paths(for: none.urls) == [nil])
+    }
+
+    @Test(arguments: [
+        "http://a/x http://b/y", "http://a/x http://b/y -o 1", "http://a/x -o 1 -o 2", "http://a/ -O",
+        "-O -o x http://a/x",
+        "http://a/x --skip-existing", "http://a/x --parallel 2", "-O http://a/x --parallel 0",
+        "-O http://a/x --force --skip-existing", "-O http://a/x -v --no-resume", "-O http://a/x -i --max-filesize 5",
+        "-o x -o y http://a/x http://b/y -d a", "-O http://a/x http://b/y --checksum sha256:00",
+        "http://a/x --output-dir d", "http://a/x -O --max-filesize lots",
+    ])
+    func whatDoesNotGoTogetherIsRefused(words: String) { #expect(throws: (any Error).self) { try parse(words) } }
+}

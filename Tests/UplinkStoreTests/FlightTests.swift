@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import GRDB
+import TestSupport
+import Testing
+import UplinkCore
+@testable import UplinkStore
+import UplinkStoreTesting
+import UplinkTesting
+
+/// One sync of a key at a time, shared by all who ask.
+@Suite(.timeLimit(.minutes(1)))
+struct FlightTests {
+    @Test func sixtyFourAskersShareOneFetch() async throws {
+        let store = try Store.lists()
+        let fetch = StubFetch(["new"])
+        fetch.hold()
+        let recorders = (0..<64).map { _ in StoreRecorder(store.stream(Lists.query(), sync: Lists.sync(fetch))) }
+        try await eventually { recorders.allSatisfy { $0.words == ["value([])", "loading"] } }
+        #expect(fetch.calls == 1)
+        fetch.release()
+        try await eventually { recorders.allSatisfy { $0.values == [[], ["new"]] } }
+        try await eventually { store.flights.isIdle }
+        #expect(fetch.calls == 1)
+        #expect(try await store.record(of: "a").number == 1)
+    }
+
+    @Test func theOutcomeIsSharedAlsoAnError() async throws {
+        let store = try Store.lists()
+        let fetch = StubFetch<[String]>(results: [.failure(Broken())])
+        fetch.hold()
+        let recorders = (0..<8).map { _ in StoreRecorder(store.stream(Lists.query(), sync: Lists.sync(fetch))) }
+        try await eventually { recorders.allSatisfy { $0.words.contains("loading") } }
+        fetch.release()
+        try await eventually { recorders.allSatisfy { $0.errors.map(\.code) == [.fetchFailed] } }
+        #expect(fetch.calls == 1)
+    }
+
+    @Test func theFlightCoversTheWrite() async throws {
+        let store = try Store.lists()
+        let fetch = StubFetch(["new"])
+        let (isWriting, mayWrite) = (Locked(false), Locked(false))
+        let sync = StoreSync("a") {
+            try await fetch()
+        } write: { db, words in
+            isWriting.withLock { $0 = true }
+            while !mayWrite.withLock({ $0 }) { usleepBriefly() }  // on GRDB's own thread
+            try Lists.write(words, db)
+        }
+        let first = Task { try await store.sync(sync) }
+        try await eventually { isWriting.withLock { $0 } }
+        let second = Task { try await store.sync(sync) }
+        try await eventually { store.flights.waiting == 2 }
+        #expect(fetch.calls == 1)
+        mayWrite.withLock { $0 = true }
+        #expect(try await first.value == .written)
+        #expect(try await second.value == .written)
+        #expect(fetch.calls == 1)
+    }
+
+    @Test(arguments: [Result<[String]?, any Error>.success(["x"]), .success(nil), .failure(Broken())])
+    func itIsReleasedAfterEachOutcome(_ outcome: Result<[String]?, any Error>) async throws {
+        let store = try Store.lists()
+        let fetch = StubFetch(results: [outcome])
+        for round in 1...3 {
+            _ = try? await store.sync(Lists.sync(fetch))
+            #expect(store.flights.isIdle)
+            #expect(fetch.calls == round)
+        }
+    }
+
+    @Test func theLastAskerThatLeavesCancelsIt() async throws {
+        let store = try Store.lists()
+        let fetch = StubFetch(["new"])
+        fetch.hold()
+        let askers = (0..<3).map { _ in Task { try await store.sync(Lists.sync(fetch)) } }
+        try await eventually { fetch.running == 1 && store.flights.waiting == 3 }
+        askers[0].cancel()
+        askers[1].cancel()
+        for asker in askers[..<2] {
+            await #expect(throws: CancellationError.self) { try await asker.value }
+        }
+        #expect(fetch.running == 1)
+        askers[2].cancel()
+        await #expect(throws: CancellationError.self) { try await askers[2].value }
+        try await eventually { fetch.running == 0 && store.flights.isIdle }
+        fetch.release()
+        #expect(try await store.sync(Lists.sync(fetch)) == .written)
+        #expect(fetch.calls == 2)
+    }
+
+    @Test func aCancelledSyncWritesNothing() async throws {
+        let store = try Store.lists()
+        let fetched = Locked(false)
+        let sync = StoreSync("a") {
+            fetched.withLock { $0 = true }
+            while !Task.isCancelled { await Task.yield() }
+            return ["too late"]  // it does not care that it was cancelled
+        } write: { db, words in
+            try Lists.write(words, db)
+        }
+        let asker = Task { try await store.sync(sync) }
+        try await eventually { fetched.withLock { $0 } }
+        asker.cancel()
+        await #expect(throws: CancellationError.self) { try await asker.value }
+        #expect(try await store.sync(Lists.sync(StubFetch(["next"]))) == .written)
+        #expect(try await store.words() == ["next"])
+        #expect(try await store.record(of: "a").number == 1)
+    }
+
+    @Test func otherKeysHaveFlightsOfTheirOwn() async throws {
+        let store = try Store.lists()
+        let fetch = StubFetch(["new"])
+        fetch.hold()
+        let askers = ["a", "b", "c"].map { key in Task { try await store.sync(Lists.sync(fetch, key)) } }
+        try await eventually { fetch.running == 3 }
+        fetch.release()
+        for asker in askers { #expect(try await asker.value == .written) }
+    }
+
+    /// A key's sync that was given up may still unwind while the next one runs; it is not spoken of any more.
+    @Test func stagesOfAFlightThatWasGivenUpAreNotTold() {
+        var board = StageBoard()
+        let told = Locked<[SyncStage]>([])
+        let (id, none) = board.listen(to: "a") { stage in told.withLock { $0.append(stage) } }
+        #expect(none == nil)
+        let old = board.begin("a")
+        let new = board.begin("a")
+        #expect(board.reached(.loading, "a", old).isEmpty)
+        board.end("a", old)
+        #expect(board.stage(of: "a") == .starting)
+        #expect(board.reached(.waiting, "a", new).count == 1)
+        #expect(board.stage(of: "a") == .waiting)
+        board.end("a", new)
+        board.ignore(id, "a")
+        #expect(board.isEmpty)
+    }
+}
+#endif

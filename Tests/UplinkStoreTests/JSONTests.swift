@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import GRDB
+import HTTPTypes
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkHTTP
+@testable import UplinkStore
+import UplinkStoreTesting
+import UplinkTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct JSONTests {
+    private let transport = StubTransport()
+    private let url = "https://example.org/words"
+
+    private func sync(_ key: String = "a", url: String? = nil) -> StoreSync {
+        .json(
+            key, client: HTTPClient(transport: transport), url: url ?? self.url, as: [String].self,
+            write: { db, words in try Lists.write(words, to: key, db) }, erase: { db in try Lists.erase(db, key) })
+    }
+
+    private func answer(_ words: String, etag: String? = "\"1\"", date: String? = nil) -> StubTransport.Answer {
+        var fields = HTTPFields()
+        fields[.eTag] = etag
+        fields[.lastModified] = date
+        return .response(headers: fields, pieces: [Array(words.utf8)])
+    }
+
+    private var notModified: StubTransport.Answer { .text("", status: .notModified) }
+
+    @Test func theSecondRequestIsConditionalAnd304IsNoNews() async throws {
+        let store = try Store.lists()
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        transport.answer(url, answer("[\"x\"]", date: date), notModified)
+        #expect(try await store.sync(sync()) == .written)
+        #expect(try await store.sync(sync()) == .noNews)
+        #expect(try await store.words() == ["x"])
+        let fields = transport.requests.map(\.head.headerFields)
+        #expect(fields[0][.ifNoneMatch] == nil)
+        #expect(fields[0][.ifModifiedSince] == nil)
+        #expect(fields[1][.ifNoneMatch] == "\"1\"")
+        #expect(fields[1][.ifModifiedSince] == date)
+    }
+
+    @Test func validatorsAreOfOneKeyAndOneURL() async throws {
+        let store = try Store.lists()
+        let other = "https://example.org/other"
+        transport.answer(url, answer("[\"x\"]"))
+        transport.answer(other, answer("[\"y\"]", etag: nil))
+        try await store.sync(sync())
+        try await store.sync(sync("b"))
+        try await store.sync(sync(url: other))
+        try await store.sync(sync())
+        #expect(transport.requests.allSatisfy { $0.head.headerFields[.ifNoneMatch] == nil })
+        try await store.sync(sync())
+        #expect(transport.requests.last?.head.headerFields[.ifNoneMatch] == "\"1\"")
+    }
+
+    @Test func validatorsGoWithTheData() async throws {
+        let store = try Store.lists()
+        transport.answer(url, answer("[\"x\"]"))
+        try await store.sync(sync())
+        try await store.clear(sync())
+        try await store.sync(sync())
+        #expect(transport.requests.last?.head.headerFields[.ifNoneMatch] == nil)
+        #expect(try await store.words() == ["x"])
+    }
+
+    /// The request went out with the data's validator; the data was erased before the answer came.
+    @Test func a304AroundAClearDoesNotLeaveTheDataErased() async throws {
+        let store = try Store.lists()
+        transport.answer(url, answer("[\"x\"]"), notModified, answer("[\"x\"]", etag: "\"2\""))
+        try await store.sync(sync())
+        let gate = StubFetch(0)
+        gate.hold()
+        let slow = StoreSync(
+            key: "a", networkLimit: .zero, requirement: .internet, minimumInterval: .zero,
+            erase: { db in try Lists.erase(db) }
+        ) { [inner = sync()] validators in
+            let news = try await inner.fetch(validators)
+            _ = try await gate()
+            return news
+        }
+        let asker = Task { try await store.sync(slow) }
+        try await eventually { gate.running == 1 }
+        try await store.clear(slow)
+        gate.release()
+        #expect(try await asker.value == .written)
+        #expect(try await store.words() == ["x"])
+        #expect(transport.requests.map { $0.head.headerFields[.ifNoneMatch] } == [nil, "\"1\"", nil])
+    }
+
+    @Test func validatorsAreNotKeptWhenTheWriteFails() async throws {
+        let store = try Store.lists()
+        transport.answer(url, answer("[\"x\"]"))
+        let broken = StoreSync.json(
+            "a", client: HTTPClient(transport: transport), url: url, as: [String].self,
+            write: { _, _ in throw Broken() })
+        await #expect(throws: StoreError.self) { try await store.sync(broken) }
+        try await store.sync(sync())
+        #expect(transport.requests.last?.head.headerFields[.ifNoneMatch] == nil)
+    }
+
+    @Test func aMigrationForgetsValidators() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path.appending("db")
+        transport.answer(url, answer("[\"x\"]"))
+        func open(_ migrator: DatabaseMigrator) async throws -> Store {
+            try await Store.open(path, migrator: migrator, performer: StubNetworkOperationPerformer())
+        }
+        try await open(Lists.migrator).sync(sync())
+        var migrator = Lists.migrator
+        try await open(migrator).sync(sync())
+        #expect(transport.requests.last?.head.headerFields[.ifNoneMatch] == "\"1\"")
+        migrator.registerMigration("empty") { try $0.execute(sql: "DELETE FROM word") }
+        let store = try await open(migrator)
+        try await store.sync(sync())
+        #expect(transport.requests.last?.head.headerFields[.ifNoneMatch] == nil)
+        #expect(try await store.words() == ["x"])
+    }
+
+    @Test func otherAnswersAreErrorsAndChangeNothing() async throws {
+        let store = try Store.lists()
+        transport.answer(
+            url, answer("[\"x\"]", etag: nil), .text("oops", status: .internalServerError), .text("{not json"),
+            notModified)
+        try await store.sync(sync())
+        for code in [StoreError.Code.unexpectedResponse, .decodeFailed, .unexpectedResponse] {
+            do {
+                try await store.sync(sync())
+                Issue.record("there was no error")
+            } catch let error as StoreError {
+                #expect(error.code == code)
+            }
+        }
+        #expect(try await store.words() == ["x"])
+    }
+}
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import GRDB
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkCore
+@testable import UplinkStore
+import UplinkStoreTesting
+import UplinkTesting
+
+/// A clear error for each state of the file, which stays as it is.
+@Suite(.timeLimit(.minutes(1)))
+struct OpeningTests {
+    private let directory: TemporaryDirectory
+    private var path: FilePath { directory.path.appending("db") }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func open(_ migrator: DatabaseMigrator = Lists.migrator) async throws(StoreError) -> Store {
+        try await Store.open(
+            path, migrator: migrator, performer: StubNetworkOperationPerformer(), busyTimeout: .milliseconds(200))
+    }
+
+    /// A database with something in it, closed, and all in the one file.
+    private func make(_ migrator: DatabaseMigrator = Lists.migrator) async throws {
+        let store = try await open(migrator)
+        try await store.write((0..<500).map { "word \($0)" })
+        try await store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+        try store.database.close()
+    }
+
+    private func expectRefusal(
+        _ code: StoreError.Code, _ migrator: DatabaseMigrator = Lists.migrator,
+        _ location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let before = try TemporaryDirectory.read(path)
+        do {
+            _ = try await open(migrator)
+            Issue.record("it was opened", sourceLocation: location)
+        } catch {
+            #expect(error.code == code, "\(error)", sourceLocation: location)
+            #expect(error.message.contains("\(path)"), sourceLocation: location)
+        }
+        #expect(try TemporaryDirectory.read(path) == before, sourceLocation: location)
+    }
+
+    @Test func whatWasWrittenIsThereAgain() async throws {
+        defer { directory.remove() }
+        try await make()
+        let store = try await open()
+        #expect(try await store.words().count == 500)
+        let settings = try await store.database.writeWithoutTransaction { db in
+            (
+                try String.fetchOne(db, sql: "PRAGMA journal_mode"), try Int.fetchOne(db, sql: "PRAGMA synchronous")
+            )
+        }
+        #expect(settings == ("wal", 2))  // FULL
+    }
+
+    @Test func whatIsNoDatabaseIsRefused() async throws {
+        defer { directory.remove() }
+        try directory.write("db", Array(String(repeating: "not a database, but a text. ", count: 100).utf8))
+        try await expectRefusal(.notADatabase)
+        try directory.write("db", Array("short".utf8))
+        try await expectRefusal(.notADatabase)
+    }
+
+    @Test func aDamagedFileIsRefused() async throws {
+        defer { directory.remove() }
+        try await make()
+        var bytes = try directory.read("db")
+        #expect(bytes.count > 3 * 4096)
+        for index in 4096..<bytes.count { bytes[index] = 0xA5 }
+        try directory.write("db", bytes)
+        try await expectRefusal(.corrupt)
+        try directory.write("db", Array(bytes[..<4096]))
+        try await expectRefusal(.corrupt)
+    }
+
+    @Test func aNewerSchemaIsRefused() async throws {
+        defer { directory.remove() }
+        var newer = Lists.migrator
+        newer.registerMigration("of the next version") { try $0.execute(sql: "CREATE TABLE more (x)") }
+        try await make(newer)
+        try await expectRefusal(.newerSchema)
+        newer.eraseDatabaseOnSchemaChange = true  // not heeded
+        let store = try await open(newer)
+        #expect(try await store.words().count == 500)
+        try store.database.close()
+        var erasing = Lists.migrator
+        erasing.eraseDatabaseOnSchemaChange = true
+        try await expectRefusal(.newerSchema, erasing)
+    }
+
+    @Test func aNewerSchemaOfTheStoreItselfIsRefused() async throws {
+        defer { directory.remove() }
+        try await make()
+        try await DatabaseQueue(path: path.string).write { db in
+            try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('uplink-store-99')")
+        }
+        try await expectRefusal(.newerSchema)
+    }
+
+    @Test func aMigrationOfTheStoresOwnNameIsRefused() async throws {
+        defer { directory.remove() }
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("uplink-store-1") { _ in }
+        do {
+            _ = try await open(migrator)
+            Issue.record("it was opened")
+        } catch {
+            #expect(error.code == .invalidArgument)
+        }
+    }
+
+    @Test func aMigrationThatFailsIsRolledBack() async throws {
+        defer { directory.remove() }
+        try await make()
+        var migrator = Lists.migrator
+        migrator.registerMigration("broken") { db in
+            try db.execute(sql: "DELETE FROM word")
+            throw Broken()
+        }
+        do {
+            _ = try await open(migrator)
+            Issue.record("it was opened")
+        } catch {
+            #expect(error.code == .migrationFailed)
+        }
+        #expect(try await open().words().count == 500)
+    }
+
+    @Test func placesWhereNoDatabaseCanBeAreRefused() async throws {
+        defer { directory.remove() }
+        for place in ["missing/db", "."] {
+            do {
+                _ = try await Store.open(directory.path.appending(place), performer: StubNetworkOperationPerformer())
+                Issue.record("it was opened")
+            } catch {
+                #expect(error.code == .cannotOpen)
+            }
+        }
+    }
+
+    // MARK: With another process
+
+    @Test func aDatabaseThatAnotherProcessHoldsIsRefused() async throws {
+        defer { directory.remove() }
+        #expect(try await Victim.run("open", path).output == "opened\n")
+        let holder = try Victim.start("seize", path)
+        try await holder.waitForOutput("holding")
+        try await expectRefusal(.locked, Victim.migrator)
+        holder.signal(SIGKILL)
+        try await holder.wait()
+        #expect(try await open(Victim.migrator).words().isEmpty)
+    }
+
+    @Test func aWriteThatAnotherProcessHoldsUpIsAnErrorAndTheValueStaysReadable() async throws {
+        defer { directory.remove() }
+        let store = try await open(Victim.migrator)
+        try await store.write(["old"])
+        let holder = try Victim.start("lock", path)
+        try await holder.waitForOutput("holding")
+        let recorder = StoreRecorder(store.stream(Lists.query(), sync: Lists.sync(StubFetch(["new"]))))
+        try await eventually { recorder.words == ["value([\"old\"])", "loading", "error(locked)"] }
+        holder.signal(SIGKILL)
+        try await holder.wait()
+        try await store.sync(Lists.sync(StubFetch(["new"])))
+        try await eventually { recorder.values.last == ["new"] }
+    }
+
+    @Test(.needsNetworkNamespaces) func aFileThatCannotBeWrittenIsRefused() async throws {
+        defer { directory.remove() }
+        #expect(try await Victim.run("open", path).output == "opened\n")
+        let before = try directory.read("db")
+        let place = directory.path.string
+        let program = try await Victim.run(
+            "open", path, after: "mount --bind \(place) \(place) && mount -o remount,ro,bind \(place)")
+        #expect(program.output == "readOnly\n", "\(program.errors)")
+        #expect(try directory.read("db") == before)
+    }
+
+    // MARK: No room
+
+    @Test func aFullDatabaseIsAnErrorAndWhatIsThereStays() async throws {
+        defer { directory.remove() }
+        try await make()
+        let store = try await open()
+        try await store.database.writeWithoutTransaction { db in
+            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            try db.execute(sql: "PRAGMA max_page_count = \(pages + 2)")
+        }
+        let many = Lists.sync(StubFetch((0..<20_000).map { "a longer word \($0)" }))
+        let recorder = StoreRecorder(store.stream(Lists.query(), sync: many))
+        try await eventually { recorder.errors.map(\.code) == [.diskFull] }
+        #expect(try await store.words().count == 500)
+        try await store.sync(Lists.sync(StubFetch(["few"])))
+        try await eventually { recorder.values.last == ["few"] }
+    }
+
+    @Test(.needsNetworkNamespaces) func aFullDiskIsAnErrorAndWhatIsThereStays() async throws {
+        defer { directory.remove() }
+        let program = try await Victim.run(
+            "fill", path, after: "mount -t tmpfs -o size=512k none \(directory.path)")
+        #expect(program.output == "diskFull\ntrue true true\n", "\(program.errors)")
+    }
+}
+#endif

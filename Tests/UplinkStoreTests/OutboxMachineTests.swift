@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Testing
+@testable import UplinkStore
+
+@Suite(.timeLimit(.minutes(1)))
+struct OutboxMachineTests {
+    private typealias Claim = OutboxMachine.Claim
+
+    private func machine(_ heads: (String, Int64, Duration)...) -> Machine {
+        let machine = Machine()
+        for (key, id, rest) in heads { machine.looked(key, .init(id: id, rest: rest), now: .zero) }
+        return machine
+    }
+
+    /// The machine as a reference: what changes it cannot stand in an expectation.
+    private final class Machine {
+        private var value = OutboxMachine(maximumConcurrent: 2)
+
+        var sending: Set<Int64> { value.sending }
+        var isWaiting: Bool { value.isWaiting }
+        var alarm: Duration? { value.alarm }
+        func state(of key: String) -> OutboxMachine.State? { value.state(of: key) }
+        func looked(_ key: String, _ head: OutboxMachine.Head?, now: Duration) { value.looked(key, head, now: now) }
+        func next(now: Duration) -> [Claim] { value.next(now: now) }
+        func waits(_ claim: Claim) { value.waits(claim) }
+        func begins(_ claim: Claim) -> Bool { value.begins(claim) }
+        func ended(_ claim: Claim, rest: Duration?, now: Duration) { value.ended(claim, rest: rest, now: now) }
+        func withdraw(_ id: Int64) -> OutboxMachine.Withdrawal { value.withdraw(id) }
+        func withdrawalEnded(_ id: Int64) { value.withdrawalEnded(id) }
+    }
+
+    @Test func theOldestAreClaimedFirstUpToTheLimit() {
+        let machine = machine(("c", 3, .zero), ("a", 1, .zero), ("b", 2, .zero))
+        #expect(machine.next(now: .zero) == [Claim(key: "a", id: 1), Claim(key: "b", id: 2)])
+        #expect(machine.next(now: .zero) == [])
+        machine.ended(Claim(key: "a", id: 1), rest: nil, now: .zero)
+        #expect(machine.next(now: .zero) == [Claim(key: "c", id: 3)])
+    }
+
+    @Test func aKeyIsSentOneEntryAtATime() {
+        let machine = machine(("a", 1, .zero))
+        let claim = machine.next(now: .zero)[0]
+        machine.looked("a", .init(id: 1, rest: .zero), now: .zero)  // somebody added a second
+        #expect(machine.next(now: .zero) == [])
+        #expect(machine.begins(claim))
+        #expect(machine.sending == [1])
+        machine.looked("a", .init(id: 2, rest: .zero), now: .zero)
+        #expect(machine.next(now: .zero) == [])
+        machine.ended(claim, rest: nil, now: .zero)
+        machine.looked("a", .init(id: 2, rest: .zero), now: .zero)
+        #expect(machine.next(now: .zero) == [Claim(key: "a", id: 2)])
+    }
+
+    @Test func anEntryThatFailedRestsAndItsKeyWithIt() {
+        let machine = machine(("a", 1, .zero), ("b", 2, .zero))
+        let claims = machine.next(now: .zero)
+        #expect(machine.begins(claims[0]))
+        machine.ended(claims[0], rest: .seconds(5), now: .seconds(1))
+        machine.looked("a", .init(id: 1, rest: .seconds(5)), now: .seconds(2))
+        #expect(machine.alarm == .seconds(6))
+        #expect(machine.next(now: .seconds(5)) == [])
+        #expect(machine.next(now: .seconds(6)) == [Claim(key: "a", id: 1)])
+        #expect(machine.alarm == nil)
+    }
+
+    /// The wall clock was set back by a day between two looks; the moment was settled at the first.
+    @Test func aClockThatWasSetBackDoesNotMakeARestLonger() {
+        let machine = machine(("a", 1, .seconds(5)))
+        machine.looked("a", .init(id: 1, rest: .seconds(300)), now: .seconds(4))
+        #expect(machine.next(now: .seconds(5)) == [Claim(key: "a", id: 1)])
+    }
+
+    @Test func aRestThatWasTakenBackEnds() {
+        let machine = machine(("a", 1, .seconds(5)))
+        machine.looked("a", .init(id: 1, rest: .zero), now: .seconds(1))
+        #expect(machine.next(now: .seconds(1)) == [Claim(key: "a", id: 1)])
+    }
+
+    @Test func anEntryThatIsCancelledDoesNotBegin() {
+        let machine = machine(("a", 1, .zero), ("b", 2, .zero))
+        let claims = machine.next(now: .zero)
+        #expect(machine.begins(claims[1]))
+        machine.waits(claims[0])
+        #expect(machine.isWaiting)
+        #expect(machine.withdraw(1) == .granted)
+        #expect(machine.withdraw(2) == .refused)
+        #expect(!machine.begins(claims[0]))
+        machine.ended(claims[0], rest: nil, now: .zero)
+        machine.looked("a", .init(id: 1, rest: .zero), now: .zero)  // not removed yet
+        #expect(machine.next(now: .zero) == [])
+        machine.withdrawalEnded(1)  // it could not be removed
+        #expect(machine.next(now: .zero) == [Claim(key: "a", id: 1)])
+    }
+
+    @Test func aKeyWithoutEntriesIsForgotten() {
+        let machine = machine(("a", 1, .seconds(5)))
+        machine.looked("a", nil, now: .zero)
+        #expect(machine.state(of: "a") == nil)
+        #expect(machine.alarm == nil)
+    }
+
+    @Test(arguments: [(1, 1.0), (2, 2.0), (3, 4.0), (5, 10.0), (1000, 10.0)])
+    func theBackOffGrowsToItsMaximum(attempts: Int, seconds: Double) {
+        let backoff = OutboxBackoff(initial: .seconds(1), factor: 2, maximum: .seconds(10), jitter: 0.5)
+        #expect(backoff.pause(after: attempts, chance: 0) == .seconds(seconds))
+        #expect(backoff.pause(after: attempts, chance: 1) == .seconds(seconds / 2))
+    }
+
+    @Test(arguments: [(100.0, 10.0), (104, 6), (110, 0), (500, 0), (50, 10), (-1e9, 10)])
+    func whatIsLeftOfAPauseIsNeverMoreThanThePause(now: Double, seconds: Double) {
+        #expect(OutboxBackoff.remainder(of: 10, since: 100, now: now) == .seconds(seconds))
+    }
+}
+#endif

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import GRDB
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkCore
+@testable import UplinkStore
+import UplinkStoreTesting
+import UplinkTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct OutboxTests {
+    private func start(_ outbox: Outbox, _ handler: StubOutboxHandler) -> Task<Void, any Error> {
+        Task { try await outbox.run { try await handler($0) } }
+    }
+
+    private func stop(_ run: Task<Void, any Error>) async {
+        run.cancel()
+        _ = await run.result
+    }
+
+    private func add(_ outbox: Outbox, _ key: String, _ texts: String...) async throws {
+        for text in texts { try await outbox.enqueue(key: key, payload: Data(text.utf8)) }
+    }
+
+    private func texts(_ handler: StubOutboxHandler, of key: String? = nil) -> [String] {
+        handler.entries.filter { key == nil || $0.key == key }.map { String(decoding: $0.payload, as: UTF8.self) }
+    }
+
+    @Test func entriesOfAKeyAreSentInOrderAndRemoved() async throws {
+        let outbox = try Outbox(try Store.lists())
+        try await add(outbox, "a", "1", "2", "3")
+        let handler = StubOutboxHandler()
+        let run = start(outbox, handler)
+        try await eventually { try await outbox.entries().isEmpty }
+        try await add(outbox, "a", "4")
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(texts(handler) == ["1", "2", "3", "4"])
+        #expect(Set(handler.entries.map(\.idempotencyKey)).count == 4)
+        await stop(run)
+    }
+
+    @Test func keysAreSentBesideOneAnotherUpToTheLimit() async throws {
+        var configuration = OutboxConfiguration()
+        configuration.maximumConcurrent = 3
+        let outbox = try Outbox(try Store.lists(), configuration: configuration)
+        for key in ["a", "b", "c", "d"] { try await add(outbox, key, "1", "2") }
+        let handler = StubOutboxHandler()
+        handler.hold()
+        let run = start(outbox, handler)
+        try await eventually { handler.running == 3 }
+        handler.release()
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(handler.mostRunning == 3)
+        #expect(handler.overlaps == 0)
+        for key in ["a", "b", "c", "d"] { #expect(texts(handler, of: key) == ["1", "2"]) }
+        await stop(run)
+    }
+
+    @Test func anEntryIsAddedInTheTransactionOfWhatItIsAbout() async throws {
+        let store = try Store.lists()
+        let outbox = try Outbox(store)
+        await #expect(throws: Broken.self) {
+            try await store.database.write { db in
+                try Lists.write(["x"], db)
+                try outbox.enqueue(key: "a", payload: Data(), in: db)
+                throw Broken()
+            }
+        }
+        #expect(try await outbox.entries().isEmpty)
+        let handler = StubOutboxHandler()
+        let run = start(outbox, handler)
+        try await store.database.write { db in
+            try Lists.write(["x"], db)
+            try outbox.enqueue(key: "a", payload: Data(), in: db)
+        }
+        try await eventually { handler.entries.count == 1 }
+        await stop(run)
+    }
+
+    @Test func theResultIsWrittenInTheTransactionThatRemovesTheEntry() async throws {
+        let clock = ManualClock()
+        let store = try Store.stubbed(migrator: Lists.migrator, clock: clock)
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1")
+        let handler = StubOutboxHandler(
+            .done { db in
+                try Lists.write(["half"], db)
+                throw Broken()
+            }, .done { db in try Lists.write(["done"], db) })
+        let run = start(outbox, handler)
+        try await clock.waitForSleepers(patience: .seconds(30))  // the note failed; it is sent again
+        #expect(try await store.words() == [])
+        #expect(try await outbox.entries().count == 1)
+        try await clock.advance(by: .seconds(300), patience: .seconds(30))
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(try await store.words() == ["done"])
+        #expect(handler.entries.count == 2)
+        #expect(Set(handler.entries.map(\.idempotencyKey)).count == 1)
+        await stop(run)
+    }
+
+    @Test func aFailedAttemptRestsAndKeepsItsPlace() async throws {
+        let clock = ManualClock()
+        let outbox = try Outbox(try Store.stubbed(clock: clock))
+        try await add(outbox, "a", "1", "2")
+        let handler = StubOutboxHandler(.tryAgain(reason: "busy", after: .seconds(10)), .done())
+        let run = start(outbox, handler)
+        try await clock.waitForSleepers(patience: .seconds(30))
+        var states = outbox.states.makeAsyncIterator()
+        #expect(await states.next()?.resting == 1)
+        let entry = try await outbox.entries()[0]
+        #expect(entry.attempts == 1)
+        #expect(entry.lastError == "busy")
+        #expect(!entry.isFailed)
+        #expect(texts(handler) == ["1"])
+        clock.move(by: .seconds(9))
+        await Task.yield()
+        #expect(texts(handler) == ["1"])
+        clock.move(by: .seconds(1))
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(texts(handler) == ["1", "1", "2"])
+        #expect(handler.entries[0].idempotencyKey == handler.entries[1].idempotencyKey)
+        await stop(run)
+    }
+
+    @Test func whatAHandlerThrowsMeansTryAgain() async throws {
+        let clock = ManualClock()
+        let outbox = try Outbox(try Store.stubbed(clock: clock))
+        try await add(outbox, "a", "1")
+        let calls = Locked(0)
+        let run = Task {
+            try await outbox.run { _ in
+                let call = calls.withLock { calls in
+                    calls += 1
+                    return calls
+                }
+                if call == 1 { throw Broken() }
+                return .done()
+            }
+        }
+        try await clock.advance(by: .seconds(2), patience: .seconds(30))
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(calls.withLock { $0 } == 2)
+        await stop(run)
+    }
+
+    @Test func aClockThatWasSetBackDoesNotHoldAnEntryBack() async throws {
+        let (clock, wall) = (ManualClock(), WallClock())
+        let store = try Store.stubbed(clock: clock, now: { wall.now })
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1")
+        let handler = StubOutboxHandler(.tryAgain(reason: "busy", after: .seconds(10)), .done())
+        var run = start(outbox, handler)
+        try await clock.waitForSleepers(patience: .seconds(30))
+        await stop(run)
+        wall.move(by: -86_400)
+        run = start(outbox, handler)
+        try await clock.advance(by: .seconds(10), patience: .seconds(30))
+        try await eventually { try await outbox.entries().isEmpty }
+        await stop(run)
+    }
+
+    @Test func anEntryThatFailsForGoodIsKeptAndTheNextIsSent() async throws {
+        let store = try Store.lists()
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1", "2")
+        let handler = StubOutboxHandler(
+            .failed(reason: "refused") { db in try Lists.write(["undone"], db) }, .done())
+        let run = start(outbox, handler)
+        try await eventually { handler.entries.count == 2 }
+        try await eventually { try await outbox.entries().count == 1 }
+        let entry = try await outbox.entries()[0]
+        #expect(entry.isFailed)
+        #expect(entry.lastError == "refused")
+        #expect(try await store.words() == ["undone"])
+        #expect(try await outbox.retry(entry.id))
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(texts(handler) == ["1", "2", "1"])
+        #expect(try await !outbox.retry(entry.id))
+        await stop(run)
+    }
+
+    @Test func afterTheMostAttemptsAnEntryHasFailed() async throws {
+        let clock = ManualClock()
+        var configuration = OutboxConfiguration()
+        configuration.maximumAttempts = 2
+        let outbox = try Outbox(try Store.stubbed(clock: clock), configuration: configuration)
+        try await add(outbox, "a", "1")
+        let handler = StubOutboxHandler(.tryAgain(reason: "busy"))
+        let run = start(outbox, handler)
+        try await clock.advance(by: .seconds(2), patience: .seconds(30))
+        try await eventually { try await outbox.entries().first?.isFailed == true }
+        #expect(handler.entries.count == 2)
+        await stop(run)
+    }
+
+    @Test func entriesCanBeCancelledUnlessTheyAreBeingSent() async throws {
+        let outbox = try Outbox(try Store.lists())
+        try await add(outbox, "a", "1", "2", "3")
+        let ids = try await outbox.entries().map(\.id)
+        #expect(try await outbox.cancel(ids[1]) == .cancelled)
+        #expect(try await outbox.cancel(ids[1]) == .notFound)
+        let handler = StubOutboxHandler()
+        handler.hold()
+        let run = start(outbox, handler)
+        try await eventually { handler.running == 1 }
+        #expect(try await outbox.cancel(ids[0]) == .beingSent)
+        handler.release()
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(texts(handler) == ["1", "3"])
+        await stop(run)
+    }
+
+    @Test func anEntryThatWaitsForTheNetworkCanBeCancelled() async throws {
+        let monitor = StubNetworkMonitor(.offline())
+        let store = try Store.lists(performer: NetworkOperationPerformer(monitor: monitor, clock: ManualClock()))
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1", "2")
+        let handler = StubOutboxHandler()
+        let run = start(outbox, handler)
+        var states = outbox.states.makeAsyncIterator()
+        while let state = await states.next(), !state.isWaiting {}
+        let first = try await outbox.entries()[0].id
+        #expect(try await outbox.cancel(first) == .cancelled)
+        monitor.goOnline()
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(texts(handler) == ["2"])
+        await stop(run)
+    }
+
+    @Test func withoutANetworkNothingIsSentAndNoAttemptIsCounted() async throws {
+        let monitor = StubNetworkMonitor(.offline())
+        let store = try Store.lists(performer: NetworkOperationPerformer(monitor: monitor, clock: ManualClock()))
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1")
+        let handler = StubOutboxHandler()
+        let run = start(outbox, handler)
+        var states = outbox.states.makeAsyncIterator()
+        while let state = await states.next(), !state.isWaiting {}
+        #expect(handler.entries.isEmpty)
+        #expect(try await outbox.entries().map(\.attempts) == [0])
+        monitor.goOnline()
+        try await eventually { try await outbox.entries().isEmpty }
+        await stop(run)
+    }
+
+    @Test func limitsAreErrorsAndNothingIsAdded() async throws {
+        var configuration = OutboxConfiguration()
+        (configuration.maximumEntries, configuration.maximumBytes, configuration.maximumEntryBytes) = (3, 10, 6)
+        let outbox = try Outbox(try Store.lists(), configuration: configuration)
+        func code(_ count: Int) async throws -> StoreError.Code? {
+            do {
+                try await outbox.enqueue(key: "a", payload: Data(count: count))
+                return nil
+            } catch let error as StoreError {
+                return error.code
+            }
+        }
+        #expect(try await code(7) == .entryTooLarge)
+        #expect(try await code(6) == nil)
+        #expect(try await code(5) == .outboxFull)
+        #expect(try await code(4) == nil)
+        #expect(try await code(0) == nil)
+        #expect(try await code(0) == .outboxFull)
+        #expect(try await outbox.entries().count == 3)
+        configuration.maximumConcurrent = 0
+        #expect(throws: StoreError.self) { try Outbox(try Store.lists(), configuration: configuration) }
+    }
+
+    @Test func statesTellWhatIsThereAndWhatIsDone() async throws {
+        let outbox = try Outbox(try Store.lists())
+        var states = outbox.states.makeAsyncIterator()
+        #expect(await states.next() == OutboxState())
+        try await add(outbox, "a", "123")
+        while let state = await states.next(), state.pending != 1 || state.bytes != 3 {}
+        let handler = StubOutboxHandler(.failed(reason: "no"))
+        handler.hold()
+        let run = start(outbox, handler)
+        while let state = await states.next(), state.sending.count != 1 || !state.isRunning {}
+        handler.release()
+        while let state = await states.next(), state.failed != 1 || state.pending != 0 || !state.sending.isEmpty {}
+        await stop(run)
+        while let state = await states.next(), state.isRunning {}
+    }
+
+    @Test func oneCallAtATimeRunsAnOutbox() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path.appending("db")
+        let store = try await Store.open(path, performer: StubNetworkOperationPerformer())
+        let other = try await Store.open(path, performer: StubNetworkOperationPerformer())
+        let outbox = try Outbox(store)
+        let run = start(outbox, StubOutboxHandler())
+        try await eventually { outbox.core.withLock { $0.runner != nil } }
+        for second in [try Outbox(store), try Outbox(other)] {  // in this store, and through another connection
+            do {
+                try await second.run { _ in .done() }
+            } catch let error as StoreError {
+                #expect(error.code == .outboxInUse)
+            }
+        }
+        let another = start(try Outbox(other, name: "other"), StubOutboxHandler())
+        await stop(another)
+        await stop(run)
+        let again = start(try Outbox(other), StubOutboxHandler())
+        try await Outbox(other).enqueue(key: "a", payload: Data())
+        await stop(again)
+    }
+
+    /// What the server has accepted is noted although the run is cancelled meanwhile.
+    @Test func anAnswerThatComesAfterTheCancellationIsNoted() async throws {
+        let store = try Store.lists()
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1")
+        let isCalled = Locked(false)
+        let run = Task {
+            try await outbox.run { _ in
+                isCalled.withLock { $0 = true }
+                while !Task.isCancelled { await Task.yield() }
+                return .done { db in try Lists.write(["accepted"], db) }
+            }
+        }
+        try await eventually { isCalled.withLock { $0 } }
+        await stop(run)
+        #expect(try await store.words() == ["accepted"])
+        #expect(try await outbox.entries().isEmpty)
+    }
+}
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import Testing
+@testable import UplinkStore
+
+/// What a stream shows, without any I/O.
+@Suite(.timeLimit(.minutes(1)))
+struct StreamMachineTests {
+    /// The machine as a reference, and what it tells in words.
+    private final class Stream {
+        private var machine: StreamMachine<Int>
+        private let now = Date(timeIntervalSince1970: 1000)
+
+        init(_ request: StoreRequest = .storedThenRefreshed, minimumInterval: Duration? = .zero, force: Bool = false) {
+            machine = StreamMachine(request: request, minimumInterval: minimumInterval, force: force)
+        }
+
+        func observed(_ value: Int, after number: Int64 = 0, age: Double? = nil) -> [String] {
+            var record = SyncRecord(key: "a")
+            record.number = number
+            record.succeededAt = age.map { 1000 - $0 }
+            return words(machine.observed(.init(value: value, record: record), now: now))
+        }
+
+        func readFailed() -> [String] { words(machine.readFailed(StoreError(.readFailed, message: ""), now: now)) }
+        func reached(_ stage: SyncStage) -> [String] { words(machine.reached(stage)) }
+        func succeeded(_ number: Int64) -> [String] {
+            words(machine.syncEnded(.success(SyncReceipt(number: number, isNews: true)), now: now))
+        }
+        func failed() -> [String] {
+            words(machine.syncEnded(.failure(StoreError(.fetchFailed, message: "")), now: now))
+        }
+
+        private func words(_ actions: [StreamMachine<Int>.Action]) -> [String] {
+            actions.map { action in
+                switch action {
+                case .startSync: "sync"
+                case .emit(.waiting): "waiting"
+                case .emit(.loading): "loading"
+                case .emit(.value(let value, let origin)): origin.isRefreshing ? "\(value)…" : "\(value)"
+                case .emit(.noNews): "noNews"
+                case .emit(.error(let error)): "\(error.code)"
+                }
+            }
+        }
+    }
+
+    @Test func theObservationMayComeBeforeTheOutcomeOrAfterIt() {
+        let before = Stream()
+        #expect(before.observed(1) == ["1…", "sync"])
+        #expect(before.reached(.loading) == ["loading"])
+        #expect(before.observed(2, after: 1, age: 0) == ["2"])
+        #expect(before.succeeded(1) == [])
+
+        let after = Stream()
+        #expect(after.observed(1) == ["1…", "sync"])
+        #expect(after.succeeded(1) == [])
+        #expect(after.observed(2, after: 1, age: 0) == ["2"])
+        #expect(after.observed(3, after: 1, age: 0) == ["3"])
+    }
+
+    @Test func noNewsIsToldOnceWhicheverComesFirst() {
+        let before = Stream()
+        #expect(before.observed(1) == ["1…", "sync"])
+        #expect(before.observed(1, after: 1, age: 0) == [])
+        #expect(before.succeeded(1) == ["noNews"])
+
+        let after = Stream()
+        #expect(after.observed(1) == ["1…", "sync"])
+        #expect(after.succeeded(1) == [])
+        #expect(after.observed(1, after: 1, age: 0) == ["noNews"])
+        #expect(after.observed(1, after: 2, age: 0) == [])  // another's sync
+    }
+
+    /// Between the commit and its observation comes a change by somebody else that was read before the commit.
+    @Test func aChangeThatWasReadBeforeTheCommitDoesNotEndTheSync() {
+        let stream = Stream()
+        #expect(stream.observed(1) == ["1…", "sync"])
+        #expect(stream.succeeded(1) == [])
+        #expect(stream.observed(2) == ["2…"])
+        #expect(stream.observed(2, after: 1, age: 0) == ["noNews"])
+    }
+
+    @Test func stagesAreToldOnceAndOnlyForwards() {
+        let stream = Stream()
+        #expect(stream.reached(.loading) == [])  // of somebody else's sync
+        #expect(stream.observed(1) == ["1…", "sync"])
+        #expect(stream.reached(.starting) == [])
+        #expect(stream.reached(.waiting) == ["waiting"])
+        #expect(stream.reached(.loading) == ["loading"])
+        #expect(stream.reached(.waiting) == [])
+        #expect(stream.failed() == ["fetchFailed"])
+        #expect(stream.reached(.loading) == [])
+        #expect(stream.failed() == [])
+    }
+
+    @Test func freshOnlyOpensWithASuccessWhosoeverItIs() {
+        let own = Stream(.freshOnly)
+        #expect(own.observed(1, after: 4, age: 9) == ["sync"])
+        #expect(own.observed(2, after: 4, age: 9) == [])
+        #expect(own.observed(3, after: 5, age: 0) == ["3"])
+        #expect(own.succeeded(5) == [])
+
+        let others = Stream(.freshOnly)
+        #expect(others.observed(1, after: 4, age: 9) == ["sync"])
+        #expect(others.failed() == ["fetchFailed"])
+        #expect(others.observed(2, after: 4, age: 9) == [])
+        #expect(others.observed(0, after: 5) == [])  // it was cleared
+        #expect(others.observed(3, after: 6, age: 0) == ["3"])
+    }
+
+    @Test func freshOrStoredFallsBackAfterTheError() {
+        let stream = Stream(.freshOrStored)
+        #expect(stream.observed(1, after: 4, age: 9) == ["sync"])
+        #expect(stream.failed() == ["fetchFailed", "1"])
+        #expect(stream.observed(2, after: 4, age: 9) == ["2"])
+    }
+
+    @Test func aFirstReadThatFailsDoesNotKeepTheSyncFromRunning() {
+        let stream = Stream()
+        #expect(stream.readFailed() == ["readFailed", "sync"])
+        #expect(stream.observed(2, after: 1, age: 0) == ["2"])
+        #expect(stream.succeeded(1) == [])
+    }
+
+    @Test func aReadErrorAfterTheSyncEndsTheWait() {
+        let stream = Stream()
+        #expect(stream.observed(1) == ["1…", "sync"])
+        #expect(stream.succeeded(1) == [])
+        #expect(stream.readFailed() == ["readFailed"])
+        #expect(stream.observed(1, after: 1, age: 0) == [])
+        #expect(stream.observed(2, after: 1, age: 0) == ["2"])
+    }
+
+    @Test(
+        arguments: [
+            (StoreRequest.storedThenRefreshed, nil, true, true), (.storedThenRefreshed, 5, true, false),
+            (.storedThenRefreshed, 15, true, true), (.storedOnly, nil, true, false), (.freshOnly, nil, false, true),
+            (.freshOnly, 5, true, false), (.freshOnly, 15, false, true), (.freshOrStored, 15, false, true),
+            (.storedUnlessOlder(than: .seconds(20)), 15, true, false),
+            (.storedUnlessOlder(than: .seconds(20)), 25, false, true),
+            (.storedUnlessOlder(than: .seconds(20)), nil, false, true),
+            (.storedUnlessOlder(than: .seconds(1)), 5, true, false),
+        ] as [(StoreRequest, Int?, Bool, Bool)])
+    func plans(request: StoreRequest, age: Int?, showsStored: Bool, syncs: Bool) {
+        let age = age.map { Duration.seconds($0) }
+        let plan = RequestPlan(request, age: age, minimumInterval: .seconds(10), force: false)
+        #expect(plan.showsStored == showsStored)
+        #expect(plan.syncs == syncs)
+        let without = RequestPlan(request, age: age, minimumInterval: nil, force: true)
+        #expect(without.showsStored && !without.syncs)  // there is no sync to wait for
+        let forced = RequestPlan(request, age: age, minimumInterval: .seconds(10), force: true)
+        #expect(forced.syncs == (request != .storedOnly))
+    }
+
+    @Test func aReaderThatIsSlowGetsTheNewestOfEachKind() {
+        var queue = ElementQueue<Int>()
+        let origin = StoreOrigin(nil, now: Date(), isRefreshing: false)
+        for round in 0..<1000 {
+            queue.append(.loading)
+            queue.append(.value(round, origin))
+            queue.append(.error(StoreError(.readFailed, message: "\(round)")))
+            queue.append(.noNews(origin))
+        }
+        queue.append(.error(StoreError(.fetchFailed, message: "last")))
+        var found: [String] = []
+        while let element = queue.popFirst() {
+            switch element {
+            case .waiting: found.append("waiting")
+            case .loading: found.append("loading")
+            case .value(let value, _): found.append("\(value)")
+            case .noNews: found.append("noNews")
+            case .error(let error): found.append(error.message)
+            }
+        }
+        #expect(found == ["loading", "999", "999", "noNews", "last"])
+    }
+}
+#endif
