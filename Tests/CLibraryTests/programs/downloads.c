@@ -260,7 +260,8 @@ int main(void) {
     CHECK_STATUS(uplink_context_destroy(context), UPLINK_OK);
     destroyed(false);
     destroyed(true);
-    CHECK(descriptors() <= before + 3); /* those of libdispatch; a loop of the process has more */
+    /* Three are libdispatch's; a loop of the process has more. The server's threads take their time to close theirs. */
+    for (int i = 0; descriptors() > before + 3; i++, pause_milliseconds(10)) CHECK(i < 6000);
     server_stop();
     CHECK(rmdir(directory) == 0); /* nothing is left in there */
     puts("downloads: whole, resumed, refused, cancelled, awaited");
