@@ -67,13 +67,11 @@ extension Outbox {
     }
 
     /// Notes what became of an entry, with its result, in one transaction.
-    ///
-    /// In a task of its own: what the server has accepted is noted also if the run was cancelled meanwhile.
     private func settle(_ row: OutboxRow, _ answer: Answer) async -> Duration? {
         guard case .verdict(let verdict) = answer else { return configuration.backoff.initial }
         let failed = failed(row, verdict)
-        let task = Task { [self] in
-            try await store.writing("noting what became of an entry of the outbox `\(name)`") { db in
+        do {
+            try await note { db in
                 switch verdict {
                 case .done(let write):
                     try row.delete(db)
@@ -85,19 +83,40 @@ extension Outbox {
                     try write(db)
                 }
             }
-        }
-        do {
-            try await task.value
             core.withLock { $0.problem = nil }
         } catch {
             report(error)
-            return configuration.backoff.pause(after: row.attempts + 1, chance: .random(in: 0...1))
+            return await postpone(row, because: error)
         }
         switch verdict {
         case .done, .failed: return nil
-        case .tryAgain: return failed.isFailed ? nil : .seconds(failed.pause ?? 0)
+        case .tryAgain: return rest(of: failed)
         }
     }
+
+    /// An entry whose result could not be written has failed once more, so that it rests longer each time. If that cannot
+    /// be written either, as on a full disk, it rests all the same.
+    private func postpone(_ row: OutboxRow, because error: any Error) async -> Duration? {
+        let failed = failed(row, .tryAgain(reason: "\(error)"))
+        do {
+            try await note { db in try failed.update(db) }
+            return rest(of: failed)
+        } catch {
+            return .seconds(failed.pause ?? 0)
+        }
+    }
+
+    /// One transaction, in a task of its own: what the server has accepted is noted also if the run was cancelled
+    /// meanwhile.
+    private func note(_ updates: @escaping @Sendable (Database) throws -> Void) async throws {
+        let task = Task { [self] in
+            try await store.writing("noting what became of an entry of the outbox `\(name)`", updates)
+        }
+        try await task.value
+    }
+
+    /// How long an entry rests that is to be tried again; nil when it is not tried any more.
+    private func rest(of failed: OutboxRow) -> Duration? { failed.isFailed ? nil : .seconds(failed.pause ?? 0) }
 
     /// The entry after an attempt that failed.
     private func failed(_ row: OutboxRow, _ verdict: OutboxVerdict) -> OutboxRow {

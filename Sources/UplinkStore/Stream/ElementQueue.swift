@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
-/// What was not taken yet by who reads a stream: the newest of each kind, in order: pure.
+/// What was not taken yet by who reads a stream, in order: pure.
 ///
-/// A reader that is slow misses values and errors that others followed, and never the last of them; so a stream that
-/// nobody reads has a bounded size.
+/// All of it, up to a limit; beyond it an element takes the place of those of its kind. So a reader that is very slow
+/// misses values and errors that others followed, and never the last of them, and what waits has a bounded size.
 struct ElementQueue<Value: Sendable> {
+    static var limit: Int { 16 }
+
     private var elements: [StoreElement<Value>] = []
 
     mutating func append(_ element: StoreElement<Value>) {
-        let kind = Self.kind(of: element)
-        elements.removeAll { Self.kind(of: $0) == kind }
+        if elements.count >= Self.limit {
+            let kind = Self.kind(of: element)
+            elements.removeAll { Self.kind(of: $0) == kind }
+        }
         elements.append(element)
     }
 

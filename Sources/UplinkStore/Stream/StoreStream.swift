@@ -5,8 +5,8 @@ import UplinkCore
 /// The answers to a query as they change, and what becomes of the sync that was asked for with it.
 ///
 /// It never ends by itself and never throws: errors are elements. Each iterator is a subscription of its own, which reads
-/// and asks for its sync when it is made. It ends, and leaves the sync, when it is dropped or its task is cancelled. A
-/// reader that is slow gets the newest element of each kind.
+/// and asks for its sync when it is made. It ends, and leaves the sync, when it is dropped or its task is cancelled. For a
+/// reader that is slow 16 elements are kept; beyond them, the newest of each kind.
 public struct StoreStream<Value: Equatable & Sendable>: AsyncSequence, Sendable {
     /// What is told.
     public typealias Element = StoreElement<Value>
