@@ -202,10 +202,10 @@ struct DownloadFaultTests {
 
     @Test func aServerThatFallsSilentIsLeft() async throws {
         let server = try FileServer(Self.content, .hold(after: 100_000))
-        try await Self.with(server, timeouts: .init(stall: .milliseconds(300))) { scene in
+        try await Self.with(server, timeouts: .init(stall: .milliseconds(500))) { scene in
             let file = try await scene.download()
             try scene.expect(Self.content)
-            #expect(file.resumptions == 1)
+            #expect(file.resumptions >= 1)
         }
     }
 

@@ -20,11 +20,12 @@ struct DownloadNetworkTests {
         }
     }
 
-    private func expectWhole(_ scene: DownloadNetworkScene, _ download: Download, resumptions: Int = 1) async throws {
+    private func expectWhole(_ scene: DownloadNetworkScene, _ download: Download) async throws {
         let file = try await download.value
         #expect(scene.directory.holds("f", Self.content))
         #expect(scene.directory.names == ["f"])
-        #expect((file.resumptions, file.restarts) == (resumptions, 0))
+        #expect(file.resumptions >= 1)
+        #expect(file.restarts == 0)
         #expect(file.transferredBytes == 300_000)
     }
 
@@ -87,15 +88,16 @@ struct DownloadNetworkTests {
 
     @Test func theDeadlineHoldsWhileTheCableIsOut() async throws {
         try await DownloadNetworkScene.with(Self.content, [.hold(after: 100_000)]) { scene in
-            let begin = ContinuousClock.now
-            let download = scene.start(within: .seconds(2))
+            let clock = ManualClock()
+            let download = scene.start(within: .seconds(60)) { $0.clock = clock }
             try await half(download)
             try scene.network.cableOut()
+            try await eventually { download.currentProgress.phase == .waitingForNetwork }
+            try await clock.advance(by: .seconds(60))
             let error = await #expect(throws: DownloadError.self) { try await download.value }
             #expect(error?.code == .deadlineExceeded)
             #expect(error?.keptBytes == 100_000)
             #expect(error?.message.contains("the link is down") == true || error?.message.contains("away") == true)
-            #expect((Duration.seconds(2) ... .seconds(20)).contains(ContinuousClock.now - begin))
         }
     }
 

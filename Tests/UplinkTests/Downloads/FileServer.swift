@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import HTTPTypes
 import TestSupport
 import UplinkCore
@@ -47,9 +46,7 @@ final class FileServer: Sendable {
     init(_ content: [UInt8], tag: String? = "\"v1\"", address: String = "127.0.0.1", _ conduct: Conduct...) throws {
         state = Locked(State(version: Version(content: content, tag: tag), conduct: conduct))
         self.address = address
-        let (descriptor, port) = try RawServer.listen(backlog: 1, address: address)
-        close(descriptor)
-        self.port = port
+        port = try FreePort.take()  // which is free again after a stop
         try start()
     }
 

@@ -218,4 +218,18 @@ struct PartialFileTests {
             #expect(directory.names.isEmpty)
         }
     }
+
+    @Test func aFileThatSomebodyElseHasChangedIsNotGoneOnWith() throws {
+        try with { directory, target in
+            try leave(400, at: target)
+            let file = try open(target)
+            try file.adopt(version, bytes: 400)
+            try file.goOn(version, at: 400)
+            #expect(code { try file.goOn(version, at: 399) } == .fileFailed)
+            truncate(directory.path.appending(".f.uplink-part").string, 1000)
+            #expect(code { try file.goOn(version, at: 400) } == .fileFailed)
+            #expect(file.abandon(keeping: true) == 0)
+            #expect(directory.names.isEmpty)
+        }
+    }
 }

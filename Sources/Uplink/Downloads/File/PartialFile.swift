@@ -106,7 +106,19 @@ final class PartialFile: Sendable {
     }
 
     /// Goes on with what is there; the version may have gained its length.
-    func goOn(_ version: ResourceVersion) throws(DownloadError) {
+    ///
+    /// - Parameter offset: Where the next byte belongs, which is the end of what is there.
+    func goOn(_ version: ResourceVersion, at offset: Int64) throws(DownloadError) {
+        let actual = Int64(try status().st_size)
+        guard size == offset, actual == offset else {
+            // Nothing of it is of use to anybody.
+            directory.remove(directory.names.record)
+            state.withLock { ($0.version, $0.hasRecord) = (nil, false) }
+            throw DownloadError(
+                .fileFailed,
+                message: "the file in the making of `\(directory.path)` has \(actual) bytes and not \(offset); somebody "
+                    + "else has changed it, so remove it and download again")
+        }
         let isNews = state.withLock { state in
             defer { state.version = version }
             return state.version != version

@@ -115,7 +115,9 @@ final class DownloadRun: Sendable {
             await response.body.discardIfShort()
             return step
         case .begin(let version): try await offLoop { try writer.file.begin(version) }
-        case .append(let version): try await offLoop { try writer.file.goOn(version) }
+        case .append(let version):
+            let offset = machine.withLock { $0.received }
+            try await offLoop { try writer.file.goOn(version, at: offset) }
         }
         lastResponse.withLock { $0 = (response.head, response.url) }
         core.tell { story, now in story.enter(.receiving, at: now) }
