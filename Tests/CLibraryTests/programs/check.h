@@ -94,6 +94,18 @@ static inline void network_up(void) { CHECK(system("ip route add default via 192
 
 static inline void network_down(void) { CHECK(system("ip route del default") == 0); }
 
+/* Waits until the process has done nothing for half a second, of 30 at most: tasks of contexts that are gone may still let
+ * go of their memory on a thread of the runtime's, which valgrind would call lost. */
+static inline void settle(void) {
+    clock_t last = clock();
+    for (int quiet = 0, i = 0; quiet < 5 && i < 300; i++) {
+        pause_milliseconds(100);
+        clock_t now = clock();
+        quiet = now - last < CLOCKS_PER_SEC / 100 ? quiet + 1 : 0;
+        last = now;
+    }
+}
+
 /* How many descriptors the process has open. */
 static inline int descriptors(void) {
     int count = 0;

@@ -263,6 +263,7 @@ int main(void) {
     /* Three are libdispatch's; a loop of the process has more. The server's threads take their time to close theirs. */
     for (int i = 0; descriptors() > before + 3; i++, pause_milliseconds(10)) CHECK(i < 6000);
     server_stop();
+    settle();
     CHECK(rmdir(directory) == 0); /* nothing is left in there */
     puts("downloads: whole, resumed, refused, cancelled, awaited");
     return 0;

@@ -352,6 +352,7 @@ int main(void) {
     destroyed(false);
     destroyed(true);
     server_stop();
+    settle();
     puts("requests: from memory, files and callbacks");
     return 0;
 }

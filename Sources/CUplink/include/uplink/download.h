@@ -43,8 +43,8 @@ typedef struct uplink_download_progress {
     const char *trouble;            /* why the last attempt failed, or what the network lacks; NULL: all is well */
 } uplink_download_progress;
 
-/* Is told how a download goes: the state, then every change of it. A callback that is slow gets the newest state and
- * misses those between. */
+/* Is told how a download goes: the state, then every change of it, but of bytes alone ten times a second at most. A
+ * callback that is slow gets the newest state and misses those between. */
 typedef void (*uplink_download_progress_cb)(
     uplink_context *context, uint64_t id, const uplink_download_progress *progress, void *user);
 
