@@ -39,7 +39,7 @@ struct UplinkProgram: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            DemoCommand.self, GetCommand.self, WatchCommand.self, WaitCommand.self, RunCommand.self,
+            DemoCommand.self, GetCommand.self, WatchCommand.self, WaitCommand.self, RunCommand.self, FilesCommand.self,
             StageCommand.self, StageServerCommand.self,
         ])
 }
