@@ -40,7 +40,7 @@ struct UplinkProgram: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            DemoCommand.self, GetCommand.self, WatchCommand.self, WaitCommand.self, RunCommand.self,
+            DemoCommand.self, GetCommand.self, WatchCommand.self, WaitCommand.self, RunCommand.self, FilesCommand.self,
             StageCommand.self, StageServerCommand.self,
             OutageStageCommand.self, OutageServerCommand.self, OutageFileCommand.self,
         ])

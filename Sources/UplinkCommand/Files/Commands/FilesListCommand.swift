@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+struct FilesListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ls", abstract: "List a folder, or tell about a file.",
+        discussion: "Folders come first, then files, by name. Dates are in UTC.")
+
+    @Argument(help: "The path on the server.")
+    var path = "/"
+
+    @OptionGroup
+    var connection: FilesArguments
+
+    @Flag(help: "Print an array of items as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await connection.run { [path, json] files in
+            let item = try await files.item(at: RemotePath(path))
+            let listing = item.isFolder ? try await files.list(item.id) : Listing(items: [item], malformed: 0)
+            if listing.malformed > 0 {
+                let items = listing.malformed == 1 ? "1 item" : "\(listing.malformed) items"
+                try? Output.error.write("The server sent \(items) that cannot be read.\n")
+            }
+            try json ? FilesOutput.json(listing.items) : Output.standard.write(FilesOutput.lines(listing.items))
+        }
+    }
+}
+
+struct FilesMakeFolderCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "mkdir", abstract: "Make a folder.")
+
+    @Argument(help: "The path on the server; the folder it is in must exist.")
+    var path: String
+
+    @OptionGroup
+    var connection: FilesArguments
+
+    @Flag(help: "Print the folder as JSON.")
+    var json = false
+
+    func run() async throws {
+        let path = RemotePath(path)
+        guard let name = path.names.last else { throw CommandFailure("the root exists; give the path of a new folder") }
+        try await connection.run { [json] files in
+            let parent = try await files.item(at: path.parent)
+            let folder = try await files.makeFolder(named: name, in: parent.id)
+            if json { try FilesOutput.json(folder) }
+        }
+    }
+}
+
+struct FilesRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm", abstract: "Delete a file, or a folder with all that is in it.",
+        discussion: "Nothing is asked, and nothing comes back.")
+
+    @Argument(help: "The path on the server.")
+    var path: String
+
+    @Flag(name: .shortAndLong, help: "Also delete a folder, with all that is in it.")
+    var recursive = false
+
+    @OptionGroup
+    var connection: FilesArguments
+
+    @Flag(help: "Print the deleted item as JSON.")
+    var json = false
+
+    func run() async throws {
+        let path = RemotePath(path)
+        guard !path.isRoot else { throw CommandFailure("the root cannot be deleted; give the path of an item in it") }
+        try await connection.run { [json, recursive] files in
+            let item = try await files.item(at: path)
+            guard recursive || !item.isFolder else {
+                throw CommandFailure("`\(path)` is a folder; --recursive deletes it with all that is in it")
+            }
+            try await files.delete(item.id)
+            if json { try FilesOutput.json(item) }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+struct FilesLoginCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login", abstract: "Try whether a server takes a user and a password, and keep them if asked.")
+
+    @OptionGroup
+    var connection: FilesArguments
+
+    @Flag(help: "Keep server, user and password for the next command, in a file for you alone.")
+    var keep = false
+
+    @Flag(help: "Print the user as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await untilInterrupted {
+            let (server, user, password) = try await connection.resolve()
+            let loggedIn = try await withTransport { transport in
+                try await RemoteLogIn(over: transport)(server, user: user, password: password)
+            }
+            if keep {
+                try CredentialFile.standard().write(.init(server: server.text, user: user, password: password))
+            }
+            try json ? FilesOutput.json(loggedIn.user) : FilesOutput.user(loggedIn.user)
+        }
+    }
+}
+
+struct FilesLogoutCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logout", abstract: "Forget the server, the user and the password that are kept.")
+
+    @Flag(help: "Print the outcome as JSON.")
+    var json = false
+
+    func run() async throws {
+        let wasThere = try CredentialFile.standard().remove()
+        if json {
+            try FilesOutput.json(["forgotten": wasThere])
+        } else {
+            try Output.standard.write(wasThere ? "Forgotten.\n" : "Nothing was kept.\n")
+        }
+    }
+}
+
+struct FilesMeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "me", abstract: "Tell who is logged in.")
+
+    @OptionGroup
+    var connection: FilesArguments
+
+    @Flag(help: "Print the user as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await connection.run { [json] files in
+            let user = try await files.user()
+            try json ? FilesOutput.json(user) : FilesOutput.user(user)
+        }
+    }
+}

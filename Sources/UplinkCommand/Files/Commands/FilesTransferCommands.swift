@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import SystemPackage
+
+struct FilesCatCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cat", abstract: "Write a file's content to the standard output.")
+
+    @Argument(help: "The path on the server.")
+    var path: String
+
+    @OptionGroup
+    var connection: FilesArguments
+
+    func run() async throws {
+        try await connection.run { [path] files in
+            let item = try await files.item(at: RemotePath(path))
+            try await files.read(item.id, progress: nil) { bytes in
+                do {
+                    try bytes.withUnsafeBytes { try Output.standard.write($0) }
+                } catch let error as OutputError where error.isClosed {
+                    throw ExitCode(1)  // whoever read it has seen enough; nobody wants a message
+                }
+            }
+        }
+    }
+}
+
+struct FilesGetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Save a file on this host.",
+        discussion: "The file stands under its name only when it is whole.")
+
+    @Argument(help: "The path on the server.")
+    var path: String
+
+    @Argument(help: "The file to write, or the folder to write it to; by itself here, under its name on the server.")
+    var target: String?
+
+    @Flag(help: "Replace the file if it exists.")
+    var force = false
+
+    @OptionGroup
+    var connection: FilesArguments
+
+    @Flag(help: "Print the item as JSON.")
+    var json = false
+
+    func run() async throws {
+        let path = RemotePath(path)
+        guard let name = path.names.last else { throw CommandFailure("the root is a folder; give the path of a file") }
+        let target = Self.target(target ?? name, name)
+        if !force, access(target.string, F_OK) == 0 {
+            throw CommandFailure("`\(target)` exists; choose another name, or --force to replace it")
+        }
+        try await connection.run { [json, force] files in
+            let item = try await files.item(at: path)
+            let progress = ProgressLine()
+            defer { progress.end() }
+            try await files.read(item.id, to: target, replacingExisting: force) { progress.show($0, of: $1) }
+            if json { try FilesOutput.json(item) }
+        }
+    }
+
+    /// A file keeps its name in a folder.
+    private static func target(_ path: String, _ name: String) -> FilePath {
+        var status = stat()
+        let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return isFolder ? FilePath(path).appending(name) : FilePath(path)
+    }
+}
+
+struct FilesPutCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "put", abstract: "Upload a file.",
+        discussion: """
+            Where the path is a folder's, the file keeps its name; otherwise the path's last part is its new name. A file \
+            that exists on the server is never replaced.
+            """)
+
+    @Argument(help: "The file to upload; `-` is the standard input.")
+    var file: String
+
+    @Argument(help: "The path on the server.")
+    var path = "/"
+
+    @OptionGroup
+    var connection: FilesArguments
+
+    @Flag(help: "Print the new item as JSON.")
+    var json = false
+
+    func validate() throws {
+        if file == "-", RemotePath(path).isRoot { throw ValidationError("the standard input has no name; give a path") }
+    }
+
+    func run() async throws {
+        let path = RemotePath(path)
+        guard let ownName = FilePath(file).lastComponent?.string, file == "-" || access(file, R_OK) == 0 else {
+            throw CommandFailure("`\(file)` cannot be read; check its name and permissions")
+        }
+        let source = file == "-" ? UploadSource.pieces(StandardInput.bytes) : .file(FilePath(file))
+        try await connection.run { [json, file] files in
+            let (folder, name) = try await Self.place(for: path, file == "-" ? nil : ownName, files)
+            let progress = ProgressLine()
+            defer { progress.end() }
+            let item = try await files.upload(source, named: name, in: folder.id) { progress.show($0, of: $1) }
+            if json { try FilesOutput.json(item) }
+        }
+    }
+
+    /// The folder that a file goes to, and its name there.
+    ///
+    /// - Parameter ownName: What it is called where the path is a folder's; nil where it has no name.
+    private static func place(
+        for path: RemotePath, _ ownName: String?, _ files: FilesUseCases
+    ) async throws -> (folder: Item, name: String) {
+        guard let last = path.names.last else { return (try await files.item(at: path), ownName ?? "") }
+        let parent = try await files.item(at: path.parent)
+        if let ownName, parent.isFolder,
+            let folder = try await files.list(parent.id).items.first(where: { $0.isFolder && $0.name == last })
+        {
+            return (folder, ownName)
+        }
+        return (parent, last)
+    }
+}

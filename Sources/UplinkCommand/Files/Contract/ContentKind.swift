@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a file can be shown, by its content type.
+enum ContentKind: Sendable, Hashable {
+    /// `image/…`.
+    case image
+    /// `text/…`.
+    case text
+    /// Anything else, and what has no type.
+    case data
+
+    /// Decides by the top-level type alone: servers say `image/jpg` as well as `image/jpeg`. Parameters do not matter.
+    init(_ contentType: String?) {
+        let type = contentType?.split(separator: ";", omittingEmptySubsequences: false).first ?? ""
+        let parts = type.split(separator: "/", omittingEmptySubsequences: false)
+        switch parts.first?.lowercased().trimmingPrefix(while: { $0 == " " || $0 == "\t" }) {
+        case "image" where parts.count == 2: self = .image
+        case "text" where parts.count == 2: self = .text
+        default: self = .data
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkHTTP
+
+/// What the server has: items and which folder each is in. Pure; the contents are elsewhere.
+struct FileTree: Sendable {
+    let rootID: ItemID
+    private var items: [ItemID: Item]
+    private var children: [ItemID: Set<ItemID>] = [:]
+
+    /// A tree with an empty root.
+    init(rootDate: Timestamp) {
+        let root = Item(
+            id: Self.id(ofPath: []), parentID: nil, name: "", isFolder: true, modificationDate: rootDate, size: nil,
+            contentType: nil)
+        rootID = root.id
+        items = [root.id: root]
+    }
+
+    /// - Throws: ``ServiceError/notFound`` when there is none.
+    func item(_ id: ItemID) throws(ServiceError) -> Item {
+        guard let item = items[id] else { throw .notFound }
+        return item
+    }
+
+    /// What is in a folder.
+    ///
+    /// - Throws: ``ServiceError`` when it is none.
+    func items(in id: ItemID) throws(ServiceError) -> [Item] {
+        _ = try folder(id)
+        return ItemOrder.sorted((children[id] ?? []).compactMap { items[$0] })
+    }
+
+    /// - Throws: ``ServiceError`` when the folder is none, or cannot take an item with this name.
+    func check(_ name: String, in id: ItemID) throws(ServiceError) {
+        _ = try folder(id)
+        if let problem = ItemName.problem(with: name) { throw .badRequest(problem) }
+        guard name.utf8.count <= 255 else { throw .badRequest("a name has 255 bytes at most") }
+        let isTaken = (children[id] ?? []).contains { items[$0]?.name == name }
+        guard !isTaken else { throw .badRequest("the folder has an item with this name") }
+    }
+
+    /// Adds a file, or a folder where there is no size.
+    ///
+    /// - Throws: ``ServiceError`` as ``check(_:in:)``.
+    mutating func add(
+        named name: String, in folder: ItemID, date: Timestamp, size: Int64?
+    ) throws(ServiceError) -> Item {
+        try check(name, in: folder)
+        let item = Item(
+            id: Self.id(ofPath: path(of: folder) + [name]), parentID: folder, name: name, isFolder: size == nil,
+            modificationDate: date, size: size, contentType: size == nil ? nil : MediaType.of(name))
+        items[item.id] = item
+        children[folder, default: []].insert(item.id)
+        return item
+    }
+
+    /// What goes when an item is deleted: what is in it first, the item last.
+    ///
+    /// - Throws: ``ServiceError`` for the root, and when there is no such item.
+    func subtree(of id: ItemID) throws(ServiceError) -> [Item] {
+        let item = try item(id)
+        guard id != rootID else { throw .badRequest("the root cannot be deleted") }
+        var (found, unseen) = ([Item](), [item])
+        while let next = unseen.popLast() {
+            found.append(next)
+            unseen += (children[next.id] ?? []).compactMap { items[$0] }
+        }
+        return found.reversed()
+    }
+
+    /// Removes an item in which there is nothing left.
+    mutating func remove(_ item: Item) {
+        guard let parent = item.parentID, children[item.id]?.isEmpty ?? true else { return }
+        items[item.id] = nil
+        children[item.id] = nil
+        children[parent]?.remove(item.id)
+    }
+
+    /// The names from the root to an item.
+    func path(of id: ItemID) -> [String] {
+        var (names, next) = ([String](), items[id])
+        while let item = next, let parent = item.parentID {
+            names.append(item.name)
+            next = items[parent]
+        }
+        return names.reversed()
+    }
+
+    private func folder(_ id: ItemID) throws(ServiceError) -> Item {
+        let item = try item(id)
+        guard item.isFolder else { throw .badRequest("the item is no folder") }
+        return item
+    }
+
+    /// The same for the same path, so that a client finds what it knows after a restart.
+    private static func id(ofPath names: [String]) -> ItemID {
+        var hash = SHA256()
+        hash.update(Array(names.joined(separator: "/").utf8))
+        let digits = Array("0123456789abcdef")
+        let text = hash.finish().prefix(ItemID.length / 2).map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }
+        guard let id = ItemID(text.joined()) else { preconditionFailure("20 bytes are 40 digits") }
+        return id
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlyingFox
+import Foundation
+import SystemPackage
+import UplinkCore
+
+/// Answers requests as the contract says.
+struct FilesService: Sendable {
+    let files: ServedFiles
+    let credentials: Credentials
+    let firstName: String
+    let lastName: String
+    let faults: Locked<Faults>
+
+    init(
+        _ files: ServedFiles, for credentials: Credentials, firstName: String = "Demo", lastName: String = "User",
+        faults: Faults = Faults()
+    ) {
+        self.files = files
+        self.credentials = credentials
+        self.firstName = firstName
+        self.lastName = lastName
+        self.faults = Locked(faults)
+    }
+
+    /// Answers one request. Its body is read to the end in any case: the next request stands behind it.
+    func respond(to request: HTTPRequest) async throws -> HTTPResponse {
+        let (fault, delay) = faults.withLock { ($0.next(), $0.delay) }
+        if delay > .zero { try await Task.sleep(for: delay) }
+        if fault == .drop { return HTTPResponse(webSocket: Drop()) }
+        var body = request.bodySequence.makeAsyncIterator()
+        let response: HTTPResponse
+        do {
+            guard fault != .fail else { throw ServiceError.outOfOrder }
+            try authenticate(request)
+            response = try await answer(request, &body)
+        } catch let error as ServiceError {
+            response = Self.response(to: error)
+        }
+        while try await body.next() != nil {}
+        return response
+    }
+
+    /// FlyingFox closes a connection without an answer only when a change of protocol fails.
+    private struct Drop: WSHandler {
+        func makeFrames(for client: AsyncThrowingStream<WSFrame, any Error>) async throws -> AsyncStream<WSFrame> {
+            throw ServiceError.outOfOrder
+        }
+    }
+
+    private func authenticate(_ request: HTTPRequest) throws(ServiceError) {
+        let parts = (request.headers[.authorization] ?? "").split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "basic", let bytes = Data(base64Encoded: String(parts[1])),
+            bytes == Data("\(credentials.user):\(credentials.password)".utf8)
+        else { throw .unauthorized }
+    }
+
+    private func answer(
+        _ request: HTTPRequest, _ body: inout HTTPBodySequence.Iterator
+    ) async throws -> HTTPResponse {
+        switch try FilesCall(request.method.rawValue, request.path) {
+        case .user:
+            return try Self.json(User(firstName: firstName, lastName: lastName, root: await files.root))
+        case .list(let folder): return try Self.json(await files.items(in: folder))
+        case .data(let id): return try await data(of: id)
+        case .create(let folder): return try Self.json(await create(in: folder, request, &body), status: .created)
+        case .delete(let id):
+            try await files.delete(id)
+            return HTTPResponse(statusCode: .noContent)
+        }
+    }
+
+    private func data(of id: ItemID) async throws -> HTTPResponse {
+        let (item, content) = try await files.content(of: id)
+        let headers = HTTPHeaders([.contentType: item.contentType ?? "application/octet-stream"])
+        switch content {
+        case .bytes(let bytes):
+            let body = HTTPBodySequence(data: Data(bytes), suggestedBufferSize: Self.pieceSize)
+            return HTTPResponse(statusCode: .ok, headers: headers, body: body)
+        case .file(let path):
+            let file = URL(fileURLWithPath: path.string)
+            guard let body = try? HTTPBodySequence(file: file, suggestedBufferSize: Self.pieceSize) else {
+                throw ServiceError.failed("the file cannot be read")
+            }
+            return HTTPResponse(statusCode: .ok, headers: headers, body: body)
+        }
+    }
+
+    private func create(
+        in folder: ItemID, _ request: HTTPRequest, _ body: inout HTTPBodySequence.Iterator
+    ) async throws -> Item {
+        let type = (request.headers[.contentType] ?? "").split(separator: ";").first?.lowercased()
+        switch type {
+        case "application/json":
+            var bytes: [UInt8] = []
+            while let piece = try await body.next() {
+                bytes.append(contentsOf: piece)
+                guard bytes.count <= Self.maximumJSON else { throw ServiceError.badRequest("the JSON is too large") }
+            }
+            guard let name = try? FilesJSON.newFolderName(from: bytes) else {
+                throw ServiceError.badRequest("`{\"name\":\"x\"}` is expected")
+            }
+            return try await files.makeFolder(named: name, in: folder)
+        case "application/octet-stream":
+            guard let name = ContentDisposition.fileName(in: request.headers[.contentDisposition] ?? "") else {
+                throw ServiceError.badRequest("`Content-Disposition` names no file")
+            }
+            return try await upload(named: name, to: folder, request.bodySequence.count, &body)
+        default: throw ServiceError.badRequest("the `Content-Type` is neither JSON nor a file's")
+        }
+    }
+
+    /// - Parameter length: How many bytes were announced; nil when the body comes in chunks.
+    private func upload(
+        named name: String, to folder: ItemID, _ length: Int?, _ body: inout HTTPBodySequence.Iterator
+    ) async throws -> Item {
+        var upload = try await files.beginUpload(named: name, in: folder)
+        defer { upload.end() }
+        var received = 0
+        while let piece = try await body.next() {
+            try upload.write(piece)
+            received += piece.count
+        }
+        guard length.map({ $0 == received }) ?? true else { throw ServiceError.badRequest("the upload broke off") }
+        return try await files.finish(upload, named: name, in: folder)
+    }
+
+    private static let pieceSize = 65_536
+    private static let maximumJSON = 65_536
+
+    private static func json(_ value: some Encodable, status: HTTPStatusCode = .ok) throws -> HTTPResponse {
+        HTTPResponse(
+            statusCode: status, headers: [.contentType: "application/json"], body: Data(try FilesJSON.encode(value)))
+    }
+
+    private static func response(to error: ServiceError) -> HTTPResponse {
+        var response = HTTPResponse(
+            statusCode: HTTPStatusCode(error.status, phrase: "Error"), headers: [.contentType: "text/plain"],
+            body: Data("\(error.message)\n".utf8))
+        if error == .unauthorized {
+            response.headers[HTTPHeader("WWW-Authenticate")] = "Basic realm=\"files\", charset=\"UTF-8\""
+        }
+        return response
+    }
+}

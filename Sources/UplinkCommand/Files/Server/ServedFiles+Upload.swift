@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import SystemPackage
+
+extension ServedFiles {
+    /// The bytes of an upload that is under way.
+    enum Upload: Sendable {
+        /// What a file is called until it has its name.
+        static let prefix = ".uplink-upload-"
+
+        case memory(Memory)
+        case file(File)
+
+        /// - Throws: ``ServiceError`` when there is no room for them.
+        mutating func write(_ bytes: Data) throws {
+            switch self {
+            case .memory(var memory):
+                self = .file(File.none)  // so that the bytes have one owner, and are not copied
+                try memory.write(bytes)
+                self = .memory(memory)
+            case .file(var file):
+                try file.write(bytes)
+                self = .file(file)
+            }
+        }
+
+        /// Lets go of what it holds. A file that was linked stays.
+        func end() {
+            switch self {
+            case .memory: break
+            case .file(let file): file.end()
+            }
+        }
+
+        /// An upload in memory.
+        struct Memory: Sendable {
+            let limit: Int
+            private(set) var bytes: [UInt8] = []
+
+            init(limit: Int) { self.limit = limit }
+
+            mutating func write(_ more: Data) throws {
+                guard bytes.count + more.count <= limit else { throw ServiceError.full }
+                bytes.append(contentsOf: more)
+            }
+        }
+
+        /// An upload in a file beside its target.
+        struct File: Sendable {
+            static let none = File(descriptor: -1, path: "")
+            private let descriptor: CInt
+            private let path: FilePath
+            private(set) var size: Int64 = 0
+
+            private init(descriptor: CInt, path: FilePath) {
+                self.descriptor = descriptor
+                self.path = path
+            }
+
+            init(in folder: FilePath) throws {
+                var template = folder.appending(Upload.prefix + "XXXXXX").string.utf8CString.map { $0 }
+                descriptor = mkstemp(&template)
+                guard descriptor >= 0 else { throw Self.failure }
+                path = FilePath(String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+                fchmod(descriptor, 0o644)
+            }
+
+            mutating func write(_ bytes: Data) throws {
+                try bytes.withUnsafeBytes { bytes in
+                    var rest = bytes[...]
+                    while !rest.isEmpty {
+                        let count = Glibc.write(
+                            descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                        if count < 0, errno == EINTR { continue }
+                        guard count >= 0 else { throw errno == ENOSPC ? ServiceError.full : Self.failure }
+                        rest = rest.dropFirst(count)
+                    }
+                }
+                size += Int64(bytes.count)
+            }
+
+            /// Never replaces a file that is there.
+            func link(to target: FilePath) throws {
+                guard Glibc.link(path.string, target.string) != 0 else { return }
+                throw errno == EEXIST ? ServiceError.badRequest("the folder has a file with this name") : Self.failure
+            }
+
+            func end() {
+                guard descriptor >= 0 else { return }
+                close(descriptor)
+                unlink(path.string)
+            }
+
+            private static var failure: ServiceError {
+                .failed("the file could not be written: \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import SystemPackage
+
+/// The server's items with their contents, in memory or in a folder.
+///
+/// A folder is looked at once, at the start; what others change in it later is not seen.
+actor ServedFiles {
+    /// Where contents are.
+    enum Place: Sendable {
+        /// In memory, so many bytes at most.
+        case memory(limit: Int)
+        /// In the folder, as files.
+        case folder(FilePath)
+    }
+
+    /// A file's content.
+    enum Content: Sendable {
+        case bytes([UInt8])
+        case file(FilePath)
+    }
+
+    let place: Place
+    private var tree: FileTree
+    private var contents: [ItemID: [UInt8]] = [:]
+    /// Files in the folder that are not served: links, and names that the contract does not know.
+    nonisolated let skipped: Int
+
+    /// Nothing, in memory.
+    init(limit: Int = 256 << 20) {
+        place = .memory(limit: limit)
+        tree = FileTree(rootDate: .now)
+        skipped = 0
+    }
+
+    /// What is in a folder.
+    ///
+    /// - Throws: ``ServiceError`` when it cannot be read.
+    init(folder: FilePath) throws {
+        place = .folder(folder)
+        var loader = try FolderLoader(folder)
+        try loader.load()
+        (tree, skipped) = (loader.tree, loader.skipped)
+    }
+
+    /// The folder that all others are in.
+    var root: Item { get throws { try tree.item(tree.rootID) } }
+
+    func items(in folder: ItemID) throws -> [Item] { try tree.items(in: folder) }
+
+    /// - Throws: ``ServiceError`` when the item has no data.
+    func content(of id: ItemID) throws -> (item: Item, content: Content) {
+        let item = try tree.item(id)
+        guard !item.isFolder else { throw ServiceError.badRequest("a folder has no data") }
+        guard let path = path(of: id) else { return (item, .bytes(contents[id] ?? [])) }
+        return (item, .file(path))
+    }
+
+    func makeFolder(named name: String, in folder: ItemID) throws -> Item {
+        try tree.check(name, in: folder)
+        if let path = path(of: folder)?.appending(name), mkdir(path.string, 0o777) != 0 {
+            guard errno != EEXIST else { throw ServiceError.badRequest("the folder has a file with this name") }
+            throw ServiceError.failed("the folder could not be made: \(String(cString: strerror(errno)))")
+        }
+        return try tree.add(named: name, in: folder, date: .now, size: nil)
+    }
+
+    /// A place for an upload's bytes, once the name has been found good.
+    func beginUpload(named name: String, in folder: ItemID) throws -> Upload {
+        try tree.check(name, in: folder)
+        switch place {
+        case .memory(let limit):
+            let used = contents.values.reduce(0) { $0 + $1.count }
+            return .memory(Upload.Memory(limit: limit - used))
+        case .folder(let folder): return .file(try Upload.File(in: folder))
+        }
+    }
+
+    /// Gives an upload its name; the name may have been taken meanwhile.
+    func finish(_ upload: Upload, named name: String, in folder: ItemID) throws -> Item {
+        try tree.check(name, in: folder)
+        switch upload {
+        case .memory(let memory):
+            let item = try tree.add(named: name, in: folder, date: .now, size: Int64(memory.bytes.count))
+            contents[item.id] = memory.bytes
+            return item
+        case .file(let file):
+            guard let path = path(of: folder) else { throw ServiceError.failed("uploads go to memory here") }
+            try file.link(to: path.appending(name))
+            return try tree.add(named: name, in: folder, date: .now, size: file.size)
+        }
+    }
+
+    /// Deletes an item and all that is in it. What is not served is not deleted either: its folder stays.
+    func delete(_ id: ItemID) throws {
+        for item in try tree.subtree(of: id) {
+            if let path = path(of: item.id) {
+                let status = item.isFolder ? rmdir(path.string) : unlink(path.string)
+                guard status == 0 || errno == ENOENT else {
+                    throw ServiceError.failed(
+                        "`\(item.name)` could not be deleted: \(String(cString: strerror(errno)))")
+                }
+            }
+            contents[item.id] = nil
+            tree.remove(item)
+        }
+    }
+
+    private func path(of id: ItemID) -> FilePath? {
+        switch place {
+        case .memory: nil
+        case .folder(let folder): tree.path(of: id).reduce(folder) { $0.appending($1) }
+        }
+    }
+}
+
+extension Timestamp {
+    /// The system's time.
+    static var now: Self {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Self(seconds: Int64(time.tv_sec), nanoseconds: Int32(time.tv_nsec))
+    }
+}

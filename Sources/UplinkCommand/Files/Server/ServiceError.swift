@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why the server does not do what it is asked.
+enum ServiceError: Error, Hashable {
+    /// 400: the request cannot be granted, for this reason.
+    case badRequest(String)
+    /// 401: no credentials, or wrong ones.
+    case unauthorized
+    /// 404: there is no such item, or no such path.
+    case notFound
+    /// 405: the path knows other methods.
+    case methodNotAllowed
+    /// 507: an upload is more than may be held.
+    case full
+    /// 500: the disk does not do what it should.
+    case failed(String)
+    /// 503: a fault that was ordered.
+    case outOfOrder
+
+    /// The status code.
+    var status: Int {
+        switch self {
+        case .badRequest: 400
+        case .unauthorized: 401
+        case .notFound: 404
+        case .methodNotAllowed: 405
+        case .full: 507
+        case .failed: 500
+        case .outOfOrder: 503
+        }
+    }
+
+    /// What happened, for the answer's body.
+    var message: String {
+        switch self {
+        case .badRequest(let reason): reason
+        case .unauthorized: "wrong user or password"
+        case .notFound: "there is no such item"
+        case .methodNotAllowed: "this method has no meaning here"
+        case .full: "there is no room for this"
+        case .failed(let reason): reason
+        case .outOfOrder: "out of order, as ordered"
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import SystemPackage
+
+/// The file that keeps server, user and password for the next command: made only when asked, readable for its owner
+/// alone.
+struct CredentialFile: Sendable {
+    /// What is kept.
+    struct Entry: Sendable, Hashable, Codable {
+        let server: String
+        let user: String
+        let password: String
+    }
+
+    private static let maximumSize = 65_536
+    let path: FilePath
+
+    /// `$XDG_CONFIG_HOME/uplink/files.json`, by default in `~/.config` (XDG Base Directory Specification).
+    ///
+    /// - Throws: ``FilesError`` when there is no home directory.
+    static func standard() throws(FilesError) -> Self {
+        func variable(_ name: String) -> String? {
+            guard let value = getenv(name).map({ String(cString: $0) }), value.hasPrefix("/") else { return nil }
+            return value
+        }
+        guard let base = variable("XDG_CONFIG_HOME") ?? variable("HOME").map({ $0 + "/.config" }) else {
+            throw FilesError(.localFile, "there is no home directory for the credentials; set HOME")
+        }
+        return Self(path: FilePath(base).appending("uplink").appending("files.json"))
+    }
+
+    /// What is kept; nil when nothing is.
+    ///
+    /// - Throws: ``FilesError`` when the file is a link, is not this user's, is readable for others, or is damaged.
+    func read() throws(FilesError) -> Entry? {
+        let descriptor = open(path.string, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw failure("read", errno)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("read", errno) }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+            throw FilesError(
+                .localFile, "`\(path)` is open to others, or not yours; `chmod 600` it, or remove it and log in again")
+        }
+        var buffer = [UInt8](repeating: 0, count: Self.maximumSize)
+        var size = 0
+        while size < buffer.count {
+            let count = buffer.withUnsafeMutableBytes { buffer in
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[size...])
+                return Glibc.read(descriptor, rest.baseAddress, rest.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure("read", errno) }
+            if count == 0 { break }
+            size += count
+        }
+        guard let entry = try? JSONDecoder().decode(Entry.self, from: Data(buffer[..<size])) else {
+            throw FilesError(.localFile, "`\(path)` is damaged; remove it and log in again")
+        }
+        return entry
+    }
+
+    /// Keeps an entry in place of what was kept: in a new file, which takes the old one's place when it is whole.
+    ///
+    /// - Throws: ``FilesError`` when it cannot be written.
+    func write(_ entry: Entry) throws(FilesError) {
+        let directory = path.removingLastComponent()
+        mkdir(directory.removingLastComponent().string, 0o700)
+        if mkdir(directory.string, 0o700) != 0, errno != EEXIST { throw failure("written", errno) }
+        let new = directory.appending(".files.json.\(getpid())")
+        unlink(new.string)  // of a process that died
+        let descriptor = open(new.string, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("written", errno) }
+        do throws(FilesError) {
+            defer { close(descriptor) }
+            guard let bytes = try? FilesJSON.encode(entry) else { throw failure("written", EINVAL) }
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw failure("written", errno) }
+                rest = rest.dropFirst(count)
+            }
+            guard fsync(descriptor) == 0, rename(new.string, path.string) == 0 else { throw failure("written", errno) }
+        } catch {
+            unlink(new.string)
+            throw error
+        }
+    }
+
+    /// Forgets what is kept.
+    ///
+    /// - Returns: Whether there was something.
+    /// - Throws: ``FilesError`` when it cannot be removed.
+    @discardableResult
+    func remove() throws(FilesError) -> Bool {
+        if unlink(path.string) == 0 { return true }
+        guard errno == ENOENT || errno == ENOTDIR else { throw failure("removed", errno) }
+        return false
+    }
+
+    private func failure(_ what: String, _ number: CInt) -> FilesError {
+        let reason = number == ELOOP ? "it is a link" : String(cString: strerror(number))
+        return FilesError(.localFile, "`\(path)` cannot be \(what): \(reason); check it, or remove it and log in again")
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkHTTP
+
+/// Why a use case did not do its work.
+struct FilesError: Error, CustomStringConvertible {
+    /// The kind of an error.
+    enum Code: Sendable, Hashable {
+        /// The user's name or the password cannot be sent; nothing was.
+        case invalidCredentials
+        /// The server's URL is none, or cannot be used.
+        case invalidServer
+        /// 401 or 403.
+        case wrongUserOrPassword
+        /// 400: the name is invalid or taken, or the item is not of the kind that is needed.
+        case refused
+        /// 404, or a path that leads nowhere.
+        case notFound
+        /// 5xx.
+        case serverFailed
+        /// Any other status, or a body that is not as agreed.
+        case unexpectedAnswer
+        /// There was no answer, or not all of it.
+        case unreachable
+        /// A file of this host could not be read or written.
+        case localFile
+    }
+
+    let code: Code
+    /// What happened, and what to do about it.
+    let message: String
+    /// The transport's error, where there is one.
+    let underlying: HTTPClientError?
+
+    init(_ code: Code, _ message: String, underlying: HTTPClientError? = nil) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+    }
+
+    var description: String { message }
+
+    /// Whether the same may succeed when the network is back.
+    var isNetworkFailure: Bool { underlying?.isNetworkFailure ?? false }
+}
+
+extension FilesError {
+    /// What a status means.
+    ///
+    /// - Parameter activity: What was tried, such as `list the folder`.
+    init(status: Int, while activity: String) {
+        switch status {
+        case 401, 403: self.init(.wrongUserOrPassword, "wrong user or password")
+        case 400:
+            self.init(
+                .refused,
+                "could not \(activity): the server refuses it (400); the name is not permitted or taken, or this "
+                    + "is the wrong kind of item")
+        case 404: self.init(.notFound, "could not \(activity): the server has no such item (404); it may be deleted")
+        case 500...599:
+            self.init(.serverFailed, "could not \(activity): the server failed (\(status)); try again later")
+        default:
+            self.init(.unexpectedAnswer, "could not \(activity): the server answered \(status), which is not agreed")
+        }
+    }
+
+    /// What the transport reports.
+    init(_ error: HTTPClientError, while activity: String) {
+        let code: Code = error.code == .fileFailed || error.code == .fileExists ? .localFile : .unreachable
+        self.init(code, "could not \(activity): \(error)", underlying: error)
+    }
+}

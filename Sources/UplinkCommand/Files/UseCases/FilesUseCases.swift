@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkHTTP
+
+/// All that can be done as a user: the one place where it is put together.
+struct FilesUseCases: Sendable {
+    var user: any ReadUser
+    var list: any ListFolder
+    var read: any ReadData
+    var makeFolder: any MakeFolder
+    var upload: any UploadFile
+    var delete: any DeleteItem
+
+    /// The real ones, over HTTP.
+    ///
+    /// - Throws: ``FilesError`` when the credentials cannot be sent.
+    static func remote(
+        _ server: FilesServerURL, as credentials: Credentials, over transport: any HTTPTransport
+    ) throws(FilesError) -> Self {
+        let configuration = try RemoteFiles.configuration(for: server, as: credentials)
+        let remote = RemoteFiles(server, client: HTTPClient(transport: transport, configuration: configuration))
+        return Self(
+            user: RemoteReadUser(remote: remote), list: RemoteListFolder(remote: remote),
+            read: RemoteReadData(remote: remote), makeFolder: RemoteMakeFolder(remote: remote),
+            upload: RemoteUploadFile(remote: remote), delete: RemoteDeleteItem(remote: remote))
+    }
+}
+
+extension RemoteLogIn {
+    /// Logs in over HTTP.
+    init(over transport: any HTTPTransport) {
+        self.init { server, credentials in try .remote(server, as: credentials, over: transport) }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import SystemPackage
+import UplinkHTTP
+
+/// How far a file has come: bytes, and how many there will be where that is known.
+typealias TransferProgress = @Sendable (_ done: Int64, _ expected: Int64?) -> Void
+
+/// Reads a file's content, as it comes.
+protocol ReadData: Sendable {
+    /// Hands the bytes on, in order; the next ones are read when `receive` returns.
+    ///
+    /// - Throws: ``FilesError``, `CancellationError`, or what `receive` throws.
+    func callAsFunction(
+        _ file: ItemID, progress: TransferProgress?, receive: @Sendable ([UInt8]) async throws -> Void) async throws
+
+    /// Writes the content to a file, which stands under its name only when it is whole.
+    ///
+    /// - Throws: ``FilesError``, or `CancellationError`.
+    func callAsFunction(
+        _ file: ItemID, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?) async throws
+}
+
+struct RemoteReadData: ReadData {
+    private static let activity = "read the file"
+    let remote: RemoteFiles
+
+    func callAsFunction(
+        _ file: ItemID, progress: TransferProgress?, receive: @Sendable ([UInt8]) async throws -> Void
+    ) async throws {
+        let body = try await body(of: file)
+        var done: Int64 = 0
+        var chunks = body.makeAsyncIterator()
+        while let chunk = try await remote.explained(Self.activity, { try await chunks.next() }) {
+            try await receive(chunk.bytes)
+            done += Int64(chunk.count)
+            progress?(done, body.contentLength)
+        }
+    }
+
+    func callAsFunction(
+        _ file: ItemID, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?
+    ) async throws {
+        let body = try await body(of: file)
+        try await remote.explained(Self.activity) {
+            _ = try await body.write(to: path, replacingExisting: replacingExisting) {
+                progress?($0.written, $0.expected)
+            }
+        }
+    }
+
+    private func body(of file: ItemID) async throws -> HTTPBody {
+        try await remote.send(.get, "/items/\(file)/data", accepting: [200], while: Self.activity).body
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import UplinkHTTP
+
+/// A server's URL: what all calls begin with.
+struct FilesServerURL: Sendable, Hashable {
+    /// Without a slash at its end.
+    let text: String
+    /// Scheme, host and port: whom the password is for.
+    let origin: String
+
+    /// - Throws: ``FilesError`` when the text is no `http` or `https` URL, or has a query.
+    init(_ text: String) throws(FilesError) {
+        let url: HTTPURL
+        do throws(HTTPClientError) {
+            url = try HTTPRequest(parsing: text).checkedURL()
+        } catch {
+            throw FilesError(.invalidServer, error.message, underlying: error)
+        }
+        guard url.query == nil else {
+            throw FilesError(.invalidServer, "a server's URL has no query; leave out what follows the `?`")
+        }
+        origin = url.origin
+        var base = url.text
+        while base.hasSuffix("/") { base.removeLast() }
+        self.text = base
+    }
+}
+
+/// What all use cases share: the server, and what its answers mean.
+struct RemoteFiles: Sendable {
+    /// The most bytes of JSON that are taken.
+    private static let maximumJSON = 64 << 20
+    private let client: HTTPClient
+    private let server: FilesServerURL
+
+    /// - Parameter client: Made with ``configuration(for:as:)``.
+    init(_ server: FilesServerURL, client: HTTPClient) {
+        self.server = server
+        self.client = client
+    }
+
+    /// A client's settings: the credentials go to this server alone, with every request; redirects are not followed,
+    /// since the contract knows none and they could carry an upload elsewhere.
+    ///
+    /// - Throws: ``FilesError`` when the credentials cannot be sent.
+    static func configuration(
+        for server: FilesServerURL, as credentials: Credentials
+    ) throws(FilesError) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        configuration.maximumRedirects = 0
+        do throws(HTTPClientError) {
+            configuration.middlewares = [
+                try .basic(for: [server.origin], user: credentials.user, password: credentials.password)
+            ]
+        } catch {
+            throw FilesError(.invalidCredentials, error.message, underlying: error)
+        }
+        return configuration
+    }
+
+    /// Sends a request and checks the answer's status.
+    ///
+    /// - Parameters:
+    ///   - path: What follows the server's URL; begins with a slash.
+    ///   - activity: What is tried, for the error.
+    /// - Throws: ``FilesError``, or `CancellationError`.
+    func send(
+        _ method: HTTPRequest.Method, _ path: String, body: HTTPRequestBody = .none, headers: HTTPFields = [:],
+        options: HTTPRequestOptions = .init(), accepting statuses: Set<Int>, while activity: String
+    ) async throws -> HTTPClientResponse {
+        try await explained(activity) {
+            let request = try HTTPRequest(parsing: server.text + path, method: method, headerFields: headers)
+            let response = try await client.execute(request, body: body, options: options)
+            guard statuses.contains(response.status.code) else {
+                throw FilesError(status: response.status.code, while: activity)
+            }
+            return response
+        }
+    }
+
+    /// Sends a request and reads the JSON that answers it.
+    ///
+    /// - Throws: ``FilesError``, or `CancellationError`.
+    func json<Value>(
+        _ method: HTTPRequest.Method, _ path: String, body: HTTPRequestBody = .none, headers: HTTPFields = [:],
+        options: HTTPRequestOptions = .init(), accepting statuses: Set<Int>, while activity: String,
+        _ decode: ([UInt8]) throws -> Value
+    ) async throws -> Value {
+        let response = try await send(
+            method, path, body: body, headers: headers, options: options, accepting: statuses, while: activity)
+        let bytes = try await explained(activity) { try await response.body.collect(upTo: Self.maximumJSON) }
+        do { return try decode(bytes) } catch {
+            throw FilesError(
+                .unexpectedAnswer,
+                "could not \(activity): the answer is not what was agreed; is \(server.text) a file server?")
+        }
+    }
+
+    /// Says what was tried when the transport fails.
+    func explained<Value>(_ activity: String, _ body: () async throws -> Value) async throws -> Value {
+        do { return try await body() } catch let error as HTTPClientError {
+            throw FilesError(error, while: activity)
+        }
+    }
+}

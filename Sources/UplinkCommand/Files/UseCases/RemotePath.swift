@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A path on a server, such as `/Pictures/cat.png`: names from the root.
+struct RemotePath: Sendable, Hashable, CustomStringConvertible {
+    var names: [String]
+
+    /// Reads a path. Empty parts and `.` mean nothing, `..` goes up; whether it begins with a slash makes no difference.
+    init(_ text: String) {
+        names = []
+        for part in text.split(separator: "/").map(String.init) where part != "." {
+            if part == ".." { _ = names.popLast() } else { names.append(part) }
+        }
+    }
+
+    private init(names: [String]) { self.names = names }
+
+    var description: String { "/" + names.joined(separator: "/") }
+    /// Whether it is the folder that all others are in.
+    var isRoot: Bool { names.isEmpty }
+    /// The folder it is in; the root's is the root.
+    var parent: Self { Self(names: names.dropLast()) }
+}
+
+extension FilesUseCases {
+    /// The item at a path, found by listing one folder after the other.
+    ///
+    /// - Throws: ``FilesError``, also when the path leads nowhere; or `CancellationError`.
+    func item(at path: RemotePath) async throws -> Item {
+        var item = try await user().root
+        for (depth, name) in path.names.enumerated() {
+            let place = RemotePath(path.names[..<depth].joined(separator: "/"))
+            guard item.isFolder else { throw FilesError(.notFound, "`\(place)` is a file, not a folder") }
+            let found = try await list(item.id).items.filter { $0.name == name }
+            // Names that differ in their Unicode form alone are told apart where both are there.
+            guard let next = found.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) ?? found.first else {
+                throw FilesError(.notFound, "`\(place)` has no item `\(name)`; `uplink files ls` shows what it has")
+            }
+            item = next
+        }
+        return item
+    }
+}

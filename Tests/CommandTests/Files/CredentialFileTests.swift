@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import UplinkCommand
+
+@Suite(.timeLimit(.minutes(1)))
+struct CredentialFileTests {
+    private let entry = CredentialFile.Entry(server: "https://a.example", user: "me", password: "pass:word")
+
+    private func with(_ body: (CredentialFile, TemporaryDirectory) throws -> Void) throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try body(CredentialFile(path: directory.path.appending("files.json")), directory)
+    }
+
+    @Test func whatIsKeptComesBackAndIsForgotten() throws {
+        try with { file, directory in
+            #expect(try file.read() == nil)
+            let mask = umask(0)
+            defer { umask(mask) }
+            try file.write(.init(server: "x", user: "y", password: "z"))
+            try file.write(entry)
+            var status = stat()
+            #expect(stat(file.path.string, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            #expect(directory.names == ["files.json"])
+            #expect(try file.read() == entry)
+            #expect(try file.remove())
+            #expect(try !file.remove())
+            #expect(try file.read() == nil)
+        }
+    }
+
+    @Test func aFileThatIsOpenToOthersIsNotUsed() throws {
+        try with { file, _ in
+            try file.write(entry)
+            chmod(file.path.string, 0o640)
+            #expect(throws: FilesError.self) { try file.read() }
+        }
+    }
+
+    @Test func aLinkIsNeitherReadNorWrittenThrough() throws {
+        try with { file, directory in
+            try directory.write("other", Array("{}".utf8))
+            symlink("other", file.path.string)
+            #expect(throws: FilesError.self) { try file.read() }
+            try file.write(entry)
+            #expect(try directory.read("other") == Array("{}".utf8))
+            #expect(try file.read() == entry)
+        }
+    }
+
+    @Test func aDamagedFileIsAnErrorThatNamesItAndNoSecret() throws {
+        try with { file, directory in
+            try directory.write("files.json", Array("{\"password\":\"hidden\"".utf8))
+            let error = #expect(throws: FilesError.self) { try file.read() }
+            #expect(error?.message.contains("files.json") == true && error?.message.contains("hidden") == false)
+        }
+    }
+}

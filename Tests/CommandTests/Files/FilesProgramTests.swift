@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import UplinkCommand
+
+/// The real program against its own server.
+@Suite(.timeLimit(.minutes(2)))
+struct FilesProgramTests {
+    @Test func aSessionFromLoginToLogout() async throws {
+        let home = try TemporaryDirectory()
+        defer { home.remove() }
+        let config = try TemporaryDirectory()
+        defer { config.remove() }
+        let environment = ["XDG_CONFIG_HOME": config.path.string]
+        try home.write("password", Array("se:cret\n".utf8))
+        try home.write("cat.txt", Array("meow\n".utf8))
+        func uplink(_ words: String, status: Int32 = 0) async throws -> RunningProgram {
+            let program = try await BuiltProgram.run("files \(words)", environment: environment)
+            #expect(program.status == status, "\(words): \(program.errors)")
+            return program
+        }
+
+        let password = "--password-file \(home.path)/password"
+        let server = try BuiltProgram.start("files serve --user me \(password)")
+        try await server.waitForOutput("\n")
+        let url = String(try #require(server.output.split(separator: "\n").first))
+
+        #expect(try await uplink("ls", status: 1).errors.contains("--server"))
+        #expect(try await uplink("login --server \(url) --user me \(password) --keep").output == "Demo User\n")
+        #expect(try await uplink("mkdir /Pictures").output.isEmpty)
+        #expect(try await uplink("put \(home.path)/cat.txt /Pictures --json").output.contains("\"name\":\"cat.txt\""))
+        #expect(try await uplink("ls /Pictures").output.hasSuffix("  cat.txt\n"))
+        #expect(try await uplink("cat /Pictures/cat.txt").output == "meow\n")
+        _ = try await uplink("get /Pictures/cat.txt \(home.path)/copy")
+        #expect(try home.read("copy") == Array("meow\n".utf8))
+        #expect(try await uplink("rm /Pictures", status: 1).errors.contains("--recursive"))
+        _ = try await uplink("rm -r /Pictures")
+        #expect(try await uplink("ls --json").output == "[]\n")
+        #expect(try await uplink("logout").output == "Forgotten.\n")
+
+        server.signal(2)
+        #expect(try await server.wait() == 130)
+        #expect(!server.output.contains("se:cret") && !server.errors.contains("se:cret"))
+    }
+
+    @Test func aPasswordIsAskedForWithoutAnEcho() async throws {
+        let config = try TemporaryDirectory()
+        defer { config.remove() }
+        try await FilesSite.with { site in
+            let program = try BuiltProgram.start(
+                "files me --server \(site.url.text) --user me", environment: ["XDG_CONFIG_HOME": config.path.string],
+                terminal: TerminalDimensions(columns: 80, rows: 24))
+            try await program.waitForOutput("Password for me")
+            try program.type("\(FilesSite.password)\n")
+            #expect(try await program.wait() == 0)
+            #expect(program.output.contains("Demo User"))
+            #expect(!program.output.contains(FilesSite.password))
+            #expect(config.names.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        "files frobnicate", "files ls --server ftp://x", "files ls --user a:b", "files put", "files serve --fail 0",
+        "files ls --password-stdin --password-file x", "files put - /", "files serve --user a:b",
+        "files me --password x",
+    ])
+    func wrongUsageExits64(words: String) {
+        let error = #expect(throws: (any Error).self) {
+            try UplinkProgram.parseAsRoot(words.split(separator: " ").map(String.init))
+        }
+        #expect(error.map { UplinkProgram.exitCode(for: $0).rawValue } == 64)
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+import Uplink
+
+@testable import UplinkCommand
+
+/// Client and server of the contract, over a real connection.
+@Suite(.timeLimit(.minutes(2)))
+struct FilesServerTests {
+    @Test func oddNamesComeBackEqual() async throws {
+        try await FilesSite.with { site in
+            let folder = try await site.files.makeFolder(named: "folders", in: site.root.id)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for name in oddNames { group.addTask { try await Self.roundTrip(name, site, folder) } }
+                try await group.waitForAll()
+            }
+            for folder in [site.root, folder] {
+                let names = Set(try await site.files.list(folder.id).items.map(\.name))
+                #expect(names.isSuperset(of: oddNames))
+            }
+        }
+    }
+
+    private static func roundTrip(_ name: String, _ site: FilesSite, _ folder: Item) async throws {
+        let file = try await site.put(Array(name.utf8), named: name)
+        let inner = try await site.files.makeFolder(named: name, in: folder.id)
+        #expect([file, inner].allSatisfy { Array($0.name.utf8) == Array(name.utf8) })
+        #expect(try await site.content(of: file) == Array(name.utf8))
+        #expect(try await site.files.item(at: RemotePath("/folders/\(name)")) == inner)
+    }
+
+    @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "", "..", "a/b", "a:b", "a\"b", "nul\0"])
+    func anInvalidNameBreaksNothingAndGetsTheServers400(name: String) async throws {
+        try await FilesSite.with { site in
+            await expectError(.refused) { _ = try await site.put([1], named: name) }
+            await expectError(.refused) { _ = try await site.files.makeFolder(named: name, in: site.root.id) }
+            let items = try await site.files.list(site.root.id).items
+            #expect(items.isEmpty)
+        }
+    }
+
+    @Test func anEmptyFileIsAFile() async throws {
+        try await FilesSite.with { site in
+            let file = try await site.put([], named: "empty")
+            #expect(file.size == 0 && !file.isFolder)
+            #expect(try await site.content(of: file).isEmpty)
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let target = directory.path.appending("empty")
+            try await site.files.read(file.id, to: target, replacingExisting: false, progress: nil)
+            #expect(try directory.read("empty").isEmpty)
+            #expect(directory.names == ["empty"])
+            let fromFile = try await site.files.upload(.file(target), named: "again", in: site.root.id, progress: nil)
+            #expect(fromFile.size == 0)
+        }
+    }
+
+    @Test func wrongCredentialsAreRefused() async throws {
+        try await FilesSite.with { site in
+            for (user, password) in [("me", "wrong"), ("you", FilesSite.password), ("me", "se")] {
+                await expectError(.wrongUserOrPassword) {
+                    _ = try await RemoteLogIn(over: site.transport)(site.url, user: user, password: password)
+                }
+            }
+            let logIn = RemoteLogIn(over: site.transport)
+            let loggedIn = try await logIn(site.url, user: FilesSite.user, password: FilesSite.password)
+            #expect(loggedIn.user.root == site.root)
+            #expect(try await loggedIn.files.list(site.root.id).items.isEmpty)
+        }
+    }
+
+    @Test func whatIsNotAsItShouldBeHasItsStatus() async throws {
+        try await FilesSite.with { site in
+            let (files, root) = (site.files, site.root.id)
+            let file = try await site.put([1, 2], named: "file")
+            await expectError(.refused) { _ = try await files.makeFolder(named: "file", in: root) }
+            await expectError(.refused) { _ = try await site.put([3], named: "file") }
+            await expectError(.refused) { _ = try await site.content(of: site.root) }
+            await expectError(.refused) { _ = try await files.list(file.id) }
+            await expectError(.refused) { _ = try await files.makeFolder(named: "a", in: file.id) }
+            await expectError(.refused) { try await files.delete(root) }
+            await expectError(.notFound) { try await files.delete(itemID(1)) }
+            await expectError(.notFound) { _ = try await files.list(itemID(1)) }
+            await expectError(.notFound) { _ = try await files.item(at: RemotePath("/none")) }
+            await expectError(.notFound) { _ = try await files.item(at: RemotePath("/file/none")) }
+            #expect(try await site.content(of: file) == [1, 2])
+        }
+    }
+
+    @Test func aDeletedFolderTakesItsContentAlong() async throws {
+        try await FilesSite.with { site in
+            let folder = try await site.files.makeFolder(named: "a", in: site.root.id)
+            let inner = try await site.files.makeFolder(named: "b", in: folder.id)
+            let file = try await site.files.upload(.bytes([1]), named: "c", in: inner.id, progress: nil)
+            try await site.files.delete(folder.id)
+            #expect(try await site.files.list(site.root.id).items.isEmpty)
+            await expectError(.notFound) { _ = try await site.content(of: file) }
+        }
+    }
+
+    @Test func whatIsRefusedIsReadNeverthelessAndTheConnectionGoesOn() async throws {
+        let limit = 100_000
+        try await FilesSite.with(ServedFiles(limit: limit)) { site in
+            let large = [UInt8](repeating: 7, count: 1_000_000)
+            await expectError(.serverFailed) { _ = try await site.put(large, named: "large") }
+            await expectError(.refused) { _ = try await site.put(large, inChunksOf: 50_000, named: "x/y") }
+            let file = try await site.put(Array(large[..<limit]), named: "fits")
+            #expect(file.size == Int64(limit))
+            #expect(try await site.files.list(site.root.id).items.map(\.name) == ["fits"])
+        }
+    }
+
+    @Test func aFolderIsServedAsItIs() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try directory.write("old.txt", Array("old".utf8))
+        symlink("/etc/passwd", directory.path.appending("link").string)
+        let served = try ServedFiles(folder: directory.path)
+        #expect(served.skipped == 1)
+        try await FilesSite.with(served) { site in
+            let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            let progress = Locked<[Int64]>([])
+            let new = try await site.files.upload(.bytes(bytes), named: "new", in: site.root.id) { done, _ in
+                progress.withLock { $0.append(done) }
+            }
+            #expect(progress.withLock { $0.last == 300_000 && $0 == $0.sorted() })
+            #expect(try directory.read("new") == bytes)
+            #expect(try await site.content(of: new) == bytes)
+            let folder = try await site.files.makeFolder(named: "folder", in: site.root.id)
+            #expect(directory.names == ["folder", "link", "new", "old.txt"])
+            #expect(try await site.files.list(site.root.id).items.map(\.name) == ["folder", "new", "old.txt"])
+            let old = try await site.files.item(at: RemotePath("old.txt"))
+            #expect(old.kind == .text)
+            #expect(try await site.content(of: old) == Array("old".utf8))
+            for item in [new, folder] { try await site.files.delete(item.id) }
+            #expect(directory.names == ["link", "old.txt"])
+            await expectError(.refused) { _ = try await site.put([1], named: "link") }
+        }
+        #expect(directory.names == ["link", "old.txt"])
+    }
+
+    @Test func aCancelledUploadLeavesNothing() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try await FilesSite.with(ServedFiles(folder: directory.path)) { site in
+            let (pieces, continuation) = AsyncThrowingStream.makeStream(of: [UInt8].self)
+            continuation.yield([UInt8](repeating: 1, count: 100_000))
+            let upload = Task {
+                try await site.files.upload(.pieces(pieces), named: "new", in: site.root.id, progress: nil)
+            }
+            try await eventually(within: .seconds(30), "the upload has begun") { directory.names.count == 1 }
+            #expect(try await site.files.list(site.root.id).items.isEmpty)
+            upload.cancel()
+            await #expect(throws: CancellationError.self) { try await upload.value }
+            try await eventually(within: .seconds(30), "nothing is left") { directory.names.isEmpty }
+            #expect(try await site.files.list(site.root.id).items.isEmpty)
+            continuation.finish()
+        }
+    }
+
+    @Test func faultsAreSeenByTheClient() async throws {
+        try await FilesSite.with(faults: Faults(failEvery: 1)) { site in
+            await expectError(.serverFailed) { _ = try await site.files.user() }
+            await expectError(.serverFailed) { _ = try await site.put([1], named: "new") }
+        }
+        try await FilesSite.with(faults: Faults(dropEvery: 1)) { site in
+            do {
+                _ = try await site.files.user()
+                Issue.record("an answer came")
+            } catch let error as FilesError {
+                #expect(error.code == .unreachable && error.isNetworkFailure)
+            }
+        }
+    }
+}

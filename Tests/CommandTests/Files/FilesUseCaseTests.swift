@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import TestSupport
+import Testing
+import Uplink
+import UplinkTesting
+
+@testable import UplinkCommand
+
+/// What the use cases send, and what they make of the answers, without a socket.
+@Suite(.timeLimit(.minutes(1)))
+struct FilesUseCaseTests {
+    private let transport = StubTransport()
+    private let base = "https://files.example/base"
+    private let root = String(decoding: (try? FilesJSON.encode(anItem(1, "a", folder: true))) ?? [], as: UTF8.self)
+
+    private func files() throws -> FilesUseCases {
+        try .remote(
+            FilesServerURL(base + "/"), as: Credentials(user: "me", password: "a:b"), over: transport)
+    }
+
+    @Test func everyRequestCarriesTheCredentialsAndGoesToItsPath() async throws {
+        let files = try files()
+        let id = itemID(1)
+        transport.answer("\(base)/me", .text("{\"firstName\":\"\",\"lastName\":\"\",\"rootItem\":\(root)}"))
+        transport.answer(.get, "\(base)/items/\(id)", .text("[\(root)]"))
+        transport.answer("\(base)/items/\(id)/data", .text("data"))
+        transport.answer(.post, "\(base)/items/\(id)", .text(root, status: .created), .text("[\(root)]"))
+        transport.answer(.delete, "\(base)/items/\(id)", .response(.noContent))
+        _ = try await files.user()
+        #expect(try await files.list(id).items == [anItem(1, "a", folder: true)])
+        try await files.read(id, progress: nil) { #expect($0 == Array("data".utf8)) }
+        _ = try await files.makeFolder(named: "é\r\n", in: id)
+        _ = try await files.upload(.bytes([1, 2]), named: "é; \"x\"\r\n", in: id, progress: nil)
+        try await files.delete(id)
+        #expect(transport.unused.isEmpty)
+        let heads = transport.requests.map(\.head)
+        #expect(heads.allSatisfy { $0.headerFields[.authorization] == "Basic bWU6YTpi" })
+        #expect(heads[3].headerFields[.contentType] ?? transport.requests[3].body.contentType == "application/json")
+        #expect(transport.bodies[3] == Array("{\"name\":\"é\\r\\n\"}".utf8))
+        #expect(heads[4].headerFields[.contentDisposition] == "attachment;filename*=utf-8''%C3%A9%3B%20%22x%22%0D%0A")
+        #expect(transport.bodies[4] == [1, 2])
+    }
+
+    @Test(arguments: [
+        (401, FilesError.Code.wrongUserOrPassword), (403, .wrongUserOrPassword), (400, .refused), (404, .notFound),
+        (500, .serverFailed), (507, .serverFailed), (418, .unexpectedAnswer), (204, .unexpectedAnswer),
+    ])
+    func aStatusIsAnError(status: Int, code: FilesError.Code) async throws {
+        transport.answer("\(base)/me", .text("", status: .init(code: status)))
+        do {
+            _ = try await files().user()
+            Issue.record("no error")
+        } catch let error as FilesError {
+            #expect(error.code == code)
+            let isAboutCredentials = error.message == "wrong user or password"
+            #expect(isAboutCredentials == (code == .wrongUserOrPassword))
+            #expect(isAboutCredentials || error.message.contains("\(status)"))
+        }
+    }
+
+    @Test func nothingFollowsARedirect() async throws {
+        transport.answer("\(base)/me", .redirect(to: "https://elsewhere.example/me"))
+        await expectError(.unexpectedAnswer) { _ = try await files().user() }
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test(arguments: ["", "<html>", "{}", "[]", "{\"firstName\":\"a\"}"])
+    func anAnswerThatWasNotAgreedIsSaidToBe(text: String) async throws {
+        transport.answer("\(base)/me", .text(text))
+        await expectError(.unexpectedAnswer) { _ = try await files().user() }
+    }
+
+    @Test func noConnectionSaysSo() async throws {
+        transport.answer("\(base)/me", .error(.init(.connectionFailed, phase: .connect, message: "no connection")))
+        let error = await #expect(throws: FilesError.self) { try await files().user() }
+        #expect(error?.code == .unreachable && error?.isNetworkFailure == true)
+        #expect(error?.message.contains("no connection") == true)
+    }
+
+    @Test(arguments: [("a:b", "x"), ("", "x"), ("a", ""), ("a\n", "x"), ("a", "x\r\nY: 1")])
+    func whatCannotBeSentIsRefusedWithoutARequest(user: String, password: String) async throws {
+        await expectError(.invalidCredentials) {
+            _ = try await RemoteLogIn(over: transport)(FilesServerURL(base), user: user, password: password)
+        }
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func aPasswordIsNeverDescribed() throws {
+        let credentials = try Credentials(user: "me", password: "hidden")
+        var dumped = ""
+        dump(credentials, to: &dumped)
+        for text in ["\(credentials)", String(reflecting: credentials), "\([credentials])", dumped] {
+            #expect(!text.contains("hidden"), "\(text)")
+        }
+    }
+
+    @Test(arguments: ["", "ftp://a", "files.example", "http://u:p@a/", "http://a/?q", "http://a b/"])
+    func whatIsNoServerIsRefused(text: String) {
+        #expect(throws: FilesError.self) { try FilesServerURL(text) }
+    }
+
+    @Test func cancellingEndsARequest() async throws {
+        transport.answer("\(base)/me", .silence)
+        let files = try files()
+        let asking = Task { try await files.user() }
+        try await eventually("a request") { transport.requests.count == 1 }
+        asking.cancel()
+        await #expect(throws: CancellationError.self) { try await asking.value }
+    }
+
+    @Test func aPathIsFoundByListing() async throws {
+        let inner = anItem(2, "e\u{301}", folder: true, in: itemID(1))
+        let files = FilesUseCases.standIn([
+            itemID(0): [anItem(1, "a", folder: true)], itemID(1): [inner, anItem(3, "f")],
+        ])
+        #expect(try await files.item(at: RemotePath("/a/\u{E9}")) == inner)
+        #expect(try await files.item(at: RemotePath("/")).id == itemID(0))
+        await expectError(.notFound) { _ = try await files.item(at: RemotePath("/a/b")) }
+        await expectError(.notFound) { _ = try await files.item(at: RemotePath("/a/f/g")) }
+    }
+}
