@@ -116,7 +116,8 @@ final class PartialFile: Sendable {
             state.withLock { ($0.version, $0.hasRecord) = (nil, false) }
             throw DownloadError(
                 .fileFailed,
-                message: "the file in the making of `\(directory.path)` has \(actual) bytes and not \(offset); somebody "
+                message:
+                    "the file in the making of `\(directory.path)` has \(actual) bytes and not \(offset); somebody "
                     + "else has changed it, so remove it and download again")
         }
         let isNews = state.withLock { state in
