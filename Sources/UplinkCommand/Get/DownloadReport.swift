@@ -114,7 +114,7 @@ extension DownloadReport {
             if !file.hasEnded { sum += file.last?.receivedBytes ?? 0 }
         }
         let ended = files.count { $0.hasEnded }
-        guard kept > 0 || ended > 0 else { return nil }
+        guard kept > 0 || ended > 0 && names.count > 1 else { return nil }
         guard names.count > 1 else {
             return "Interrupted at \(ByteCount(Int(kept))); the same command goes on from there, where the server can"
         }
