@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by scripts/test: runs the tests, and once more the few that failed.
 
-# run_tests ARGUMENTS…: `swift test`, one test after the other.
+# run_tests ARGUMENTS…: `swift test` of what is built, one test after the other.
 #
 # Many tests run on a real kernel, a real clock and a machine that others use, and may fail because they were held up. Up
 # to three that failed are run once more, and named at the end, for each is a fault to be mended, in the test or in the
@@ -9,7 +9,7 @@
 run_tests() {
     local results failed=() again=() test status=0
     results=$(mktemp -d)
-    swift test --no-parallel --xunit-output "$results/tests.xml" "$@" || status=$?
+    swift test --skip-build --no-parallel --xunit-output "$results/tests.xml" "$@" || status=$?
     [ "$status" -eq 0 ] || mapfile -t failed < <(failed_tests "$results"/*.xml)
     rm -rf "$results"
     [ "$status" -ne 0 ] || return 0
@@ -18,7 +18,7 @@ run_tests() {
         say "Failed, and run once more: $test"
         again+=(--filter "^$(printf '%s' "$test" | sed 's/[][().*^$+?{}|\\]/\\&/g')")
     done
-    swift test --no-parallel --skip-build "$@" "${again[@]}" || return $?
+    swift test --skip-build --no-parallel "$@" "${again[@]}" || return $?
     unsteady+=("${failed[@]}")
 }
 
