@@ -6,6 +6,10 @@ struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Show a picture that arrives with the network.",
+        usage: """
+            uplink demo [<url>] [--scenario <scenario>]
+            uplink demo --outage [--size <megabytes>] [--pause <seconds>]
+            """,
         discussion: """
             Two screens: a spinner while the picture is loaded, then the picture, or what went wrong. After half a \
             second without a network the first screen says so; after two seconds in all there is a result.

@@ -4,6 +4,7 @@ import ArgumentParser
 struct FilesListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ls", abstract: "List a folder, or tell about a file.",
+        usage: "uplink files ls [<path>] [<options>]",
         discussion: "Folders come first, then files, by name. Dates are in UTC.")
 
     @Argument(help: "The path on the server.")
@@ -29,7 +30,8 @@ struct FilesListCommand: AsyncParsableCommand {
 }
 
 struct FilesMakeFolderCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "mkdir", abstract: "Make a folder.")
+    static let configuration = CommandConfiguration(
+        commandName: "mkdir", abstract: "Make a folder.", usage: "uplink files mkdir <path> [<options>]")
 
     @Argument(help: "The path on the server; the folder it is in must exist.")
     var path: String
@@ -54,6 +56,7 @@ struct FilesMakeFolderCommand: AsyncParsableCommand {
 struct FilesRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Delete a file, or a folder with all that is in it.",
+        usage: "uplink files rm <path> [<options>]",
         discussion: "Nothing is asked, and nothing comes back.")
 
     @Argument(help: "The path on the server.")

@@ -3,7 +3,8 @@ import ArgumentParser
 
 struct FilesLoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "login", abstract: "Try whether a server takes a user and a password, and keep them if asked.")
+        commandName: "login", abstract: "Try whether a server takes a user and a password, and keep them if asked.",
+        usage: "uplink files login [--server <url>] [--user <name>] [--keep] [<options>]")
 
     @OptionGroup
     var connection: FilesArguments

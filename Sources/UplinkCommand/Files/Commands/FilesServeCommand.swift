@@ -6,6 +6,7 @@ import SystemPackage
 struct FilesServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Be a file server: for trying things out.",
+        usage: "uplink files serve [<folder>] [--port <port>] [--user <name>] [<options>]",
         discussion: """
             Serves a folder, in which uploads and deletions are real, or without one an empty store in memory. Links in \
             the folder are not followed, and what others change in it meanwhile is not seen. The server speaks plain HTTP, \

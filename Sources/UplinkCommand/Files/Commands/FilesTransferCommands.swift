@@ -5,7 +5,8 @@ import SystemPackage
 
 struct FilesCatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cat", abstract: "Write a file's content to the standard output.")
+        commandName: "cat", abstract: "Write a file's content to the standard output.",
+        usage: "uplink files cat <path> [<options>]")
 
     @Argument(help: "The path on the server.")
     var path: String
@@ -30,6 +31,7 @@ struct FilesCatCommand: AsyncParsableCommand {
 struct FilesGetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Save a file on this host.",
+        usage: "uplink files get <path> [<target>] [--force] [<options>]",
         discussion: "The file stands under its name only when it is whole.")
 
     @Argument(help: "The path on the server.")
@@ -74,6 +76,7 @@ struct FilesGetCommand: AsyncParsableCommand {
 struct FilesPutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "put", abstract: "Upload a file.",
+        usage: "uplink files put <file> [<path>] [<options>]",
         discussion: """
             Where the path is a folder's, the file keeps its name; otherwise the path's last part is its new name. A file \
             that exists on the server is never replaced.
