@@ -82,7 +82,7 @@ public final class Store: Sendable {
         let migrator = try StoreSchema.migrator(migrator)
         do {
             let database = try DatabaseQueue()
-            try StoreFile.migrate(database, with: migrator)
+            try StoreFile.migrate(database, with: migrator, named: "the database in memory")
             return Store(database, path: nil, performer: performer, clock: clock, now: now)
         } catch {
             throw .database(error, while: "making a database in memory", otherwise: .cannotOpen)
