@@ -52,8 +52,12 @@ extension Outbox {
         case interrupted
     }
 
+    /// Whether it is still to be sent is for the database to say.
     private func entry(_ claim: OutboxMachine.Claim) async throws -> OutboxRow? {
-        try await store.reading("reading an entry of the outbox `\(name)`") { [self] in try row(claim.id, in: $0) }
+        try await store.reading("reading an entry of the outbox `\(name)`") { [name] db in
+            try OutboxRow.filter(Column("id") == claim.id && Column("outbox") == name && Column("isFailed") == false)
+                .fetchOne(db)
+        }
     }
 
     private func verdict(
@@ -83,7 +87,7 @@ extension Outbox {
                     try write(db)
                 }
             }
-            core.withLock { $0.problem = nil }
+            report(nil)
         } catch {
             report(error)
             return await postpone(row, because: error)
