@@ -60,6 +60,15 @@ struct OpeningTests {
         #expect(settings == ("wal", 2))  // FULL
     }
 
+    @Test func readersTooAreGivenTheBusyTimeout() async throws {
+        defer { directory.remove() }
+        let store = try await open()
+        #expect(try await store.database.read { try Int.fetchOne($0, sql: "PRAGMA busy_timeout") } == 200)
+        #expect(try await store.database.write { try Int.fetchOne($0, sql: "PRAGMA busy_timeout") } == 200)
+        try store.database.close()
+        _ = try await Store.open(path, migrator: Lists.migrator, busyTimeout: .seconds(Int64.max))
+    }
+
     @Test func whatIsNoDatabaseIsRefused() async throws {
         defer { directory.remove() }
         try directory.write("db", Array(String(repeating: "not a database, but a text. ", count: 100).utf8))

@@ -48,7 +48,10 @@ struct StoreFile {
 
     private var configuration: Configuration {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(busyTimeout / .seconds(1))
+        // SQLite takes milliseconds in 32 bits. GRDB gives readers ten seconds of its own, and this is how to say otherwise.
+        let timeout = min(max(busyTimeout, .zero), .milliseconds(CInt.max)) / .seconds(1)
+        configuration.busyMode = .timeout(timeout)
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA busy_timeout = \(Int(timeout * 1000))") }
         configuration.label = "UplinkStore"
         return configuration
     }
