@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
+import Foundation
 import Testing
 @testable import UplinkStore
 
@@ -150,6 +151,25 @@ struct OutboxMachineTests {
         let backoff = OutboxBackoff(initial: .seconds(1), factor: 2, maximum: .seconds(10), jitter: 0.5)
         #expect(backoff.pause(after: attempts, chance: 0) == .seconds(seconds))
         #expect(backoff.pause(after: attempts, chance: 1) == .seconds(seconds / 2))
+    }
+
+    /// The columns are anybody's to write.
+    @Test(arguments: [1e300, -1e300, .infinity, -.infinity, .nan])
+    func numbersThatMakeNoSenseMakeNoTrap(number: Double) {
+        var record = SyncRecord(key: "a")
+        record.succeededAt = number
+        for now in [0, number] {
+            _ = SyncAge.of(record, now: Date(timeIntervalSince1970: now))
+            for rest in [
+                OutboxBackoff.remainder(of: number, since: 0, now: now),
+                OutboxBackoff.remainder(of: 10, since: number, now: now),
+            ] {
+                #expect(rest >= .zero && rest <= .longest)
+            }
+        }
+        let machine = machine(("a", 1, .zero))
+        machine.ended(machine.next(now: .zero)[0], rest: .seconds(Int64.max), now: .seconds(1))
+        #expect(machine.alarm == .seconds(1) + .longest)
     }
 
     @Test(arguments: [(100.0, 10.0), (104, 6), (110, 0), (500, 0), (50, 10), (-1e9, 10)])

@@ -106,7 +106,7 @@ extension Outbox {
             try await note { db in try failed.update(db) }
             return rest(of: failed)
         } catch {
-            return .seconds(failed.pause ?? 0)
+            return .limited(seconds: failed.pause ?? 0)
         }
     }
 
@@ -120,7 +120,9 @@ extension Outbox {
     }
 
     /// How long an entry rests that is to be tried again; nil when it is not tried any more.
-    private func rest(of failed: OutboxRow) -> Duration? { failed.isFailed ? nil : .seconds(failed.pause ?? 0) }
+    private func rest(of failed: OutboxRow) -> Duration? {
+        failed.isFailed ? nil : .limited(seconds: failed.pause ?? 0)
+    }
 
     /// The entry after an attempt that failed.
     private func failed(_ row: OutboxRow, _ verdict: OutboxVerdict) -> OutboxRow {

@@ -139,7 +139,7 @@ struct OutboxMachine {
         guard keys[claim.key]?.id == claim.id else { return }
         ended.insert(claim.key)
         let isRetried = retried.remove(claim.id) != nil
-        keys[claim.key] = rest.map { (claim.id, isRetried ? .ready : .resting(until: now + $0)) }
+        keys[claim.key] = rest.map { (claim.id, isRetried ? .ready : .resting(until: now + min($0, .longest))) }
     }
 
     /// Somebody wants an entry to be tried again at once.
