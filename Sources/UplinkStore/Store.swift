@@ -25,7 +25,9 @@ public final class Store: Sendable {
     let now: @Sendable () -> Date
     let flights = Flights()
     /// The names of the outboxes that are run.
-    let outboxes = Locked<Set<String>>([])
+    let running = Locked<Set<String>>([])
+    /// What is known of each outbox, by name: all objects of one name share it.
+    private let outboxes = Locked<[String: Locked<OutboxCore>]>([:])
 
     private init(
         _ database: any DatabaseWriter, path: FilePath?, performer: any NetworkOperationPerforming,
@@ -36,6 +38,15 @@ public final class Store: Sendable {
         self.performer = performer
         self.clock = clock
         self.now = now
+    }
+
+    func outbox(_ name: String) -> Locked<OutboxCore> {
+        outboxes.withLock { outboxes in
+            if let core = outboxes[name] { return core }
+            let core = Locked(OutboxCore())
+            outboxes[name] = core
+            return core
+        }
     }
 
     /// Opens a database, or makes one where there is no file, and brings its schema up to date.
@@ -82,7 +93,7 @@ public final class Store: Sendable {
         let migrator = try StoreSchema.migrator(migrator)
         do {
             let database = try DatabaseQueue()
-            try StoreFile.migrate(database, with: migrator)
+            try StoreFile.migrate(database, with: migrator, named: "the database in memory")
             return Store(database, path: nil, performer: performer, clock: clock, now: now)
         } catch {
             throw .database(error, while: "making a database in memory", otherwise: .cannotOpen)

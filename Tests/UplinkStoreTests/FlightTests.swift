@@ -11,6 +11,28 @@ import UplinkTesting
 /// One sync of a key at a time, shared by all who ask.
 @Suite(.timeLimit(.minutes(1)))
 struct FlightTests {
+    /// Its fetch may not heed cancellation, and go on for long.
+    @Test func aSyncThatWasGivenUpIsNotSpokenOf() {
+        var board = StageBoard()
+        let asker = board.listen(to: "a") { _ in }
+        let old = board.begin("a")
+        #expect(board.reached(.loading, "a", old).count == 1)
+        let second = board.listen(to: "a") { _ in }
+        #expect(second.stage == .loading)
+        board.ignore(asker.id, "a")
+        #expect(board.stage(of: "a") == .loading)  // the other one still asks
+        board.ignore(second.id, "a")
+        #expect(board.stage(of: "a") == nil)
+        #expect(board.isEmpty)
+        let next = board.listen(to: "a") { _ in }
+        #expect(next.stage == nil)
+        #expect(board.reached(.loading, "a", old).isEmpty)
+        let new = board.begin("a")
+        board.end("a", old)
+        #expect(board.reached(.waiting, "a", new).count == 1)
+        #expect(board.stage(of: "a") == .waiting)
+    }
+
     @Test func sixtyFourAskersShareOneFetch() async throws {
         let store = try Store.lists()
         let fetch = StubFetch(["new"])

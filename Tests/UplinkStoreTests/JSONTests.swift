@@ -123,6 +123,28 @@ struct JSONTests {
         #expect(try await store.words() == ["x"])
     }
 
+    /// The first migration is committed, the second is not: as if the process had died between the two.
+    @Test func aMigrationForgetsValidatorsAlsoIfALaterOneFails() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path.appending("db")
+        transport.answer(url, answer("[\"x\"]"))
+        func open(_ migrator: DatabaseMigrator) async throws -> Store {
+            try await Store.open(path, migrator: migrator, performer: StubNetworkOperationPerformer())
+        }
+        try await open(Lists.migrator).sync(sync())
+        var migrator = Lists.migrator
+        migrator.registerMigration("empty") { try $0.execute(sql: "DELETE FROM word") }
+        var broken = migrator
+        broken.registerMigration("broken") { _ in throw Broken() }
+        await #expect(throws: StoreError.self) { _ = try await open(broken) }
+        let store = try await open(migrator)
+        #expect(try await store.words() == [])
+        try await store.sync(sync())
+        #expect(transport.requests.last?.head.headerFields[.ifNoneMatch] == nil)
+        #expect(try await store.words() == ["x"])
+    }
+
     @Test func otherAnswersAreErrorsAndChangeNothing() async throws {
         let store = try Store.lists()
         transport.answer(

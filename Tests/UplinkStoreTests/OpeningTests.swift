@@ -60,6 +60,15 @@ struct OpeningTests {
         #expect(settings == ("wal", 2))  // FULL
     }
 
+    @Test func readersTooAreGivenTheBusyTimeout() async throws {
+        defer { directory.remove() }
+        let store = try await open()
+        #expect(try await store.database.read { try Int.fetchOne($0, sql: "PRAGMA busy_timeout") } == 200)
+        #expect(try await store.database.write { try Int.fetchOne($0, sql: "PRAGMA busy_timeout") } == 200)
+        try store.database.close()
+        _ = try await Store.open(path, migrator: Lists.migrator, busyTimeout: .seconds(Int64.max))
+    }
+
     @Test func whatIsNoDatabaseIsRefused() async throws {
         defer { directory.remove() }
         try directory.write("db", Array(String(repeating: "not a database, but a text. ", count: 100).utf8))
@@ -93,6 +102,31 @@ struct OpeningTests {
         var erasing = Lists.migrator
         erasing.eraseDatabaseOnSchemaChange = true
         try await expectRefusal(.newerSchema, erasing)
+    }
+
+    /// GRDB's `merging:`: a migration that takes the place of older ones.
+    @Test(arguments: ["of today", "second"])
+    func aFileOfMigrationsThatAreMergedTodayIsOpened(name: String) async throws {
+        defer { directory.remove() }
+        var old = Lists.migrator
+        old.registerMigration("first") { try $0.execute(sql: "CREATE TABLE more (x)") }
+        old.registerMigration("second") { try $0.execute(sql: "CREATE TABLE yet_more (x)") }
+        try await make(old)
+        var today = Lists.migrator
+        today.registerMigration(name, merging: ["first", "second"]) { db, applied in
+            if applied != ["first", "second"] { throw Broken() }
+        }
+        for _ in 0..<2 {
+            let store = try await open(today)
+            #expect(try await store.words().count == 500)
+            let applied = try await store.database.read { db in
+                try String.fetchSet(db, sql: "SELECT identifier FROM grdb_migrations")
+            }
+            #expect(applied == ["lists", name, "uplink-store-1"])
+            try await store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            try store.database.close()
+        }
+        try await expectRefusal(.newerSchema)
     }
 
     @Test func aNewerSchemaOfTheStoreItselfIsRefused() async throws {

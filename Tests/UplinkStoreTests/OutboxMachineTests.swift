@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
+import Foundation
 import Testing
 @testable import UplinkStore
 
@@ -15,7 +16,12 @@ struct OutboxMachineTests {
 
     /// The machine as a reference: what changes it cannot stand in an expectation.
     private final class Machine {
-        private var value = OutboxMachine(maximumConcurrent: 2)
+        private var value = OutboxMachine()
+
+        init() { restart() }
+        func restart() { value.restart(maximumConcurrent: 2) }
+        func lookBegins() { value.lookBegins() }
+        func retried(_ key: String, _ id: Int64) { value.retried(key, id) }
 
         var sending: Set<Int64> { value.sending }
         var isWaiting: Bool { value.isWaiting }
@@ -48,6 +54,7 @@ struct OutboxMachineTests {
         machine.looked("a", .init(id: 2, rest: .zero), now: .zero)
         #expect(machine.next(now: .zero) == [])
         machine.ended(claim, rest: nil, now: .zero)
+        machine.lookBegins()
         machine.looked("a", .init(id: 2, rest: .zero), now: .zero)
         #expect(machine.next(now: .zero) == [Claim(key: "a", id: 2)])
     }
@@ -71,10 +78,48 @@ struct OutboxMachineTests {
         #expect(machine.next(now: .seconds(5)) == [Claim(key: "a", id: 1)])
     }
 
-    @Test func aRestThatWasTakenBackEnds() {
+    @Test func aRestEndsWhenSomebodyWantsItToAndByNoLook() {
         let machine = machine(("a", 1, .seconds(5)))
-        machine.looked("a", .init(id: 1, rest: .zero), now: .seconds(1))
-        #expect(machine.next(now: .seconds(1)) == [Claim(key: "a", id: 1)])
+        machine.looked("a", .init(id: 1, rest: .zero), now: .seconds(1))  // the rest could not be written
+        #expect(machine.next(now: .seconds(1)) == [])
+        machine.retried("a", 2)
+        #expect(machine.next(now: .seconds(1)) == [])
+        machine.retried("a", 1)
+        let claims = machine.next(now: .seconds(1))
+        #expect(claims == [Claim(key: "a", id: 1)])
+        #expect(machine.begins(claims[0]))
+        machine.retried("a", 1)  // noted, and told before the end
+        machine.ended(claims[0], rest: .seconds(5), now: .seconds(2))
+        #expect(machine.next(now: .seconds(2)) == claims)
+    }
+
+    /// What was read before the end of a sending says nothing of what came after.
+    @Test func aLookThatIsOlderThanTheEndOfASendingIsNotHeeded() {
+        let machine = machine(("a", 1, .zero), ("b", 2, .zero))
+        let claims = machine.next(now: .zero)
+        for claim in claims { #expect(machine.begins(claim)) }
+        machine.lookBegins()
+        machine.ended(claims[0], rest: nil, now: .zero)  // it has failed for good
+        machine.ended(claims[1], rest: .seconds(5), now: .zero)
+        machine.looked("a", .init(id: 1, rest: .zero), now: .zero)
+        machine.looked("b", .init(id: 2, rest: .zero), now: .zero)
+        #expect(machine.next(now: .zero) == [])
+        machine.lookBegins()
+        machine.looked("a", .init(id: 3, rest: .zero), now: .zero)
+        #expect(machine.next(now: .zero) == [Claim(key: "a", id: 3)])
+    }
+
+    @Test func anEntryThatIsCancelledTwiceDoesNotBeginBeforeBothHaveEnded() {
+        let machine = machine(("a", 1, .zero))
+        #expect(machine.withdraw(1) == .granted)
+        #expect(machine.withdraw(1) == .granted)
+        machine.withdrawalEnded(1)
+        #expect(machine.next(now: .zero) == [])
+        machine.restart()  // another run begins meanwhile
+        machine.looked("a", .init(id: 1, rest: .zero), now: .zero)
+        #expect(machine.next(now: .zero) == [])
+        machine.withdrawalEnded(1)
+        #expect(machine.next(now: .zero) == [Claim(key: "a", id: 1)])
     }
 
     @Test func anEntryThatIsCancelledDoesNotBegin() {
@@ -87,6 +132,7 @@ struct OutboxMachineTests {
         #expect(machine.withdraw(2) == .refused)
         #expect(!machine.begins(claims[0]))
         machine.ended(claims[0], rest: nil, now: .zero)
+        machine.lookBegins()
         machine.looked("a", .init(id: 1, rest: .zero), now: .zero)  // not removed yet
         #expect(machine.next(now: .zero) == [])
         machine.withdrawalEnded(1)  // it could not be removed
@@ -105,6 +151,25 @@ struct OutboxMachineTests {
         let backoff = OutboxBackoff(initial: .seconds(1), factor: 2, maximum: .seconds(10), jitter: 0.5)
         #expect(backoff.pause(after: attempts, chance: 0) == .seconds(seconds))
         #expect(backoff.pause(after: attempts, chance: 1) == .seconds(seconds / 2))
+    }
+
+    /// The columns are anybody's to write.
+    @Test(arguments: [1e300, -1e300, .infinity, -.infinity, .nan])
+    func numbersThatMakeNoSenseMakeNoTrap(number: Double) {
+        var record = SyncRecord(key: "a")
+        record.succeededAt = number
+        for now in [0, number] {
+            _ = SyncAge.of(record, now: Date(timeIntervalSince1970: now))
+            for rest in [
+                OutboxBackoff.remainder(of: number, since: 0, now: now),
+                OutboxBackoff.remainder(of: 10, since: number, now: now),
+            ] {
+                #expect(rest >= .zero && rest <= .longest)
+            }
+        }
+        let machine = machine(("a", 1, .zero))
+        machine.ended(machine.next(now: .zero)[0], rest: .seconds(Int64.max), now: .seconds(1))
+        #expect(machine.alarm == .seconds(1) + .longest)
     }
 
     @Test(arguments: [(100.0, 10.0), (104, 6), (110, 0), (500, 0), (50, 10), (-1e9, 10)])

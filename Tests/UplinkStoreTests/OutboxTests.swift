@@ -102,6 +102,123 @@ struct OutboxTests {
         await stop(run)
     }
 
+    @Test func outsideOfATransactionAnEntryIsAddedInOneOfItsOwnAndSent() async throws {
+        let store = try Store.lists()
+        let outbox = try Outbox(store)
+        let handler = StubOutboxHandler()
+        let run = start(outbox, handler)
+        try await eventually { outbox.core.withLock { $0.runner != nil } }
+        try await store.database.writeWithoutTransaction { db in
+            _ = try outbox.enqueue(key: "a", payload: Data(), in: db)
+        }
+        try await eventually { handler.entries.count == 1 }
+        await stop(run)
+    }
+
+    /// Objects of one name are one outbox: the run of one is woken by the other, and its sending is known to it.
+    @Test func objectsOfOneNameAreOneOutbox() async throws {
+        let store = try Store.lists()
+        let handler = StubOutboxHandler()
+        handler.hold()
+        let run = start(try Outbox(store), handler)
+        try await eventually { store.outbox("outbox").withLock { $0.runner != nil } }
+        let id = try await Outbox(store).enqueue(key: "a", payload: Data()).id
+        try await eventually { handler.running == 1 }
+        #expect(try await Outbox(store).cancel(id) == .beingSent)
+        let next = try await Outbox(store).enqueue(key: "a", payload: Data()).id
+        #expect(try await Outbox(store).cancel(next) == .cancelled)
+        #expect(try await Outbox(store, name: "other").cancel(id) == .notFound)
+        handler.release()
+        try await eventually { try await Outbox(store).entries().isEmpty }
+        #expect(handler.entries.map(\.id) == [id])
+        await stop(run)
+    }
+
+    @Test func anOutboxThatCannotBeReadIsTriedOnceASecond() async throws {
+        let clock = ManualClock()
+        let store = try Store.stubbed(clock: clock)
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1")
+        let reads = Locked(0)
+        try await store.database.write { db in
+            db.add(
+                function: DatabaseFunction("fail", argumentCount: 0) { _ in
+                    reads.withLock { $0 += 1 }
+                    throw Broken()
+                })
+            try db.execute(
+                sql: """
+                    ALTER TABLE uplink_outbox RENAME TO away;
+                    CREATE VIEW uplink_outbox AS
+                        SELECT 1 AS id, fail() AS outbox, 'a' AS key, 0 AS isFailed, NULL AS failedAt, NULL AS pause
+                        FROM away
+                    """)
+        }
+        let handler = StubOutboxHandler()
+        let run = start(outbox, handler)
+        for count in 1...5 {
+            try await clock.waitForSleepers(patience: .seconds(30))
+            #expect(reads.withLock { $0 } == count)
+            #expect(clock.sleepers.count == 1)
+            clock.move(by: .seconds(1))
+        }
+        try await clock.waitForSleepers(patience: .seconds(30))
+        try await store.database.write { db in
+            try db.execute(sql: "DROP VIEW uplink_outbox; ALTER TABLE away RENAME TO uplink_outbox")
+        }
+        var states = outbox.states.makeAsyncIterator()
+        #expect(await states.next()?.problem != nil)
+        #expect(handler.entries.isEmpty)
+        clock.move(by: .seconds(1))
+        while let state = await states.next(), state.problem != nil || state.pending != 0 {}
+        #expect(texts(handler) == ["1"])
+        await stop(run)
+        try clock.checkNobodySleeps()
+    }
+
+    /// The claim is older than what the database says.
+    @Test func anEntryThatHasFailedForGoodIsNotSentByAnOldClaim() async throws {
+        let store = try Store.lists()
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1")
+        let id = try await outbox.entries()[0].id
+        let claim = outbox.core.withLock { core in
+            core.machine.restart(maximumConcurrent: 1)
+            core.machine.looked("a", .init(id: id, rest: .zero), now: .zero)
+            return core.machine.next(now: .zero)[0]
+        }
+        try await store.database.write { try $0.execute(sql: "UPDATE uplink_outbox SET isFailed = 1") }
+        let handler = StubOutboxHandler()
+        #expect(await outbox.deliver(claim) { try await handler($0) } == nil)
+        #expect(handler.entries.isEmpty)
+    }
+
+    /// A result that can never be written is an attempt that fails, each time.
+    @Test func aResultThatCannotBeWrittenHasFailedAfterTheMostAttempts() async throws {
+        let clock = ManualClock()
+        var configuration = OutboxConfiguration()
+        configuration.maximumAttempts = 3
+        configuration.backoff.jitter = 0
+        let outbox = try Outbox(try Store.stubbed(clock: clock), configuration: configuration)
+        try await add(outbox, "a", "1")
+        let calls = Locked(0)
+        let run = Task {
+            try await outbox.run { _ in
+                calls.withLock { $0 += 1 }
+                return .done { _ in throw Broken() }
+            }
+        }
+        for attempts in 1...2 {
+            try await clock.waitForSleepers(patience: .seconds(30))
+            #expect(calls.withLock { $0 } == attempts)
+            #expect(try await outbox.entries()[0].attempts == attempts)
+            clock.move(by: .seconds(attempts))  // 1 s, then 2 s
+        }
+        try await eventually { try await outbox.entries()[0].isFailed }
+        #expect(calls.withLock { $0 } == 3)
+        await stop(run)
+    }
+
     @Test func aFailedAttemptRestsAndKeepsItsPlace() async throws {
         let clock = ManualClock()
         let outbox = try Outbox(try Store.stubbed(clock: clock))

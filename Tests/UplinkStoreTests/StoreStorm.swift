@@ -132,6 +132,8 @@ struct StoreStorm {
         let rounds = Effort.isFull ? 200 : 20
         let cancelled = Locked<Set<Int64>>([])
         let added = Locked<Set<Int64>>([])
+        let told = Locked<OutboxState?>(nil)
+        let reader = Task { for await state in outbox.states { told.withLock { $0 = state } } }
         handler.hold()
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask {
@@ -149,9 +151,14 @@ struct StoreStorm {
                     }
                 }
             }
-            group.addTask { for await state in outbox.states.prefix(20) where state.pending < 0 { break } }
         }
         try await eventually(within: .seconds(60)) { try await outbox.entries().isEmpty }
+        // How many states a reader sees is its own affair; it does see the last one.
+        try await eventually(within: .seconds(60)) {
+            told.withLock { $0?.pending == 0 && $0?.sending.isEmpty == true }
+        }
+        reader.cancel()
+        await reader.value
         run.cancel()
         _ = await run.result
         let all = sent.withLock { $0 }

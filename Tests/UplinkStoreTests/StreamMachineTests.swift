@@ -73,6 +73,18 @@ struct StreamMachineTests {
         #expect(after.observed(1, after: 2, age: 0) == [])  // another's sync
     }
 
+    /// The first look falls between the commit of a sync that others asked for and its end.
+    @Test func aSyncThatIsJoinedAfterItsCommitIsEndedByAnElement() {
+        let stream = Stream()
+        #expect(stream.observed(1, after: 1, age: 0) == ["1…", "sync"])
+        #expect(stream.reached(.loading) == ["loading"])
+        #expect(stream.succeeded(1) == ["noNews"])
+
+        let cleared = Stream()
+        #expect(cleared.observed(1, after: 2) == ["1…", "sync"])  // cleared after the commit
+        #expect(cleared.succeeded(1) == ["noNews"])
+    }
+
     /// Between the commit and its observation comes a change by somebody else that was read before the commit.
     @Test func aChangeThatWasReadBeforeTheCommitDoesNotEndTheSync() {
         let stream = Stream()
@@ -120,8 +132,27 @@ struct StreamMachineTests {
     @Test func aFirstReadThatFailsDoesNotKeepTheSyncFromRunning() {
         let stream = Stream()
         #expect(stream.readFailed() == ["readFailed", "sync"])
-        #expect(stream.observed(2, after: 1, age: 0) == ["2"])
-        #expect(stream.succeeded(1) == [])
+        #expect(stream.observed(2, after: 1, age: 0) == ["2…"])  // whose sync it was cannot be told
+        #expect(stream.succeeded(1) == ["noNews"])
+    }
+
+    @Test func aFirstReadThatFailsDoesNotMakeWhatIsStoredFresh() {
+        let stream = Stream(.freshOnly)
+        #expect(stream.readFailed() == ["readFailed", "sync"])
+        #expect(stream.observed(1, after: 5, age: 900) == [])
+        #expect(stream.observed(2, after: 6, age: 0) == ["2"])
+        #expect(stream.succeeded(6) == [])
+
+        let failed = Stream(.freshOnly)
+        #expect(failed.readFailed() == ["readFailed", "sync"])
+        #expect(failed.failed() == ["fetchFailed"])
+        #expect(failed.observed(1, after: 5, age: 900) == [])
+        #expect(failed.observed(2, after: 6, age: 0) == ["2"])
+
+        let late = Stream(.freshOnly)
+        #expect(late.readFailed() == ["readFailed", "sync"])
+        #expect(late.succeeded(6) == [])
+        #expect(late.observed(2, after: 6, age: 0) == ["2"])
     }
 
     @Test func aReadErrorAfterTheSyncEndsTheWait() {

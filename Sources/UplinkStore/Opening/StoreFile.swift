@@ -23,20 +23,24 @@ struct StoreFile {
             let pool = try DatabasePool(path: path.string, configuration: configuration)
             // GRDB sets NORMAL for WAL, with which a power cut may take back a commit.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-            try Self.migrate(pool, with: migrator)
+            try Self.migrate(pool, with: migrator, named: path.string)
             return pool
         } catch {
             throw refusal(error, .cannotOpen)
         }
     }
 
-    /// Applies what is missing. Data that a migration may have changed must not meet a "not modified".
-    static func migrate(_ database: any DatabaseWriter, with migrator: DatabaseMigrator) throws {
-        let isComplete = try database.read { try migrator.appliedIdentifiers($0).isSuperset(of: migrator.migrations) }
-        guard !isComplete else { return }
+    /// Applies what is missing. Data that a migration may have changed must not meet a "not modified", also if this process
+    /// dies or a later migration fails: so validators are forgotten first.
+    static func migrate(_ database: any DatabaseWriter, with migrator: DatabaseMigrator, named name: String) throws {
+        let applied = try database.read { try migrator.appliedIdentifiers($0) }
+        try refuseNewer(applied, migrator, name)
+        guard applied != Set(migrator.migrations) else { return }
         do {
+            try database.write { db in
+                if try db.tableExists(SyncRecord.databaseTableName) { try SyncRecord.forgetValidators(db) }
+            }
             try migrator.migrate(database)
-            try database.write { try SyncRecord.forgetValidators($0) }
         } catch {
             throw StoreError.database(error, while: "migrating the database", otherwise: .migrationFailed)
         }
@@ -44,7 +48,10 @@ struct StoreFile {
 
     private var configuration: Configuration {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(busyTimeout / .seconds(1))
+        // SQLite takes milliseconds in 32 bits. GRDB gives readers ten seconds of its own, and this is how to say otherwise.
+        let timeout = min(max(busyTimeout, .zero), .milliseconds(CInt.max)) / .seconds(1)
+        configuration.busyMode = .timeout(timeout)
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA busy_timeout = \(Int(timeout * 1000))") }
         configuration.label = "UplinkStore"
         return configuration
     }
@@ -55,7 +62,7 @@ struct StoreFile {
         do {
             let database = try DatabaseQueue(path: path.string, configuration: configuration)
             try database.read { db in
-                if try migrator.hasBeenSuperseded(db) { throw newer(try migrator.appliedIdentifiers(db)) }
+                try Self.refuseNewer(try migrator.appliedIdentifiers(db), migrator, path.string)
                 let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "no answer"
                 if verdict != "ok" {
                     throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: verdict)
@@ -71,12 +78,32 @@ struct StoreFile {
         .SQLITE_READONLY_ROLLBACK, .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTINIT,
     ]
 
-    private func newer(_ applied: Set<String>) -> StoreError {
-        let unknown = applied.subtracting(migrator.migrations).sorted().joined(separator: ", ")
-        return StoreError(
+    private static func refuseNewer(_ applied: Set<String>, _ migrator: DatabaseMigrator, _ name: String) throws {
+        let unknown = try unknown(applied, to: migrator)
+        guard !unknown.isEmpty else { return }
+        throw StoreError(
             .newerSchema,
-            message: "\(path) was written by a newer version of the program (its migrations \(unknown) are not known "
-                + "here); update the program, or choose another file")
+            message: "\(name) was written by a newer version of the program (its migrations "
+                + "\(unknown.sorted().joined(separator: ", ")) are not known here); update the program, or choose another "
+                + "file")
+    }
+
+    /// Which of the applied migrations the program does not know, neither by themselves nor merged into another.
+    ///
+    /// GRDB keeps to itself which are merged. But where all migrations are applied it runs none, and removes the names of
+    /// those that are merged: so it is asked with a database of names alone.
+    private static func unknown(_ applied: Set<String>, to migrator: DatabaseMigrator) throws -> Set<String> {
+        let known = Set(migrator.migrations)
+        guard !applied.isSubset(of: known) else { return [] }
+        let names = try DatabaseQueue()
+        try names.write { db in
+            try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+            for name in applied.union(known) {
+                try db.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [name])
+            }
+        }
+        try migrator.migrate(names)
+        return try names.read { try migrator.appliedIdentifiers($0) }.subtracting(known)
     }
 
     private func refusal(_ error: any Error, _ otherwise: StoreError.Code) -> StoreError {

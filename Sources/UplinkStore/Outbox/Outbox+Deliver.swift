@@ -52,8 +52,12 @@ extension Outbox {
         case interrupted
     }
 
+    /// Whether it is still to be sent is for the database to say.
     private func entry(_ claim: OutboxMachine.Claim) async throws -> OutboxRow? {
-        try await store.reading("reading an entry of the outbox `\(name)`") { [self] in try row(claim.id, in: $0) }
+        try await store.reading("reading an entry of the outbox `\(name)`") { [name] db in
+            try OutboxRow.filter(Column("id") == claim.id && Column("outbox") == name && Column("isFailed") == false)
+                .fetchOne(db)
+        }
     }
 
     private func verdict(
@@ -83,7 +87,7 @@ extension Outbox {
                     try write(db)
                 }
             }
-            core.withLock { $0.problem = nil }
+            report(nil)
         } catch {
             report(error)
             return await postpone(row, because: error)
@@ -102,7 +106,7 @@ extension Outbox {
             try await note { db in try failed.update(db) }
             return rest(of: failed)
         } catch {
-            return .seconds(failed.pause ?? 0)
+            return .limited(seconds: failed.pause ?? 0)
         }
     }
 
@@ -116,7 +120,9 @@ extension Outbox {
     }
 
     /// How long an entry rests that is to be tried again; nil when it is not tried any more.
-    private func rest(of failed: OutboxRow) -> Duration? { failed.isFailed ? nil : .seconds(failed.pause ?? 0) }
+    private func rest(of failed: OutboxRow) -> Duration? {
+        failed.isFailed ? nil : .limited(seconds: failed.pause ?? 0)
+    }
 
     /// The entry after an attempt that failed.
     private func failed(_ row: OutboxRow, _ verdict: OutboxVerdict) -> OutboxRow {

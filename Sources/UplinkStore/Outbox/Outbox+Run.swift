@@ -14,10 +14,10 @@ extension Outbox {
     /// - Throws: `CancellationError` when the task was cancelled; ``StoreError`` with `outboxInUse` when the outbox is
     ///   run already, here or by another process.
     public func run(_ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict) async throws {
-        let lock = try OutboxLock(name, path: store.path, claims: store.outboxes)
+        let lock = try OutboxLock(name, path: store.path, claims: store.running)
         defer { withExtendedLifetime(lock) {} }
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        tell { $0.begin { continuation.yield() } }
+        tell { $0.begin(maximumConcurrent: configuration.maximumConcurrent) { continuation.yield() } }
         defer { tell { $0.end() } }
         let clock = MonotonicClock(store.clock)
         await withDiscardingTaskGroup { group in
@@ -26,8 +26,10 @@ extension Outbox {
             var knowsAll = false
             continuation.yield()
             for await _ in signals where !Task.isCancelled {
+                var retry: Duration?
                 let changed = core.withLock { core in
                     defer { core.changed = [] }
+                    core.machine.lookBegins()
                     return core.changed
                 }
                 do {
@@ -36,18 +38,19 @@ extension Outbox {
                 } catch {
                     report(error)
                     core.withLock { $0.changed.formUnion(changed) }
-                    wakeAfterPause(clock, continuation)
+                    retry = clock.now() + .seconds(1)
                 }
-                let (claims, until) = core.withLock { core in
+                let (claims, rested) = core.withLock { core in
                     (core.machine.next(now: clock.now()), core.machine.alarm)
                 }
-                if !claims.isEmpty { tell { _ in } }
+                let until = [retry, rested].compactMap(\.self).min()
+                if !claims.isEmpty { for wake in core.withLock(\.watchers) { wake() } }
                 for claim in claims {
                     group.addTask { [self] in
                         let rest = await deliver(claim, send)
                         tell { core in
                             core.machine.ended(claim, rest: rest, now: clock.now())
-                            if rest == nil { core.changed.insert(claim.key) }
+                            core.changed.insert(claim.key)
                         }
                     }
                 }
@@ -77,8 +80,8 @@ extension Outbox {
             return try keys.flatMap { try OutboxRow.heads(of: name, key: $0, in: db) }
         }
         let now = store.now().timeIntervalSince1970
+        report(nil)
         core.withLock { core in
-            core.problem = nil
             var missing = keys ?? []
             for head in heads {
                 missing.remove(head.key)
@@ -87,18 +90,6 @@ extension Outbox {
             }
             for key in missing { core.machine.looked(key, nil, now: clock.now()) }
         }
-    }
-
-    private func wakeAfterPause(_ clock: MonotonicClock, _ continuation: AsyncStream<Void>.Continuation) {
-        Task {
-            try? await clock.sleep(clock.now() + .seconds(1))
-            continuation.yield()
-        }
-    }
-
-    func report(_ error: any Error) {
-        if error is CancellationError { return }
-        tell { $0.problem = "\(error)" }
     }
 }
 #endif

@@ -14,7 +14,9 @@ import UplinkCore
 ///
 /// Entries of a key are sent in order, one at a time; of different keys, several at once. Each is sent at least once: a
 /// process that dies between the server's answer and its note sends it again, with the same idempotency key. One process
-/// at a time runs an outbox.
+/// at a time runs an outbox, and only that one is to change it while it does: it is not told of what others add, and what
+/// they cancel may be on its way. All objects with one name and one store are the same outbox; limits and back-off are
+/// those of the object that is asked.
 public final class Outbox: Sendable {
     /// The outbox's name in its store.
     public let name: String
@@ -32,7 +34,7 @@ public final class Outbox: Sendable {
         self.store = store
         self.name = name
         self.configuration = configuration
-        core = Locked(OutboxCore(configuration))
+        core = store.outbox(name)
     }
 
     /// Adds an entry in a transaction of its own. When this returns, the entry survives a power cut.
@@ -45,7 +47,8 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Adds an entry in the caller's transaction, with what else changes in it. It is sent after the commit.
+    /// Adds an entry in the caller's transaction, with what else changes in it; in one of its own where there is none. It
+    /// is sent after the commit.
     ///
     /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`; what GRDB throws.
     @discardableResult
@@ -56,6 +59,19 @@ public final class Outbox: Sendable {
                 message: "the entry has \(payload.count) bytes; the outbox `\(name)` takes "
                     + "\(configuration.maximumEntryBytes)")
         }
+        var row = OutboxRow(
+            outbox: name, key: key, kind: kind, payload: payload, bytes: payload.count,
+            idempotencyKey: UUID().uuidString, createdAt: store.now().timeIntervalSince1970)
+        try db.inSavepoint {
+            try checkRoom(for: payload, in: db)
+            try row.insert(db)
+            tellAfterCommit(of: key, in: db)
+            return .commit
+        }
+        return OutboxEntry(row)
+    }
+
+    private func checkRoom(for payload: Data, in db: Database) throws {
         let totals = try OutboxRow.totals(of: name, in: db)
         guard totals.pending + totals.failed < configuration.maximumEntries,
             payload.count <= configuration.maximumBytes - totals.bytes
@@ -66,12 +82,6 @@ public final class Outbox: Sendable {
                     "the outbox `\(name)` holds \(totals.pending + totals.failed) entries of \(totals.bytes) bytes; "
                     + "let it send some, or allow more")
         }
-        var row = OutboxRow(
-            outbox: name, key: key, kind: kind, payload: payload, bytes: payload.count,
-            idempotencyKey: UUID().uuidString, createdAt: store.now().timeIntervalSince1970)
-        try row.insert(db)
-        db.afterNextTransaction { [weak self] _ in self?.changed(key) }
-        return OutboxEntry(row)
     }
 
     /// What is in the outbox, the oldest first.
@@ -83,7 +93,8 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Removes an entry, unless it is being sent at this moment.
+    /// Removes an entry, unless it is being sent at this moment. In another process than the one that runs the outbox
+    /// nobody knows that: only the one that runs it is to cancel.
     ///
     /// - Throws: ``StoreError``; the entry stays then.
     @discardableResult
@@ -93,7 +104,7 @@ public final class Outbox: Sendable {
         return try await store.writing("cancelling an entry of the outbox `\(name)`") { [self] db in
             guard let row = try row(id, in: db) else { return .notFound }
             try row.delete(db)
-            db.afterNextTransaction { [weak self] _ in self?.changed(row.key) }
+            tellAfterCommit(of: row.key, in: db)
             return .cancelled
         }
     }
@@ -108,7 +119,7 @@ public final class Outbox: Sendable {
             guard var row = try row(id, in: db) else { return false }
             (row.isFailed, row.failedAt, row.pause, row.attempts) = (false, nil, nil, 0)
             try row.update(db)
-            db.afterNextTransaction { [weak self, key = row.key] _ in self?.changed(key) }
+            tellAfterCommit(of: row.key, in: db, retried: id)
             return true
         }
     }
@@ -120,13 +131,16 @@ public final class Outbox: Sendable {
         try OutboxRow.filter(Column("id") == id && Column("outbox") == name).fetchOne(db)
     }
 
-    /// A key's first entry may be another one.
-    func changed(_ key: String) {
-        let wakes = core.withLock { core in
-            core.changed.insert(key)
-            return core.wakes
+    /// A key's first entry may be another one after this transaction, whether or not this object is still there.
+    private func tellAfterCommit(of key: String, in db: Database, retried id: Int64? = nil) {
+        db.afterNextTransaction { [core] _ in
+            let wakes = core.withLock { core in
+                core.changed.insert(key)
+                if let id { core.machine.retried(key, id) }
+                return core.wakes
+            }
+            for wake in wakes { wake() }
         }
-        for wake in wakes { wake() }
     }
 }
 #endif

@@ -63,14 +63,14 @@ public struct OutboxBackoff: Sendable, Hashable {
         var pause = initial / .seconds(1)
         let limit = maximum / .seconds(1)
         for _ in 1..<max(1, attempts) where pause < limit { pause *= factor }
-        return .seconds(min(pause, limit) * (1 - jitter * chance))
+        return .limited(seconds: min(pause, limit) * (1 - jitter * chance))
     }
 
     /// What is left of a pause that began at `failedAt`, by a wall clock that may have been set since: never more than
     /// the pause.
     static func remainder(of pause: Double?, since failedAt: Double?, now: Double) -> Duration {
         guard let pause, let failedAt else { return .zero }
-        return .seconds(min(max(failedAt + pause - now, 0), pause))
+        return .limited(seconds: min(max(failedAt + pause - now, 0), pause))
     }
 }
 #endif

@@ -4,7 +4,7 @@ import UplinkCore
 
 /// What an outbox keeps in memory, under its lock.
 struct OutboxCore {
-    var machine: OutboxMachine
+    var machine = OutboxMachine()
     /// Keys whose first entry is to be looked up.
     var changed: Set<String> = []
     /// Wakes the call that runs the outbox; nil when none does.
@@ -12,19 +12,16 @@ struct OutboxCore {
     var problem: String?
     private var listeners: [UInt64: @Sendable () -> Void] = [:]
     private var lastListener: UInt64 = 0
-    private let maximumConcurrent: Int
-
-    init(_ configuration: OutboxConfiguration) {
-        maximumConcurrent = configuration.maximumConcurrent
-        machine = OutboxMachine(maximumConcurrent: maximumConcurrent)
-    }
 
     /// Everybody who wants to know of a change; to be called without the lock.
     var wakes: [@Sendable () -> Void] { listeners.values + (runner.map { [$0] } ?? []) }
 
+    /// Those who only watch. What the runner itself has found out must not wake it again.
+    var watchers: [@Sendable () -> Void] { Array(listeners.values) }
+
     /// A call begins to run the outbox, and learns what is there from the database.
-    mutating func begin(_ wake: @escaping @Sendable () -> Void) {
-        machine = OutboxMachine(maximumConcurrent: maximumConcurrent)
+    mutating func begin(maximumConcurrent: Int, _ wake: @escaping @Sendable () -> Void) {
+        machine.restart(maximumConcurrent: maximumConcurrent)
         changed = []
         problem = nil
         runner = wake
@@ -32,7 +29,7 @@ struct OutboxCore {
 
     mutating func end() {
         runner = nil
-        machine = OutboxMachine(maximumConcurrent: maximumConcurrent)
+        machine.restart(maximumConcurrent: 0)
     }
 
     mutating func listen(_ wake: @escaping @Sendable () -> Void) -> UInt64 {
@@ -83,6 +80,18 @@ extension Outbox {
         let (result, wakes) = core.withLock { core in (event(&core), core.wakes) }
         for wake in wakes { wake() }
         return result
+    }
+
+    /// Tells those who watch of a problem of the outbox itself, or with nil that there is none any more.
+    func report(_ problem: (any Error)?) {
+        if problem is CancellationError { return }
+        let watchers = core.withLock { core -> [@Sendable () -> Void] in
+            let text = problem.map { "\($0)" }
+            guard text != core.problem else { return [] }
+            core.problem = text
+            return core.watchers
+        }
+        for wake in watchers { wake() }
     }
 }
 #endif

@@ -39,12 +39,20 @@ struct OutboxMachine {
         case refused
     }
 
-    let maximumConcurrent: Int
+    private var maximumConcurrent = 0
     private var keys: [String: (id: Int64, state: State)] = [:]
-    /// Entries that are being removed: they must not begin.
-    private var withdrawn: Set<Int64> = []
+    /// Keys whose sending has ended since the last look began: what it read of them may be from before.
+    private var ended: Set<String> = []
+    /// Entries that are being sent, and are not to rest if that fails.
+    private var retried: Set<Int64> = []
+    /// Entries that are being removed, by how many: they must not begin, in this run or the next.
+    private var withdrawn: [Int64: Int] = [:]
 
-    init(maximumConcurrent: Int) { self.maximumConcurrent = maximumConcurrent }
+    /// A run begins, and knows of no key, or has ended (none is sent then).
+    mutating func restart(maximumConcurrent: Int) {
+        self.maximumConcurrent = maximumConcurrent
+        (keys, ended, retried) = ([:], [], [])
+    }
 
     /// The state of a key's first entry; nil when the key has none.
     func state(of key: String) -> State? { keys[key]?.state }
@@ -62,8 +70,15 @@ struct OutboxMachine {
         }
     }
 
+    /// The database is about to be asked for what ``looked(_:_:now:)`` will be told.
+    mutating func lookBegins() { ended = [] }
+
     /// A key's first entry was looked up, after a change. Nil: it has none.
+    ///
+    /// It is not heeded where the key's sending has ended since ``lookBegins()``: whoever ends a sending has the key looked
+    /// up again. Nor does it end a rest, which may not stand in the database where that cannot be written.
     mutating func looked(_ key: String, _ head: Head?, now: Duration) {
+        guard !ended.contains(key) else { return }
         guard let known = keys[key] else {
             if let head { keys[key] = (head.id, state(of: head, now)) }
             return
@@ -71,7 +86,7 @@ struct OutboxMachine {
         switch known.state {
         case .claimed, .waiting, .sending: return  // it is looked up again at its end
         case .ready: break
-        case .resting: if let head, head.id == known.id, head.rest > .zero { return }
+        case .resting: if head?.id == known.id { return }
         }
         keys[key] = head.map { ($0.id, state(of: $0, now)) }
     }
@@ -91,7 +106,7 @@ struct OutboxMachine {
             case .resting(let until): if until <= now { ready.append(Claim(key: key, id: entry.id)) }
             }
         }
-        ready.removeAll { withdrawn.contains($0.id) }
+        ready.removeAll { withdrawn[$0.id] != nil }
         guard running < maximumConcurrent, !ready.isEmpty else { return [] }
         let claims = ready.sorted { $0.id < $1.id }.prefix(maximumConcurrent - running)
         for claim in claims { keys[claim.key]?.state = .claimed }
@@ -114,7 +129,7 @@ struct OutboxMachine {
 
     /// The handler is about to run. False when it must not, because the entry is being removed.
     mutating func begins(_ claim: Claim) -> Bool {
-        guard !withdrawn.contains(claim.id), keys[claim.key]?.id == claim.id else { return false }
+        guard withdrawn[claim.id] == nil, keys[claim.key]?.id == claim.id else { return false }
         keys[claim.key]?.state = .sending
         return true
     }
@@ -122,17 +137,32 @@ struct OutboxMachine {
     /// The sending of a claim has ended; the entry rests for so long, or the key is to be looked up again (nil).
     mutating func ended(_ claim: Claim, rest: Duration?, now: Duration) {
         guard keys[claim.key]?.id == claim.id else { return }
-        keys[claim.key] = rest.map { (claim.id, .resting(until: now + $0)) }
+        ended.insert(claim.key)
+        let isRetried = retried.remove(claim.id) != nil
+        keys[claim.key] = rest.map { (claim.id, isRetried ? .ready : .resting(until: now + min($0, .longest))) }
+    }
+
+    /// Somebody wants an entry to be tried again at once.
+    mutating func retried(_ key: String, _ id: Int64) {
+        guard let known = keys[key], known.id == id else { return }
+        switch known.state {
+        case .ready, .claimed, .waiting: break
+        case .resting: keys[key]?.state = .ready
+        case .sending: retried.insert(id)
+        }
     }
 
     /// Somebody wants an entry not to be sent.
     mutating func withdraw(_ id: Int64) -> Withdrawal {
         if sending.contains(id) { return .refused }
-        withdrawn.insert(id)
+        withdrawn[id, default: 0] += 1
         return .granted
     }
 
     /// The entry has been removed, or could not be; its key is to be looked up again.
-    mutating func withdrawalEnded(_ id: Int64) { withdrawn.remove(id) }
+    mutating func withdrawalEnded(_ id: Int64) {
+        guard let count = withdrawn[id] else { return }
+        withdrawn[id] = count > 1 ? count - 1 : nil
+    }
 }
 #endif

@@ -21,10 +21,10 @@ struct StreamMachine<Value: Equatable & Sendable> {
     private enum SyncState: Equatable {
         /// Nothing was read yet; what is found decides whether to sync.
         case undecided
-        /// Asked for when the record had `baseline` as its number; the last stage that was told.
-        case running(baseline: Int64, stage: SyncStage)
+        /// Asked for when the record had `baseline` as its number (nil: not read yet); the last stage that was told.
+        case running(baseline: Int64?, stage: SyncStage)
         /// It succeeded and left this number, which was not read yet.
-        case awaiting(Int64)
+        case awaiting(Int64, baseline: Int64?)
         /// It has ended, or none was wanted.
         case over
     }
@@ -37,8 +37,8 @@ struct StreamMachine<Value: Equatable & Sendable> {
     private var sync = SyncState.undecided
     /// Whether values are shown: not before a sync where only fresh ones are wanted.
     private var isOpen = false
-    /// The record's number when a closed stream was opened; a success after it opens it, whoever asked.
-    private var first: Int64 = 0
+    /// The record's number at the first read that went well; a success after it opens a closed stream, whoever asked.
+    private var first: Int64?
     private var latest: Snapshot?
     /// The value that was shown last, and the number of its snapshot.
     private var shown: (value: Value, number: Int64)?
@@ -53,9 +53,12 @@ struct StreamMachine<Value: Equatable & Sendable> {
     mutating func observed(_ snapshot: Snapshot, now: Date) -> [Action] {
         let decision = decide(snapshot.record, now: now)
         latest = snapshot
+        let first = self.first ?? begin(at: snapshot.number)
         if !isOpen, snapshot.number > first, snapshot.record?.succeededAt != nil { isOpen = true }
         var actions = show(now)
-        if case .awaiting(let number) = sync, snapshot.number >= number { actions += settle(number, now) }
+        if case .awaiting(let number, let baseline) = sync, snapshot.number >= number {
+            actions += settle(number, since: baseline, now)
+        }
         return actions + decision
     }
 
@@ -79,12 +82,12 @@ struct StreamMachine<Value: Equatable & Sendable> {
 
     /// The sync has ended.
     mutating func syncEnded(_ result: Result<SyncReceipt, StoreError>, now: Date) -> [Action] {
-        guard case .running = sync else { return [] }
+        guard case .running(let baseline, _) = sync else { return [] }
         switch result {
         case .success(let receipt):
-            sync = .awaiting(receipt.number)
+            sync = .awaiting(receipt.number, baseline: baseline)
             guard let latest, latest.number >= receipt.number else { return [] }
-            return settle(receipt.number, now)
+            return settle(receipt.number, since: baseline, now)
         case .failure(let error):
             sync = .over
             if request == .freshOrStored { isOpen = true }
@@ -98,9 +101,18 @@ struct StreamMachine<Value: Equatable & Sendable> {
         let plan = RequestPlan(
             request, age: SyncAge.of(record, now: now), minimumInterval: minimumInterval, force: force)
         isOpen = plan.showsStored
-        first = record?.number ?? 0
-        sync = plan.syncs ? .running(baseline: first, stage: .starting) : .over
+        sync = plan.syncs ? .running(baseline: nil, stage: .starting) : .over
         return plan.syncs ? [.startSync] : []
+    }
+
+    /// The first read that went well: what comes after it is new.
+    private mutating func begin(at number: Int64) -> Int64 {
+        first = number
+        switch sync {
+        case .running(_, let stage): sync = .running(baseline: number, stage: stage)
+        case .undecided, .awaiting, .over: break
+        }
+        return number
     }
 
     /// Shows the latest value if it is to be shown and differs from the last one.
@@ -110,12 +122,13 @@ struct StreamMachine<Value: Equatable & Sendable> {
         return [.emit(.value(latest.value, origin(now)))]
     }
 
-    /// What the sync left has been read.
-    private mutating func settle(_ number: Int64, _ now: Date) -> [Action] {
+    /// What the sync left has been read. A value tells so only if it was shown since the sync was asked for: what was
+    /// there before, as when an earlier asker's sync is joined after its commit, leaves a spinner turning.
+    private mutating func settle(_ number: Int64, since baseline: Int64?, _ now: Date) -> [Action] {
         sync = .over
         isOpen = true
         let actions = show(now)
-        if let shown, shown.number >= number { return actions }
+        if let shown, shown.number >= number, shown.number > baseline ?? -1 { return actions }
         return actions + [.emit(.noNews(origin(now)))]
     }
 
@@ -123,8 +136,8 @@ struct StreamMachine<Value: Equatable & Sendable> {
         let isRefreshing =
             switch sync {
             case .undecided, .over: false
-            case .running(let baseline, _): (latest?.number ?? 0) <= baseline
-            case .awaiting(let number): (latest?.number ?? 0) < number
+            case .running(let baseline, _): (latest?.number ?? 0) <= baseline ?? .max
+            case .awaiting(let number, _): (latest?.number ?? 0) < number
             }
         return StoreOrigin(latest?.record, now: now, isRefreshing: isRefreshing)
     }

@@ -97,7 +97,9 @@ struct StageBoard {
 
     mutating func ignore(_ id: UInt64, _ key: String) {
         listeners[key]?[id] = nil
-        if listeners[key]?.isEmpty == true { listeners[key] = nil }
+        guard listeners[key]?.isEmpty == true else { return }
+        listeners[key] = nil
+        flights[key] = nil  // given up; it may take its time to unwind
     }
 }
 #endif

@@ -9,7 +9,7 @@ enum SyncAge {
     static func of(_ record: SyncRecord?, now: Date) -> Duration? {
         guard let succeededAt = record?.succeededAt else { return nil }
         let seconds = now.timeIntervalSince1970 - succeededAt
-        return seconds >= 0 ? .seconds(seconds) : nil
+        return seconds >= 0 ? .limited(seconds: seconds) : nil
     }
 }
 
