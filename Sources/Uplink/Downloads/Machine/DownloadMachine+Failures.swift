@@ -76,7 +76,8 @@ extension DownloadMachine {
     }
 
     /// - Parameters:
-    ///   - pause: What the server asks for; nil for a back-off.
+    ///   - pause: What the server asks for; nil where it asks for nothing. The back-off is kept all the same, because a
+    ///     server may ask for no time at all.
     ///   - error: What to end with when it has been tried often enough.
     mutating func tryAgain(
         after pause: Duration?, because reason: String, remaining: Duration?,
@@ -87,8 +88,8 @@ extension DownloadMachine {
             return fail(error("\(failures) attempts in a row brought nothing, the last because \(reason)"))
         }
         state = .idle
-        return .again(
-            after: max(.zero, pause ?? limits.backOff.pause(after: failures, remaining: remaining)), because: reason)
+        let backOff = limits.backOff.pause(after: failures, remaining: remaining)
+        return .again(after: max(pause ?? .zero, backOff), because: reason)
     }
 }
 

@@ -99,6 +99,15 @@ struct DownloadFailureTests {
         #expect(error?.status == 503)
     }
 
+    @Test(arguments: ["0", "Sun, 06 Nov 1994 08:49:37 GMT"])
+    func aServerThatAsksForNoPauseIsNotAskedInALoop(wish: String) {
+        var machine = asked()
+        let busy = answer(503, length: 0, fields: [.retryAfter: wish])
+        #expect(machine.answered(busy, remaining: .seconds(60)).step?.pause == .milliseconds(250))
+        _ = machine.ask()
+        #expect(machine.answered(busy, remaining: .seconds(60)).step?.pause == .milliseconds(500))
+    }
+
     @Test func anUnwantedSizeEndsItAtOnce() {
         var machine = asked { $0.maximumSize = 999 }
         #expect(machine.answered(answer(200, length: 1000), remaining: nil).step?.error?.code == .tooLarge)
