@@ -66,6 +66,9 @@ public struct DownloadBackOff: Sendable {
     public var initialPause = Duration.milliseconds(250)
     /// What the doubling ends at.
     public var maximumPause = Duration.seconds(30)
+    /// The longest pause that a server may ask for with `Retry-After`; where it asks for more, its answer is the end. One
+    /// day.
+    public var maximumRetryAfter = Duration.seconds(86_400)
     /// How many attempts may fail in a row without a new byte; nil for as many as the deadline allows.
     public var maximumFailures: Int?
     /// Gives a number from 0 up to 1, by which a pause is chosen.

@@ -102,6 +102,14 @@ extension DownloadMachine {
                     "the server answers \(status) and asks for \(wanted) of patience, when \(remaining) are left until the "
                         + "deadline; try again later"))
         }
+        let most = limits.backOff.maximumRetryAfter
+        if let wanted = answer.retryAfter, wanted > most {
+            return fail(
+                Self.unexpected(
+                    status,
+                    "the server answers \(status) and asks for \(wanted) of patience, more than the \(most) allowed; try "
+                        + "again later, or raise `backOff.maximumRetryAfter`"))
+        }
         return tryAgain(
             after: answer.retryAfter, because: "the server answers \(status)", remaining: remaining
         ) { Self.unexpected(status, $0) }

@@ -108,6 +108,20 @@ struct DownloadFailureTests {
         #expect(machine.answered(busy, remaining: .seconds(60)).step?.pause == .milliseconds(500))
     }
 
+    @Test(arguments: ["86401", "9223372036854775807", "99999999999999999999"])
+    func aServersPauseIsBounded(wish: String) {
+        var machine = asked()
+        _ = machine.failed(.passing(reset), remaining: nil)
+        _ = machine.ask()
+        let busy = answer(429, length: 0, fields: [.retryAfter: wish])
+        let error = machine.answered(busy, remaining: nil).step?.error
+        #expect(error?.code == .unexpectedStatus)
+        #expect(error?.status == 429)
+        #expect(error?.message.contains("maximumRetryAfter") == true)
+        var patient = asked()
+        #expect(patient.answered(answer(429, fields: [.retryAfter: "86400"]), remaining: nil).step?.pause != nil)
+    }
+
     @Test func anUnwantedSizeEndsItAtOnce() {
         var machine = asked { $0.maximumSize = 999 }
         #expect(machine.answered(answer(200, length: 1000), remaining: nil).step?.error?.code == .tooLarge)
