@@ -11,6 +11,8 @@ extension DownloadMachine {
         case networkLost(String)
         /// For a reason that may pass.
         case passing(any Error)
+        /// For a reason that passes where a server or a proxy is just being started again, and else does not.
+        case doubtful(any Error)
         /// For a reason that does not.
         case lasting(DownloadError)
 
@@ -35,6 +37,8 @@ extension DownloadMachine {
             switch error.code {
             case .networkChanged: .networkLost("the connection's network is gone")
             case .queueFull, .queueTimeout: .passing(error)
+            // A head that is cut short is not told from one that makes no sense.
+            case .invalidResponse, .invalidFraming, .proxyRefused: .doubtful(error)
             case .invalidURL, .invalidRequest, .invalidConfiguration:
                 .lasting(DownloadError(.invalidOptions, message: "\(error)", underlyingError: error))
             default: error.isNetworkFailure ? .passing(error) : .lasting(.requestFailed(error))
@@ -55,9 +59,18 @@ extension DownloadMachine {
             return tryAgain(after: nil, because: "\(error)", remaining: remaining) {
                 DownloadError(.tooManyFailures, message: $0, underlyingError: error)
             }
+        case .doubtful(let error):
+            doubts += 1
+            if doubts >= Self.maximumDoubts { return fail(.requestFailed(error)) }
+            return tryAgain(after: nil, because: "\(error)", remaining: remaining) {
+                DownloadError(.tooManyFailures, message: $0, underlyingError: error)
+            }
         case .lasting(let error): return fail(error)
         }
     }
+
+    /// So many doubtful failures without a new byte between them are lasting.
+    static let maximumDoubts = 5
 
     /// What is there, or what the server says of it, cannot be right: begin anew.
     mutating func distrust(_ reason: String, remaining: Duration?) -> Step {

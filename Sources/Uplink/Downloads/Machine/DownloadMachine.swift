@@ -66,6 +66,8 @@ struct DownloadMachine: Sendable {
     var restarts = 0
     /// Failures in a row, without a new byte.
     var failures = 0
+    /// Those of them that need not pass.
+    var doubts = 0
     /// Bytes that came in this run.
     private(set) var transferred: Int64 = 0
     /// The largest size that was ever announced, so that a sudden nothing is not believed.
@@ -105,7 +107,7 @@ struct DownloadMachine: Sendable {
             return fail(limits.objection(to: sum) ?? Self.outOfTurn)
         }
         received = sum
-        failures = 0
+        (failures, doubts) = (0, 0)
         return nil
     }
 

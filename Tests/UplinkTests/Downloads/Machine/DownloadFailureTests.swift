@@ -148,11 +148,33 @@ struct DownloadFailureTests {
         #expect(machine.bodyEnded(remaining: nil).pause != nil)
     }
 
-    @Test func errorsAreOfThreeKinds() {
+    @Test func aHeadThatIsCutShortIsTriedAgainButNotForEver() {
+        let cut = HTTPClientError(.invalidResponse, phase: .firstByte, message: "the head ended early")
+        var machine = asked()
+        func fails(_ times: Int) -> DownloadMachine.Step? {
+            var last: DownloadMachine.Step?
+            for _ in 0..<times {
+                last = machine.failed(.init(cut), remaining: nil)
+                _ = machine.ask()
+            }
+            return last
+        }
+        #expect(fails(4)?.pause == .seconds(2))
+        // A byte makes them forgotten.
+        _ = machine.answered(answer(200, length: 1000), remaining: nil)
+        _ = machine.received(1, remaining: nil)
+        #expect(fails(4)?.pause == .seconds(2))
+        let error = fails(1)?.error
+        #expect(error?.code == .requestFailed)
+        #expect((error?.underlyingError as? HTTPClientError)?.code == .invalidResponse)
+    }
+
+    @Test func errorsAreOfFourKinds() {
         func kind(_ error: any Error) -> String {
             switch DownloadMachine.Failure(error) {
             case .networkLost: "lost"
             case .passing: "passing"
+            case .doubtful: "doubtful"
             case .lasting(let error): "\(error.code)"
             }
         }
@@ -167,8 +189,11 @@ struct DownloadFailureTests {
         ] {
             #expect(kind(http(code)) == "passing")
         }
-        for code in [HTTPClientError.Code.certificateExpired, .tooManyRedirects, .closed, .invalidFraming] {
+        for code in [HTTPClientError.Code.certificateExpired, .tooManyRedirects, .closed] {
             #expect(kind(http(code)) == "requestFailed")
+        }
+        for code in [HTTPClientError.Code.invalidResponse, .invalidFraming, .proxyRefused] {
+            #expect(kind(http(code)) == "doubtful")
         }
         #expect(kind(http(.invalidURL)) == "invalidOptions")
         #expect(kind(DownloadError(.diskFull, message: "")) == "diskFull")
