@@ -178,6 +178,30 @@ struct PartialFileTests {
         }
     }
 
+    @Test func anotherFileUnderItsNameIsNotGivenTheTargets() throws {
+        try with { directory, target in
+            let part = directory.path.appending(".f.uplink-part").string
+            let file = try open(target)
+            try file.begin(version)
+            try file.append(.init([1]))
+            #expect(unlink(part) == 0)
+            try directory.write(".f.uplink-part", [9])
+            _ = try file.complete()
+            #expect(code { try file.giveName(replacing: true) } == .fileFailed)
+            #expect(access(target.string, F_OK) != 0)
+            #expect(file.abandon(keeping: true) == 0)
+            #expect(directory.names == [".f.uplink-part"])
+            #expect(directory.holds(".f.uplink-part", [9]))  // which is left alone
+            // Nor one that somebody has made longer.
+            let second = try open(directory.path.appending("g"))
+            try second.begin(version)
+            try second.append(.init([1]))
+            truncate(directory.path.appending(".g.uplink-part").string, 2)
+            #expect(code { try second.giveName(replacing: true) } == .fileFailed)
+            #expect(!directory.names.contains("g"))
+        }
+    }
+
     @Test func aRelativePathMeansTheSameToTheEnd() throws {
         // The directory is held open; where the path leads meanwhile makes no difference.
         try with { directory, _ in

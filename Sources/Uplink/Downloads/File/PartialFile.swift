@@ -111,9 +111,7 @@ final class PartialFile: Sendable {
     func goOn(_ version: ResourceVersion, at offset: Int64) throws(DownloadError) {
         let actual = Int64(try status().st_size)
         guard size == offset, actual == offset else {
-            // Nothing of it is of use to anybody.
-            directory.remove(directory.names.record)
-            state.withLock { ($0.version, $0.hasRecord) = (nil, false) }
+            disown()
             throw DownloadError(
                 .fileFailed,
                 message:
@@ -157,6 +155,14 @@ final class PartialFile: Sendable {
 
     /// Gives the file the target's name, and lets go of it.
     func giveName(replacing: Bool) throws(DownloadError) {
+        // The name is given by name: whoever has removed the file meanwhile may have put another one there.
+        guard isNamed, Int64(try status().st_size) == size else {
+            disown()
+            throw DownloadError(
+                .fileFailed,
+                message: "somebody else has removed, replaced or changed the file in the making of `\(directory.path)`; "
+                    + "download again, and leave it alone")
+        }
         try directory.name(replacing: replacing)
         directory.remove(directory.names.record)
         directory.synchronise()
@@ -166,6 +172,11 @@ final class PartialFile: Sendable {
     /// Lets go of the file, keeping for a later run what is there, or nothing. Returns how many bytes are kept.
     func abandon(keeping: Bool) -> Int64 {
         defer { close() }
+        guard isNamed else {
+            // What has the name now is somebody else's; the record does not speak of it.
+            directory.remove(directory.names.record)
+            return 0
+        }
         if keeping {
             // On a full disk there is no room for a new record; the old one is true as well.
             try? noteProgress()
@@ -184,6 +195,20 @@ final class PartialFile: Sendable {
             return state.isOpen
         }
         if wasOpen { Glibc.close(descriptor) }
+    }
+
+    /// Whether the name still leads to this file.
+    private var isNamed: Bool {
+        guard let mine = try? status() else { return false }
+        var named = stat()
+        return fstatat(directory.descriptor, directory.names.partial, &named, AT_SYMLINK_NOFOLLOW) == 0
+            && named.st_dev == mine.st_dev && named.st_ino == mine.st_ino
+    }
+
+    /// Nothing of the file is of use to anybody.
+    private func disown() {
+        directory.remove(directory.names.record)
+        state.withLock { ($0.version, $0.hasRecord) = (nil, false) }
     }
 
     private func truncate(to size: Int64) throws(DownloadError) {
