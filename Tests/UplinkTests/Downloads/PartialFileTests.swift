@@ -3,6 +3,7 @@ import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+import UplinkCore
 import UplinkHTTP
 
 @testable import Uplink
@@ -240,6 +241,42 @@ struct PartialFileTests {
             #expect(directory.holds(".f.uplink-part", []))
             _ = file.abandon(keeping: false)
             #expect(directory.names.isEmpty)
+        }
+    }
+
+    @Test func whatADiskHasLostIsNotKept() throws {
+        try with { directory, target in
+            try leave(400, at: target)
+            let flushes = Locked(0)
+            /// Fails once, as fsync(2) does, and then says that all is well.
+            func failing(_ target: FilePath) throws -> PartialFile {
+                flushes.withLock { $0 = 0 }
+                return try PartialFile(for: target, url: machineURL, options: DownloadOptions()) { _ in
+                    let isFirst = flushes.withLock { count in
+                        count += 1
+                        return count == 1
+                    }
+                    if isFirst { errno = EIO }
+                    return isFirst ? -1 : 0
+                }
+            }
+            let file = try failing(target)
+            try file.adopt(version, bytes: 400)
+            try file.append(.init([UInt8](repeating: 8, count: 600)))
+            #expect(code { _ = try file.complete() } == .fileFailed)
+            #expect(code { _ = try file.complete() } == .fileFailed)
+            #expect(file.abandon(keeping: true) == 400)
+            #expect(flushes.withLock { $0 } == 1)
+            #expect(directory.holds(".f.uplink-part", [UInt8](repeating: 7, count: 400)))
+            let next = try open(target)
+            #expect(next.found()?.bytes == 400)
+            _ = next.abandon(keeping: false)
+            // Nothing was ever certain.
+            let other = try failing(directory.path.appending("g"))
+            try other.begin(version)
+            try other.append(.init([1]))
+            #expect(other.abandon(keeping: true) == 0)
+            #expect(!directory.names.contains { $0.hasPrefix(".g") })
         }
     }
 

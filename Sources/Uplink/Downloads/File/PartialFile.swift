@@ -14,10 +14,13 @@ final class PartialFile: Sendable {
         var size: Int64 = 0
         var version: ResourceVersion?
         var digest: (any HTTPChecksum)?
-        /// Bytes that were synchronised when the record was written last.
+        /// Bytes that are certainly on the disk, as the record says.
         var synchronised: Int64 = 0
         /// Whether there is a record on the disk for these bytes.
         var hasRecord = false
+        /// Whether bytes could not be synchronised. The system tells that once: the next time it says that all is well,
+        /// though what was lost is not there (fsync(2)).
+        var hasLost = false
         var isOpen = true
     }
 
@@ -26,13 +29,20 @@ final class PartialFile: Sendable {
     private let url: String
     private let checksum: DownloadChecksum?
     private let boot: String
+    private let flush: @Sendable (CInt) -> CInt
     private let state = Locked(State())
 
     /// After so many bytes they are made sure to be on the disk, so that a power cut does not cost more.
     private static let checkpoint: Int64 = 256 << 20
 
     /// Opens what an earlier run has left, or makes a new file; nobody else has it then.
-    init(for target: FilePath, url: String, options: DownloadOptions) throws(DownloadError) {
+    ///
+    /// - Parameter flush: Makes sure that a descriptor's bytes are on the disk, as fsync(2) does.
+    init(
+        for target: FilePath, url: String, options: DownloadOptions,
+        flush: @escaping @Sendable (CInt) -> CInt = { fsync($0) }
+    ) throws(DownloadError) {
+        self.flush = flush
         directory = try TargetDirectory(of: target)
         try directory.checkTarget(replacing: options.replacesExisting)
         descriptor = try PartialLock.open(in: directory, keeping: options.resumes)
@@ -61,9 +71,10 @@ final class PartialFile: Sendable {
 
     /// Takes over what an earlier run has left.
     func adopt(_ version: ResourceVersion, bytes: Int64) throws(DownloadError) {
+        let synchronised = min(bytes, readRecord()?.synchronised ?? 0)
         try truncate(to: bytes)
         state.withLock { state in
-            (state.version, state.size, state.synchronised) = (version, bytes, 0)
+            (state.version, state.size, state.synchronised) = (version, bytes, synchronised)
             state.hasRecord = true
             state.digest = checksum?.algorithm()
         }
@@ -146,7 +157,7 @@ final class PartialFile: Sendable {
 
     /// Makes sure that all bytes are on the disk; returns their digest.
     func complete() throws(DownloadError) -> [UInt8]? {
-        guard fsync(descriptor) == 0 else { throw failure("writing", errno) }
+        try synchronise()
         return state.withLock { state in
             var digest = state.digest
             return digest?.finish()
@@ -180,8 +191,7 @@ final class PartialFile: Sendable {
         if keeping {
             // On a full disk there is no room for a new record; the old one is true as well.
             try? noteProgress()
-            let (hasRecord, size) = state.withLock { ($0.hasRecord, $0.size) }
-            if hasRecord { return size }
+            if let kept = try? reliable() { return kept }
         }
         // The bytes first: a record alone says nothing.
         directory.remove(directory.names.partial)
@@ -195,6 +205,25 @@ final class PartialFile: Sendable {
             return state.isOpen
         }
         if wasOpen { Glibc.close(descriptor) }
+    }
+
+    /// Cuts off what is not certain; nil where nothing is left, or nobody could make use of it.
+    private func reliable() throws(DownloadError) -> Int64? {
+        let state = state.withLock { $0 }
+        guard state.hasRecord else { return nil }
+        guard state.hasLost else { return state.size }
+        guard state.synchronised > 0 else { return nil }
+        try truncate(to: state.synchronised)
+        return state.synchronised
+    }
+
+    private func synchronise() throws(DownloadError) {
+        guard !state.withLock({ $0.hasLost }) else { throw failure("writing", EIO) }
+        guard flush(descriptor) == 0 else {
+            let number = errno
+            state.withLock { $0.hasLost = true }
+            throw failure("writing", number)
+        }
     }
 
     /// Whether the name still leads to this file.
@@ -230,19 +259,15 @@ final class PartialFile: Sendable {
 extension PartialFile {
     /// Makes sure that all bytes so far are on the disk, and notes it.
     private func noteProgress() throws(DownloadError) {
-        guard fdatasync(descriptor) == 0 else { throw failure("writing", errno) }
+        try synchronise()
         try writeRecord(synchronised: size)
     }
 
     /// In one step: there is the old one, or the new one. None, where nobody could make use of it.
     private func writeRecord(synchronised: Int64) throws(DownloadError) {
-        let version = state.withLock { state in
-            state.synchronised = synchronised
-            return state.version
-        }
-        guard let version,
+        guard let version = state.withLock({ $0.version }),
             let record = PartialRecord(of: version, askedFor: url, synchronised: synchronised, boot: boot)
-        else { return }
+        else { return state.withLock { $0.synchronised = synchronised } }
         let (folder, name) = (directory.descriptor, directory.names.newRecord)
         unlinkat(folder, name, 0)
         let file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -260,7 +285,7 @@ extension PartialFile {
             unlinkat(folder, name, 0)
             throw .file("writing a file beside `\(directory.path)`", number)
         }
-        state.withLock { $0.hasRecord = true }
+        state.withLock { ($0.hasRecord, $0.synchronised) = (true, synchronised) }
     }
 
     private func readRecord() -> PartialRecord? {

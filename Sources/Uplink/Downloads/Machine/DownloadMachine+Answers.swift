@@ -111,7 +111,8 @@ extension DownloadMachine {
                         + "again later, or raise `backOff.maximumRetryAfter`"))
         }
         return tryAgain(
-            after: answer.retryAfter, because: "the server answers \(status)", remaining: remaining
+            after: nil, atLeast: answer.retryAfter ?? .zero, because: "the server answers \(status)",
+            remaining: remaining
         ) { Self.unexpected(status, $0) }
     }
 

@@ -89,11 +89,11 @@ extension DownloadMachine {
     }
 
     /// - Parameters:
-    ///   - pause: What the server asks for; nil where it asks for nothing. The back-off is kept all the same, because a
-    ///     server may ask for no time at all.
+    ///   - pause: Nil for a back-off.
+    ///   - wanted: What the server asks for. The back-off is kept all the same, because it may ask for no time at all.
     ///   - error: What to end with when it has been tried often enough.
     mutating func tryAgain(
-        after pause: Duration?, because reason: String, remaining: Duration?,
+        after pause: Duration?, atLeast wanted: Duration = .zero, because reason: String, remaining: Duration?,
         else error: (String) -> DownloadError = { DownloadError(.tooManyFailures, message: $0) }
     ) -> Step {
         failures += 1
@@ -101,8 +101,8 @@ extension DownloadMachine {
             return fail(error("\(failures) attempts in a row brought nothing, the last because \(reason)"))
         }
         state = .idle
-        let backOff = limits.backOff.pause(after: failures, remaining: remaining)
-        return .again(after: max(pause ?? .zero, backOff), because: reason)
+        let backOff = max(wanted, limits.backOff.pause(after: failures, remaining: remaining))
+        return .again(after: pause ?? backOff, because: reason)
     }
 }
 
