@@ -127,6 +127,28 @@ struct DownloadTests {
         }
     }
 
+    @Test func anErrorBeforeTheFirstByteLeavesWhatAnEarlierRunHasLeft() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(scene.url, scene.cut(after: 400), scene.rest(from: 400))
+            let first = scene.start()
+            try await eventually { first.currentProgress.receivedBytes == 400 }
+            first.cancel()
+            await #expect(throws: CancellationError.self) { try await first.value }
+            try await eventually { scene.directory.names.count == 2 }
+            // Other URLs, and sizes that cannot be, say nothing of it.
+            scene.transport.answer("https://example.org/dsik.iso", .response(.notFound))
+            let wrong = await #expect(throws: DownloadError.self) {
+                try await scene.client.download(
+                    "https://example.org/dsik.iso", to: scene.target, within: .seconds(60), options: scene.options)
+            }
+            #expect(wrong?.status == 404)
+            #expect(scene.directory.names.count == 2)
+            let file = try await scene.start().value
+            #expect((file.resumptions, file.transferredBytes) == (1, 600))
+            #expect(scene.directory.holds("disk.iso", scene.content))
+        }
+    }
+
     @Test func aTimeLimitOfZeroIsOver() async throws {
         try await DownloadScene.with { scene in
             scene.transport.answer(scene.url, .silence)

@@ -244,6 +244,22 @@ struct PartialFileTests {
         }
     }
 
+    @Test func aRunThatDoesNotTouchWhatIsLeftLeavesIt() throws {
+        try with { directory, target in
+            try leave(400, at: target)
+            let names = directory.names
+            // Another URL, such as one with a typing error, of which the server knows nothing.
+            #expect(try open(target, url: "https://example.org/dsik.iso").abandon(keeping: false) == 0)
+            #expect(try open(target).abandon(keeping: false) == 400)
+            #expect(directory.names == names)
+            let file = try open(target)
+            #expect(file.found()?.bytes == 400)
+            try file.adopt(version, bytes: 400)
+            #expect(file.abandon(keeping: false) == 0)
+            #expect(directory.names.isEmpty)
+        }
+    }
+
     @Test func whatADiskHasLostIsNotKept() throws {
         try with { directory, target in
             try leave(400, at: target)

@@ -21,6 +21,8 @@ final class PartialFile: Sendable {
         /// Whether bytes could not be synchronised. The system tells that once: the next time it says that all is well,
         /// though what was lost is not there (fsync(2)).
         var hasLost = false
+        /// Whether this run has taken over, or thrown away, what an earlier one has left.
+        var isTouched = false
         var isOpen = true
     }
 
@@ -72,6 +74,7 @@ final class PartialFile: Sendable {
     /// Takes over what an earlier run has left.
     func adopt(_ version: ResourceVersion, bytes: Int64) throws(DownloadError) {
         let synchronised = min(bytes, readRecord()?.synchronised ?? 0)
+        state.withLock { $0.isTouched = true }
         try truncate(to: bytes)
         state.withLock { state in
             (state.version, state.size, state.synchronised) = (version, bytes, synchronised)
@@ -104,6 +107,7 @@ final class PartialFile: Sendable {
 
     /// Throws away what is there, and notes what will come.
     func begin(_ version: ResourceVersion) throws(DownloadError) {
+        state.withLock { $0.isTouched = true }
         // The old record must be gone, on the disk too, before the first new byte.
         if unlinkat(directory.descriptor, directory.names.record, 0) == 0 { directory.synchronise() }
         try truncate(to: 0)
@@ -188,15 +192,25 @@ final class PartialFile: Sendable {
             directory.remove(directory.names.record)
             return 0
         }
+        guard state.withLock({ $0.isTouched }) else {
+            // Whether what an earlier run has left is of use, this one cannot tell.
+            if (try? status().st_size) == 0 { removeAll() }
+            return found()?.bytes ?? 0
+        }
         if keeping {
             // On a full disk there is no room for a new record; the old one is true as well.
             try? noteProgress()
             if let kept = try? reliable() { return kept }
         }
-        // The bytes first: a record alone says nothing.
-        directory.remove(directory.names.partial)
-        directory.remove(directory.names.record)
+        removeAll()
         return 0
+    }
+
+    /// The bytes first: a record alone says nothing.
+    private func removeAll() {
+        for name in [directory.names.partial, directory.names.record, directory.names.newRecord] {
+            directory.remove(name)
+        }
     }
 
     private func close() {
