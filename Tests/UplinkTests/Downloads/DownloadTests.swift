@@ -149,6 +149,29 @@ struct DownloadTests {
         }
     }
 
+    @Test func whatIsDoubtedIsGoneFromTheDiskBeforeThePause() async throws {
+        try await DownloadScene.with { scene in
+            let lie = StubTransport.Answer.response(
+                .partialContent, headers: [.eTag: "\"v1\"", .contentRange: "bytes 0-599/1000"],
+                pieces: [Array(scene.content[..<600])])
+            let busy = StubTransport.Answer.response(.serviceUnavailable, headers: [.retryAfter: "20"])
+            scene.transport.answer(scene.url, scene.cut(after: 400), lie, busy, scene.whole)
+            let download = scene.start()
+            try await eventually { download.currentProgress.receivedBytes == 400 }
+            scene.monitor.goOffline(.noInterface)
+            try await eventually { download.currentProgress.phase == .waitingForNetwork }
+            #expect(scene.directory.names.count == 2)
+            scene.monitor.goOnline()
+            try await eventually { download.currentProgress.phase == .pausing }
+            #expect(scene.directory.names == [".disk.iso.uplink-part"])
+            #expect(scene.directory.holds(".disk.iso.uplink-part", []))
+            try await scene.clock.advance(by: .seconds(20), sleepers: 2)
+            _ = try await download.value
+            #expect(scene.directory.holds("disk.iso", scene.content))
+            #expect(scene.ranges == [nil, "bytes=400-", nil, nil])
+        }
+    }
+
     @Test func aTimeLimitOfZeroIsOver() async throws {
         try await DownloadScene.with { scene in
             scene.transport.answer(scene.url, .silence)

@@ -244,6 +244,37 @@ struct PartialFileTests {
         }
     }
 
+    @Test func whatIsForgottenIsGoneFromTheDisk() throws {
+        try with { directory, target in
+            try leave(400, at: target)
+            let file = try open(target)
+            try file.forget()  // not taken over: not this run's
+            #expect(file.found()?.bytes == 400)
+            try file.adopt(version, bytes: 400)
+            try file.forget()
+            #expect(directory.names == [".f.uplink-part"])
+            #expect(directory.holds(".f.uplink-part", []))
+            try file.forget()
+            try file.begin(version)
+            try file.append(.init([1]))
+            _ = try file.complete()
+            try file.giveName(replacing: false)
+            #expect(directory.holds("f", [1]))
+        }
+    }
+
+    @Test func aRecordThatCannotBeRemovedIsAnError() throws {
+        try with { directory, target in
+            let file = try open(target)
+            let record = directory.path.appending(".f.uplink-record").string
+            #expect(mkdir(record, 0o700) == 0)
+            #expect(code { try file.begin(version) } != nil)
+            #expect(rmdir(record) == 0)
+            #expect(file.abandon(keeping: true) == 0)
+            #expect(directory.names.isEmpty)
+        }
+    }
+
     @Test func aRunThatDoesNotTouchWhatIsLeftLeavesIt() throws {
         try with { directory, target in
             try leave(400, at: target)

@@ -107,17 +107,31 @@ final class PartialFile: Sendable {
 
     /// Throws away what is there, and notes what will come.
     func begin(_ version: ResourceVersion) throws(DownloadError) {
-        state.withLock { $0.isTouched = true }
-        // The old record must be gone, on the disk too, before the first new byte.
-        if unlinkat(directory.descriptor, directory.names.record, 0) == 0 { directory.synchronise() }
-        try truncate(to: 0)
-        state.withLock { state in
-            (state.version, state.size, state.synchronised) = (version, 0, 0)
-            state.hasRecord = false
-            state.digest = checksum?.algorithm()
-        }
+        try empty(for: version)
         try writeRecord(synchronised: 0)
         directory.synchronise()
+    }
+
+    /// Throws away what cannot be right, so that nobody takes it over either if this process is killed. What an earlier run
+    /// has left, and this one has not taken over, stays.
+    func forget() throws(DownloadError) {
+        if state.withLock({ $0.isTouched && $0.version != nil }) { try empty(for: nil) }
+    }
+
+    private func empty(for version: ResourceVersion?) throws(DownloadError) {
+        state.withLock { $0.isTouched = true }
+        // The old record must be gone, on the disk too, before the first new byte.
+        if unlinkat(directory.descriptor, directory.names.record, 0) == 0 {
+            directory.synchronise()
+        } else if errno != ENOENT {
+            throw .file("removing a file beside `\(directory.path)`", errno)
+        }
+        try truncate(to: 0)
+        let digest = version == nil ? nil : checksum?.algorithm()
+        state.withLock { state in
+            (state.version, state.size, state.synchronised) = (version, 0, 0)
+            (state.hasRecord, state.digest) = (false, digest)
+        }
     }
 
     /// Goes on with what is there; the version may have gained its length.

@@ -92,6 +92,7 @@ final class DownloadRun: Sendable {
             case .complete: return
             case .fail(let error): throw error
             case .again(let pause, let reason):
+                if machine.withLock({ $0.version == nil }) { try await offLoop { try writer.file.forget() } }
                 core.tell { story, now in
                     if pause > .zero {
                         story.pause(for: pause, because: reason, at: now)
