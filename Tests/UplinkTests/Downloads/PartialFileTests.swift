@@ -275,6 +275,44 @@ struct PartialFileTests {
         }
     }
 
+    @Test func whatAKilledProcessHasLeftOfAnEndIsTidiedUp() throws {
+        try with { directory, target in
+            // Killed in the middle of a record.
+            try leave(400, at: target)
+            try directory.write(".f.uplink-record-new", [1])
+            let file = try open(target)
+            try file.adopt(version, bytes: 400)
+            _ = try file.complete()
+            try file.giveName(replacing: false)
+            #expect(directory.names == ["f"])
+            // Killed when the target had its name, and the file in the making still had its own.
+            #expect(link(target.string, directory.path.appending(".f.uplink-part").string) == 0)
+            for name in [".f.uplink-record", ".f.uplink-record-new"] { try directory.write(name, [1]) }
+            #expect(code { _ = try open(target) } == .targetExists)
+            #expect(directory.names == ["f"])
+            // Killed a moment later.
+            try directory.write(".f.uplink-record", [1])
+            #expect(code { _ = try open(target) } == .targetExists)
+            #expect(directory.names == ["f"])
+            #expect(directory.holds("f", [UInt8](repeating: 7, count: 400)))
+        }
+    }
+
+    @Test func whatIsKeptForAReplacementOutlivesARefusal() throws {
+        try with { directory, target in
+            try leave(400, at: target)
+            try directory.write("f", [9])
+            let names = directory.names
+            #expect(code { _ = try open(target) } == .targetExists)
+            #expect(directory.names == names)
+            let file = try open(target) { $0.replacesExisting = true }
+            #expect(file.found()?.bytes == 400)
+            // Nor is it taken from whoever has it.
+            #expect(code { _ = try open(target) } == .targetExists)
+            #expect(directory.names == names)
+        }
+    }
+
     @Test func aRunThatDoesNotTouchWhatIsLeftLeavesIt() throws {
         try with { directory, target in
             try leave(400, at: target)

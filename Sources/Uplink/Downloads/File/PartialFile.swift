@@ -46,14 +46,19 @@ final class PartialFile: Sendable {
     ) throws(DownloadError) {
         self.flush = flush
         directory = try TargetDirectory(of: target)
-        try directory.checkTarget(replacing: options.replacesExisting)
+        do throws(DownloadError) {
+            try directory.checkTarget(replacing: options.replacesExisting)
+        } catch {
+            if error.code == .targetExists { PartialLock.removeLeftovers(in: directory) }
+            throw error
+        }
         descriptor = try PartialLock.open(in: directory, keeping: options.resumes)
         (self.url, checksum, boot) = (url, options.checksum, Self.bootIdentifier())
         // Somebody else may have made it between the look and the lock.
         do throws(DownloadError) {
             try directory.checkTarget(replacing: options.replacesExisting)
         } catch {
-            if (try? status().st_size) == 0 { directory.remove(directory.names.partial) }
+            if (try? status().st_size) == 0 { directory.removePartial() }
             throw error
         }
     }
@@ -194,6 +199,7 @@ final class PartialFile: Sendable {
         }
         try directory.name(replacing: replacing)
         directory.remove(directory.names.record)
+        directory.remove(directory.names.newRecord)
         directory.synchronise()
         close()
     }
@@ -208,7 +214,7 @@ final class PartialFile: Sendable {
         }
         guard state.withLock({ $0.isTouched }) else {
             // Whether what an earlier run has left is of use, this one cannot tell.
-            if (try? status().st_size) == 0 { removeAll() }
+            if (try? status().st_size) == 0 { directory.removePartial() }
             return found()?.bytes ?? 0
         }
         if keeping {
@@ -216,15 +222,8 @@ final class PartialFile: Sendable {
             try? noteProgress()
             if let kept = try? reliable() { return kept }
         }
-        removeAll()
+        directory.removePartial()
         return 0
-    }
-
-    /// The bytes first: a record alone says nothing.
-    private func removeAll() {
-        for name in [directory.names.partial, directory.names.record, directory.names.newRecord] {
-            directory.remove(name)
-        }
     }
 
     private func close() {

@@ -14,6 +14,18 @@ enum PartialLock {
         throw busy(directory)
     }
 
+    /// Removes what a process that was killed has left of a download that was over: a second name of the target, a record
+    /// without bytes. Bytes stay, for whoever replaces the target, and so does what another download has.
+    static func removeLeftovers(in directory: TargetDirectory) {
+        let names = [directory.names.partial, directory.names.record, directory.names.newRecord]
+        var status = stat()
+        guard names.contains(where: { fstatat(directory.descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) == 0 }),
+            let descriptor = try? open(in: directory, keeping: true)
+        else { return }
+        if fstat(descriptor, &status) == 0, status.st_size == 0 { directory.removePartial() }
+        close(descriptor)
+    }
+
     /// Whether nobody else has written, or can write or read, a file.
     static func isOurs(_ status: stat) -> Bool {
         status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_nlink == 1
