@@ -54,7 +54,7 @@ struct DownloadTests {
         try await DownloadScene.with { scene in
             scene.transport.answer(scene.url, scene.broken(after: 400), scene.rest(from: 400))
             let download = scene.start()
-            try await scene.clock.waitForSleepers(2)  // the deadline, the pause
+            try await scene.clock.waitForSleepers(2, patience: .seconds(30))  // the deadline, the pause
             try await eventually { download.currentProgress.phase == .pausing }
             #expect(download.currentProgress.pause == .milliseconds(250))
             #expect(download.currentProgress.trouble?.contains("broke") == true)
@@ -68,7 +68,7 @@ struct DownloadTests {
         try await DownloadScene.with { scene in
             scene.transport.answer(scene.url, scene.broken(after: 400), scene.rest(from: 400))
             let download = scene.start()
-            try await scene.clock.waitForSleepers(2)
+            try await scene.clock.waitForSleepers(2, patience: .seconds(30))
             scene.monitor.goOffline()
             try await eventually { download.currentProgress.phase == .waitingForNetwork }
             scene.monitor.goOnline()
@@ -83,9 +83,10 @@ struct DownloadTests {
             scene.transport.answer(
                 scene.url, .response(.serviceUnavailable, headers: [.retryAfter: "20"]), scene.whole)
             let download = scene.start()
-            try await scene.clock.advance(by: .seconds(19), sleepers: 2)
-            #expect(scene.transport.requests.count == 1)
-            try await scene.clock.advance(by: .seconds(1), sleepers: 2)
+            try await scene.clock.advance(by: .seconds(19), sleepers: 2, patience: .seconds(30))
+            #expect(download.currentProgress.phase == .pausing)
+            #expect(download.currentProgress.pause == .seconds(1))
+            try await scene.clock.advance(by: .seconds(1), sleepers: 2, patience: .seconds(30))
             _ = try await download.value
             #expect(scene.transport.requests.count == 2)
         }
@@ -165,7 +166,7 @@ struct DownloadTests {
             try await eventually { download.currentProgress.phase == .pausing }
             #expect(scene.directory.names == [".disk.iso.uplink-part"])
             #expect(scene.directory.holds(".disk.iso.uplink-part", []))
-            try await scene.clock.advance(by: .seconds(20), sleepers: 2)
+            try await scene.clock.advance(by: .seconds(20), sleepers: 2, patience: .seconds(30))
             _ = try await download.value
             #expect(scene.directory.holds("disk.iso", scene.content))
             #expect(scene.ranges == [nil, "bytes=400-", nil, nil])

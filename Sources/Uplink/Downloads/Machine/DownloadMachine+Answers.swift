@@ -32,7 +32,7 @@ extension DownloadMachine {
     /// 200: the whole, from its start.
     private mutating func begin(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
         if answer.bodyLength == 0, announced > 0 {
-            return .leave(distrust("the server says that the file is empty all of a sudden", remaining: remaining))
+            return .leave(distrust(Self.suddenNothing, remaining: remaining))
         }
         guard answer.isFramed || limits.acceptsUnframed else {
             return .leave(

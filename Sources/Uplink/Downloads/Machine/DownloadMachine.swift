@@ -119,6 +119,7 @@ struct DownloadMachine: Sendable {
         }
         guard let length = version?.length else {
             // Chunks, or the end of the connection.
+            if received == 0, announced > 0 { return distrust(Self.suddenNothing, remaining: remaining) }
             if let objection = limits.objection(to: received) {
                 guard isFramed else {
                     return tryAgain(after: nil, because: "the connection ended early", remaining: remaining)
@@ -164,5 +165,6 @@ struct DownloadMachine: Sendable {
         return .fail(error)
     }
 
+    static let suddenNothing = "the server says that the file is empty all of a sudden"
     private static let outOfTurn = DownloadError(.requestFailed, message: "the download is in disorder; report this")
 }
