@@ -59,7 +59,7 @@ public struct DownloadOptions: Sendable {
 /// When, and how often, a download makes another attempt while the network is there.
 ///
 /// A loss of the network takes no pause: the next attempt starts as soon as it is back. A pause ends early when the path
-/// changes.
+/// changes, unless the server has asked for it.
 public struct DownloadBackOff: Sendable {
     /// The longest pause after the first failure; it doubles with each failure in a row. The pause itself is chosen by
     /// chance between its half and its whole, so that many who failed together do not come back together.

@@ -92,6 +92,42 @@ struct DownloadTests {
         }
     }
 
+    @Test func aServersPauseIsKeptAlsoWhenThePathChanges() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(
+                scene.url, .response(.tooManyRequests, headers: [.retryAfter: "20"]), scene.whole)
+            let download = scene.start()
+            try await scene.clock.waitForSleepers(2, patience: .seconds(30))
+            scene.monitor.goOffline()
+            scene.monitor.goOnline()
+            try await scene.clock.advance(by: .seconds(20), sleepers: 2, patience: .seconds(30))
+            #expect(try await download.value.attempts == 2)
+        }
+    }
+
+    @Test func theDeadlineTellsWhatTheLastAttemptEndedWith() async throws {
+        func error(after answer: @escaping (DownloadScene) -> StubTransport.Answer) async throws -> DownloadError? {
+            var error: DownloadError?
+            try await DownloadScene.with { scene in
+                scene.transport.answer(scene.url, answer(scene))
+                let download = scene.start()
+                try await scene.clock.waitForSleepers(2, patience: .seconds(30))  // the deadline, the pause
+                scene.monitor.goOffline()
+                try await eventually { download.currentProgress.phase == .waitingForNetwork }
+                scene.clock.move(by: .seconds(3600))
+                error = await #expect(throws: DownloadError.self) { try await download.value }
+            }
+            return error
+        }
+        let refused = try await error { _ in .response(.serviceUnavailable) }
+        #expect(refused?.code == .deadlineExceeded)
+        #expect(refused?.status == 503)
+        let broken = try await error { $0.broken(after: 400) }
+        #expect(broken?.code == .deadlineExceeded)
+        #expect((broken?.underlyingError as? HTTPClientError)?.code == .connectionReset)
+        #expect(broken?.status == nil)
+    }
+
     @Test func theDeadlineHoldsWhileTheNetworkIsAway() async throws {
         try await DownloadScene.with { scene in
             scene.monitor.goOffline(.noRoute)

@@ -194,8 +194,8 @@ final class PartialFile: Sendable {
             disown()
             throw DownloadError(
                 .fileFailed,
-                message: "somebody else has removed, replaced or changed the file in the making of `\(directory.path)`; "
-                    + "download again, and leave it alone")
+                message: "somebody else has removed, replaced or changed the file in the making of "
+                    + "`\(directory.path)`; download again, and leave it alone")
         }
         try directory.name(replacing: replacing)
         directory.remove(directory.names.record)

@@ -83,8 +83,8 @@ enum PartialLock {
         case EACCES, EPERM:
             var error = DownloadError(
                 .notWritable,
-                message: "the file in the making of `\(directory.path)` belongs to somebody else; let them finish it or "
-                    + "remove it, or choose another name")
+                message: "the file in the making of `\(directory.path)` belongs to somebody else; let them finish it "
+                    + "or remove it, or choose another name")
             error.errno = number
             throw error
         default: throw .file("opening the file in the making of `\(directory.path)`", number)

@@ -27,7 +27,9 @@ extension DownloadMachine {
         }
 
         private static func of(_ error: NetworkOperationError) -> Self {
-            switch error.code {
+            // The disk may fail in the moment in which the network is lost.
+            if let error = error.underlyingError as? DownloadError { return .lasting(error) }
+            return switch error.code {
             case .networkLost: .networkLost("the network was lost")
             default: .lasting(DownloadError(.networkUnknown, message: "\(error)", underlyingError: error))
             }

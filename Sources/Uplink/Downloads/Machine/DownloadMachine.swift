@@ -68,6 +68,10 @@ struct DownloadMachine: Sendable {
     var failures = 0
     /// Those of them that need not pass.
     var doubts = 0
+    /// The status of the last attempt's answer, if that was why it failed.
+    var refusal: Int?
+    /// Whether the pause that follows is one that the server has asked for.
+    var isAskedToWait = false
     /// Bytes that came in this run.
     private(set) var transferred: Int64 = 0
     /// The largest size that was ever announced, so that a sudden nothing is not believed.
@@ -89,6 +93,7 @@ struct DownloadMachine: Sendable {
     /// An attempt begins.
     mutating func ask() -> Plan {
         attempts += 1
+        (refusal, isAskedToWait) = (nil, false)
         if received > 0, let validator = version?.validator {
             state = .askingForRest
             return .rest(from: received, ifStill: validator)

@@ -182,6 +182,8 @@ struct DownloadFailureTests {
             HTTPClientError(code, phase: .body, message: "")
         }
         #expect(kind(NetworkOperationError(.networkLost, message: "")) == "lost")
+        let full = DownloadError(.diskFull, message: "")
+        #expect(kind(NetworkOperationError(.networkLost, message: "", underlyingError: full)) == "diskFull")
         #expect(kind(NetworkOperationError(.monitorFailed, message: "")) == "networkUnknown")
         #expect(kind(http(.networkChanged)) == "lost")
         for code in [
