@@ -100,6 +100,9 @@ struct DownloadTests {
             try await scene.clock.waitForSleepers(2, patience: .seconds(30))
             scene.monitor.goOffline()
             scene.monitor.goOnline()
+            // Whoever wanted to ask now has had many turns to do so.
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(download.currentProgress.phase == .pausing)
             try await scene.clock.advance(by: .seconds(20), sleepers: 2, patience: .seconds(30))
             #expect(try await download.value.attempts == 2)
         }
