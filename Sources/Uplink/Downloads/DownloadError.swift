@@ -65,7 +65,7 @@ public struct DownloadError: Error, Sendable {
     public let message: String
     /// What the last attempt ended with: `HTTPClientError`, `NetworkOperationError`, or none.
     public internal(set) var underlyingError: (any Error)?
-    /// The status of the answer, where that is what is wrong.
+    /// The status of the last answer, where that is what is wrong.
     public internal(set) var status: Int?
     /// The system's error number (`errno(3)`), or 0.
     public internal(set) var errno: Int32 = 0

@@ -59,13 +59,16 @@ public struct DownloadOptions: Sendable {
 /// When, and how often, a download makes another attempt while the network is there.
 ///
 /// A loss of the network takes no pause: the next attempt starts as soon as it is back. A pause ends early when the path
-/// changes.
+/// changes, unless the server has asked for it.
 public struct DownloadBackOff: Sendable {
     /// The longest pause after the first failure; it doubles with each failure in a row. The pause itself is chosen by
     /// chance between its half and its whole, so that many who failed together do not come back together.
     public var initialPause = Duration.milliseconds(250)
     /// What the doubling ends at.
     public var maximumPause = Duration.seconds(30)
+    /// The longest pause that a server may ask for with `Retry-After`; where it asks for more, its answer is the end. One
+    /// day.
+    public var maximumRetryAfter = Duration.seconds(86_400)
     /// How many attempts may fail in a row without a new byte; nil for as many as the deadline allows.
     public var maximumFailures: Int?
     /// Gives a number from 0 up to 1, by which a pause is chosen.

@@ -46,6 +46,7 @@ struct DownloadBatchTests {
         var limits = DownloadBatchLimits()
         (limits.maximumRunning, limits.maximumRunningPerHost) = (3, 2)
         var machine = DownloadBatchMachine(hosts: ["a", "a", "a", "a", "b"], limits: limits)
+        machine.checked(refusing: [:])
         #expect(Set(machine.start()) == [0, 1, 4])  // b need not wait for all of a's
         #expect(machine.start().isEmpty)
         machine.ended(4, .failure(CancellationError()))
@@ -72,6 +73,39 @@ struct DownloadBatchTests {
             #expect(code(results[1]) == .targetBusy)
             #expect(scene.transport.requests.count == 1)
         }
+    }
+
+    @Test func nothingStartsBeforeItIsKnownWhatIsRefused() {
+        var machine = DownloadBatchMachine(hosts: ["a", "a", "a", "a"], limits: DownloadBatchLimits())
+        machine.ended(3, .failure(CancellationError()))  // cancelled that early
+        #expect(machine.start().isEmpty)
+        let busy = DownloadError(.targetBusy, message: "")
+        machine.checked(refusing: [1: busy, 2: busy, 3: busy])
+        #expect(machine.start() == [0])
+        machine.ended(0, .failure(CancellationError()))
+        #expect(machine.outcomes?.map { code($0) } == [nil, .targetBusy, .targetBusy, nil])
+    }
+
+    @Test func ofThreeWithOneTargetTheFirstIsDownloaded() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer("https://a.example/1", scene.whole)
+            let results = await scene.client.downloadAll(
+                (1...3).map { item(scene, "https://a.example/\($0)", to: "same") }, within: .seconds(60))
+            let first = try results[0].get()
+            #expect(first.byteCount == 1000)
+            #expect(results[1...].map { code($0) } == [.targetBusy, .targetBusy])
+            #expect(scene.transport.requests.count == 1)
+        }
+    }
+
+    @Test func sizesThatAreTooLargeToAddUpAreUnknown() {
+        var machine = DownloadBatchMachine(hosts: ["a", "b"], limits: DownloadBatchLimits())
+        machine.checked(refusing: [:])
+        var progress = DownloadProgress()
+        (progress.totalBytes, progress.receivedBytes) = (.max, .max)
+        for item in machine.start() { machine.progressed(item, progress) }
+        #expect(machine.progress.totalBytes == nil)
+        #expect(machine.progress.receivedBytes == .max)
     }
 
     @Test func cancellingEndsAllAndOneEndsOne() async throws {

@@ -62,6 +62,19 @@ struct DownloadDiskTests {
         }
     }
 
+    @Test func theFileOfAnotherUserStays() async throws {
+        // Root without the capability to pass over permissions, in a directory for all: it could remove the file.
+        let words = "printf x >$D/.f.uplink-part && chmod 600 $D/.f.uplink-part && chown 65534 $D/.f.uplink-part"
+        let caps = "-dac_override,-dac_read_search"
+        try await run("mount -t tmpfs none $D && \(words) && setpriv --bounding-set=\(caps) $GET; ls -A $D") {
+            server, program in
+            #expect(program.output.contains("failed notWritable errno \(EACCES)"), "\(program.output)\(program.errors)")
+            #expect(program.output.contains("somebody else"))
+            #expect(program.output.hasSuffix(".f.uplink-part\n"))
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test(.disabled(if: Timing.isInstrumented, "ThreadSanitizer itself needs larger files"))
     func aFileThatMayNotBeSoLargeEndsIt() async throws {
         try await run("mount -t tmpfs none $D && trap '' XFSZ && ulimit -f 1000 && $GET") { _, program in

@@ -138,8 +138,10 @@ struct DownloadFaultTests {
                 .raw(
                     "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 100000-299999/300000\r\nETag: \"v2\"\r\n"
                         + "Content-Length: 200000\r\n\r\nwrong"))
-            try await scene.download()
+            let file = try await scene.download()
             try scene.expect(Self.content)
+            #expect(file.restarts == 1)
+            #expect(scene.server.ranges == [nil, "bytes=100000-", nil])
         }
     }
 
@@ -172,8 +174,10 @@ struct DownloadFaultTests {
             + "Content-Range: bytes 100000-299999/300000\r\nContent-Length: 200000\r\n\r\n--b\r\n"
         let server = try FileServer(Self.content, .cut(after: 100_000), .raw(parts))
         try await Self.with(server) { scene in
-            try await scene.download()
+            let file = try await scene.download()
             try scene.expect(Self.content)
+            #expect(file.restarts == 1)
+            #expect(scene.server.ranges == [nil, "bytes=100000-", nil])
         }
     }
 
@@ -181,8 +185,10 @@ struct DownloadFaultTests {
         let nothing = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         let server = try FileServer(Self.content, .cut(after: 100_000), .raw(nothing))
         try await Self.with(server) { scene in
-            try await scene.download()
+            let file = try await scene.download()
             try scene.expect(Self.content)
+            #expect(file.restarts == 1)
+            #expect(scene.server.ranges == [nil, "bytes=100000-", nil])
         }
     }
 

@@ -54,7 +54,7 @@ struct DownloadTests {
         try await DownloadScene.with { scene in
             scene.transport.answer(scene.url, scene.broken(after: 400), scene.rest(from: 400))
             let download = scene.start()
-            try await scene.clock.waitForSleepers(2)  // the deadline, the pause
+            try await scene.clock.waitForSleepers(2, patience: .seconds(30))  // the deadline, the pause
             try await eventually { download.currentProgress.phase == .pausing }
             #expect(download.currentProgress.pause == .milliseconds(250))
             #expect(download.currentProgress.trouble?.contains("broke") == true)
@@ -68,7 +68,7 @@ struct DownloadTests {
         try await DownloadScene.with { scene in
             scene.transport.answer(scene.url, scene.broken(after: 400), scene.rest(from: 400))
             let download = scene.start()
-            try await scene.clock.waitForSleepers(2)
+            try await scene.clock.waitForSleepers(2, patience: .seconds(30))
             scene.monitor.goOffline()
             try await eventually { download.currentProgress.phase == .waitingForNetwork }
             scene.monitor.goOnline()
@@ -83,12 +83,52 @@ struct DownloadTests {
             scene.transport.answer(
                 scene.url, .response(.serviceUnavailable, headers: [.retryAfter: "20"]), scene.whole)
             let download = scene.start()
-            try await scene.clock.advance(by: .seconds(19), sleepers: 2)
-            #expect(scene.transport.requests.count == 1)
-            try await scene.clock.advance(by: .seconds(1), sleepers: 2)
+            try await scene.clock.advance(by: .seconds(19), sleepers: 2, patience: .seconds(30))
+            #expect(download.currentProgress.phase == .pausing)
+            #expect(download.currentProgress.pause == .seconds(1))
+            try await scene.clock.advance(by: .seconds(1), sleepers: 2, patience: .seconds(30))
             _ = try await download.value
             #expect(scene.transport.requests.count == 2)
         }
+    }
+
+    @Test func aServersPauseIsKeptAlsoWhenThePathChanges() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(
+                scene.url, .response(.tooManyRequests, headers: [.retryAfter: "20"]), scene.whole)
+            let download = scene.start()
+            try await scene.clock.waitForSleepers(2, patience: .seconds(30))
+            scene.monitor.goOffline()
+            scene.monitor.goOnline()
+            // Whoever wanted to ask now has had many turns to do so.
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(download.currentProgress.phase == .pausing)
+            try await scene.clock.advance(by: .seconds(20), sleepers: 2, patience: .seconds(30))
+            #expect(try await download.value.attempts == 2)
+        }
+    }
+
+    @Test func theDeadlineTellsWhatTheLastAttemptEndedWith() async throws {
+        func error(after answer: @escaping (DownloadScene) -> StubTransport.Answer) async throws -> DownloadError? {
+            var error: DownloadError?
+            try await DownloadScene.with { scene in
+                scene.transport.answer(scene.url, answer(scene))
+                let download = scene.start()
+                try await scene.clock.waitForSleepers(2, patience: .seconds(30))  // the deadline, the pause
+                scene.monitor.goOffline()
+                try await eventually { download.currentProgress.phase == .waitingForNetwork }
+                scene.clock.move(by: .seconds(3600))
+                error = await #expect(throws: DownloadError.self) { try await download.value }
+            }
+            return error
+        }
+        let refused = try await error { _ in .response(.serviceUnavailable) }
+        #expect(refused?.code == .deadlineExceeded)
+        #expect(refused?.status == 503)
+        let broken = try await error { $0.broken(after: 400) }
+        #expect(broken?.code == .deadlineExceeded)
+        #expect((broken?.underlyingError as? HTTPClientError)?.code == .connectionReset)
+        #expect(broken?.status == nil)
     }
 
     @Test func theDeadlineHoldsWhileTheNetworkIsAway() async throws {
@@ -124,6 +164,51 @@ struct DownloadTests {
             #expect(scene.ranges == [nil, "bytes=400-"])
             #expect(scene.directory.holds("disk.iso", scene.content))
             #expect(scene.directory.names == ["disk.iso"])
+        }
+    }
+
+    @Test func anErrorBeforeTheFirstByteLeavesWhatAnEarlierRunHasLeft() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(scene.url, scene.cut(after: 400), scene.rest(from: 400))
+            let first = scene.start()
+            try await eventually { first.currentProgress.receivedBytes == 400 }
+            first.cancel()
+            await #expect(throws: CancellationError.self) { try await first.value }
+            try await eventually { scene.directory.names.count == 2 }
+            // Other URLs, and sizes that cannot be, say nothing of it.
+            scene.transport.answer("https://example.org/dsik.iso", .response(.notFound))
+            let wrong = await #expect(throws: DownloadError.self) {
+                try await scene.client.download(
+                    "https://example.org/dsik.iso", to: scene.target, within: .seconds(60), options: scene.options)
+            }
+            #expect(wrong?.status == 404)
+            #expect(scene.directory.names.count == 2)
+            let file = try await scene.start().value
+            #expect((file.resumptions, file.transferredBytes) == (1, 600))
+            #expect(scene.directory.holds("disk.iso", scene.content))
+        }
+    }
+
+    @Test func whatIsDoubtedIsGoneFromTheDiskBeforeThePause() async throws {
+        try await DownloadScene.with { scene in
+            let lie = StubTransport.Answer.response(
+                .partialContent, headers: [.eTag: "\"v1\"", .contentRange: "bytes 0-599/1000"],
+                pieces: [Array(scene.content[..<600])])
+            let busy = StubTransport.Answer.response(.serviceUnavailable, headers: [.retryAfter: "20"])
+            scene.transport.answer(scene.url, scene.cut(after: 400), lie, busy, scene.whole)
+            let download = scene.start()
+            try await eventually { download.currentProgress.receivedBytes == 400 }
+            scene.monitor.goOffline(.noInterface)
+            try await eventually { download.currentProgress.phase == .waitingForNetwork }
+            #expect(scene.directory.names.count == 2)
+            scene.monitor.goOnline()
+            try await eventually { download.currentProgress.phase == .pausing }
+            #expect(scene.directory.names == [".disk.iso.uplink-part"])
+            #expect(scene.directory.holds(".disk.iso.uplink-part", []))
+            try await scene.clock.advance(by: .seconds(20), sleepers: 2, patience: .seconds(30))
+            _ = try await download.value
+            #expect(scene.directory.holds("disk.iso", scene.content))
+            #expect(scene.ranges == [nil, "bytes=400-", nil, nil])
         }
     }
 

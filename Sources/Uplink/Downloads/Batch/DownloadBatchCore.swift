@@ -34,15 +34,24 @@ final class DownloadBatchCore: Sendable {
     /// Refuses what cannot be downloaded, and starts what may run.
     func start() {
         Task(name: "downloads") {
-            let targets = items.map(\.target)
-            let refused = (try? await EventLoop.shared.offLoop { TargetIdentity.repeated(in: targets) }) ?? [:]
-            for (item, earlier) in refused {
-                let error = DownloadError(
+            let refused = await refused()
+            change { $0.checked(refusing: refused) }
+        }
+    }
+
+    /// Those whose target an earlier one has; all, where that cannot be found out.
+    private func refused() async -> [Int: DownloadError] {
+        let targets = items.map(\.target)
+        do {
+            return try await EventLoop.shared.offLoop { TargetIdentity.repeated(in: targets) }.reduce(into: [:]) {
+                $0[$1.key] = DownloadError(
                     .targetBusy,
-                    message: "`\(targets[item])` is the target of `\(items[earlier].url)` too; choose another name")
-                change { $0.ended(item, .failure(error)) }
+                    message: "`\(targets[$1.key])` is the target of `\(items[$1.value].url)` too; choose another name")
             }
-            change { _ in }
+        } catch {
+            let failure = DownloadError(
+                .fileFailed, message: "the targets cannot be looked at: \(error)", underlyingError: error)
+            return Dictionary(uniqueKeysWithValues: items.indices.map { ($0, failure) })
         }
     }
 

@@ -14,6 +14,8 @@ struct DownloadBatchMachine {
     }
 
     private(set) var items: [State]
+    /// Whether nothing may start yet, because it is not known which items are to be refused.
+    private var isChecking = true
     private var queues: HostQueues
     private var left: Int
 
@@ -37,8 +39,15 @@ struct DownloadBatchMachine {
         return items.compactMap { if case .ended(let outcome) = $0 { outcome } else { nil } }
     }
 
+    /// It is known which items are to be refused, and why.
+    mutating func checked(refusing refused: [Int: DownloadError]) {
+        isChecking = false
+        for (item, error) in refused { ended(item, .failure(error)) }
+    }
+
     /// Whose turn it is now.
     mutating func start() -> [Int] {
+        guard !isChecking else { return [] }
         var starting: [Int] = []
         while let id = queues.next() {
             let item = Int(id)
@@ -72,13 +81,13 @@ struct DownloadBatchMachine {
                 total = nil
             case .running(let item):
                 progress.items.append(.running(item))
-                progress.receivedBytes += item.receivedBytes
+                progress.receivedBytes = Self.sum(progress.receivedBytes, item.receivedBytes) ?? .max
                 progress.bytesPerSecond += item.bytesPerSecond
-                total = total.flatMap { sum in item.totalBytes.map { sum + $0 } }
+                total = total.flatMap { sum in item.totalBytes.flatMap { Self.sum(sum, $0) } }
             case .ended(.success(let file)):
                 progress.items.append(.finished(bytes: file.byteCount))
-                progress.receivedBytes += file.byteCount
-                total = total.map { $0 + file.byteCount }
+                progress.receivedBytes = Self.sum(progress.receivedBytes, file.byteCount) ?? .max
+                total = total.flatMap { Self.sum($0, file.byteCount) }
             case .ended(.failure(let error)):
                 progress.items.append(.failed(error is CancellationError ? "cancelled" : "\(error)"))
             }
@@ -89,5 +98,11 @@ struct DownloadBatchMachine {
             if seconds >= 0, seconds < 1e9 { progress.timeLeft = .seconds(seconds) }
         }
         return progress
+    }
+
+    /// Nil where it cannot be told.
+    private static func sum(_ some: Int64, _ more: Int64) -> Int64? {
+        let (sum, isTooLarge) = some.addingReportingOverflow(more)
+        return isTooLarge ? nil : sum
     }
 }

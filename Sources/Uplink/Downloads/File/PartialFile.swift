@@ -14,10 +14,15 @@ final class PartialFile: Sendable {
         var size: Int64 = 0
         var version: ResourceVersion?
         var digest: (any HTTPChecksum)?
-        /// Bytes that were synchronised when the record was written last.
+        /// Bytes that are certainly on the disk, as the record says.
         var synchronised: Int64 = 0
         /// Whether there is a record on the disk for these bytes.
         var hasRecord = false
+        /// Whether bytes could not be synchronised. The system tells that once: the next time it says that all is well,
+        /// though what was lost is not there (fsync(2)).
+        var hasLost = false
+        /// Whether this run has taken over, or thrown away, what an earlier one has left.
+        var isTouched = false
         var isOpen = true
     }
 
@@ -26,22 +31,34 @@ final class PartialFile: Sendable {
     private let url: String
     private let checksum: DownloadChecksum?
     private let boot: String
+    private let flush: @Sendable (CInt) -> CInt
     private let state = Locked(State())
 
     /// After so many bytes they are made sure to be on the disk, so that a power cut does not cost more.
     private static let checkpoint: Int64 = 256 << 20
 
     /// Opens what an earlier run has left, or makes a new file; nobody else has it then.
-    init(for target: FilePath, url: String, options: DownloadOptions) throws(DownloadError) {
+    ///
+    /// - Parameter flush: Makes sure that a descriptor's bytes are on the disk, as fsync(2) does.
+    init(
+        for target: FilePath, url: String, options: DownloadOptions,
+        flush: @escaping @Sendable (CInt) -> CInt = { fsync($0) }
+    ) throws(DownloadError) {
+        self.flush = flush
         directory = try TargetDirectory(of: target)
-        try directory.checkTarget(replacing: options.replacesExisting)
+        do throws(DownloadError) {
+            try directory.checkTarget(replacing: options.replacesExisting)
+        } catch {
+            if error.code == .targetExists { PartialLock.removeLeftovers(in: directory) }
+            throw error
+        }
         descriptor = try PartialLock.open(in: directory, keeping: options.resumes)
         (self.url, checksum, boot) = (url, options.checksum, Self.bootIdentifier())
         // Somebody else may have made it between the look and the lock.
         do throws(DownloadError) {
             try directory.checkTarget(replacing: options.replacesExisting)
         } catch {
-            if (try? status().st_size) == 0 { directory.remove(directory.names.partial) }
+            if (try? status().st_size) == 0 { directory.removePartial() }
             throw error
         }
     }
@@ -61,9 +78,11 @@ final class PartialFile: Sendable {
 
     /// Takes over what an earlier run has left.
     func adopt(_ version: ResourceVersion, bytes: Int64) throws(DownloadError) {
+        let synchronised = min(bytes, readRecord()?.synchronised ?? 0)
+        state.withLock { $0.isTouched = true }
         try truncate(to: bytes)
         state.withLock { state in
-            (state.version, state.size, state.synchronised) = (version, bytes, 0)
+            (state.version, state.size, state.synchronised) = (version, bytes, synchronised)
             state.hasRecord = true
             state.digest = checksum?.algorithm()
         }
@@ -93,16 +112,31 @@ final class PartialFile: Sendable {
 
     /// Throws away what is there, and notes what will come.
     func begin(_ version: ResourceVersion) throws(DownloadError) {
-        // The old record must be gone, on the disk too, before the first new byte.
-        if unlinkat(directory.descriptor, directory.names.record, 0) == 0 { directory.synchronise() }
-        try truncate(to: 0)
-        state.withLock { state in
-            (state.version, state.size, state.synchronised) = (version, 0, 0)
-            state.hasRecord = false
-            state.digest = checksum?.algorithm()
-        }
+        try empty(for: version)
         try writeRecord(synchronised: 0)
         directory.synchronise()
+    }
+
+    /// Throws away what cannot be right, so that nobody takes it over either if this process is killed. What an earlier run
+    /// has left, and this one has not taken over, stays.
+    func forget() throws(DownloadError) {
+        if state.withLock({ $0.isTouched && $0.version != nil }) { try empty(for: nil) }
+    }
+
+    private func empty(for version: ResourceVersion?) throws(DownloadError) {
+        state.withLock { $0.isTouched = true }
+        // The old record must be gone, on the disk too, before the first new byte.
+        if unlinkat(directory.descriptor, directory.names.record, 0) == 0 {
+            directory.synchronise()
+        } else if errno != ENOENT {
+            throw .file("removing a file beside `\(directory.path)`", errno)
+        }
+        try truncate(to: 0)
+        let digest = version == nil ? nil : checksum?.algorithm()
+        state.withLock { state in
+            (state.version, state.size, state.synchronised) = (version, 0, 0)
+            (state.hasRecord, state.digest) = (false, digest)
+        }
     }
 
     /// Goes on with what is there; the version may have gained its length.
@@ -111,9 +145,7 @@ final class PartialFile: Sendable {
     func goOn(_ version: ResourceVersion, at offset: Int64) throws(DownloadError) {
         let actual = Int64(try status().st_size)
         guard size == offset, actual == offset else {
-            // Nothing of it is of use to anybody.
-            directory.remove(directory.names.record)
-            state.withLock { ($0.version, $0.hasRecord) = (nil, false) }
+            disown()
             throw DownloadError(
                 .fileFailed,
                 message:
@@ -148,7 +180,7 @@ final class PartialFile: Sendable {
 
     /// Makes sure that all bytes are on the disk; returns their digest.
     func complete() throws(DownloadError) -> [UInt8]? {
-        guard fsync(descriptor) == 0 else { throw failure("writing", errno) }
+        try synchronise()
         return state.withLock { state in
             var digest = state.digest
             return digest?.finish()
@@ -157,8 +189,17 @@ final class PartialFile: Sendable {
 
     /// Gives the file the target's name, and lets go of it.
     func giveName(replacing: Bool) throws(DownloadError) {
+        // The name is given by name: whoever has removed the file meanwhile may have put another one there.
+        guard isNamed, Int64(try status().st_size) == size else {
+            disown()
+            throw DownloadError(
+                .fileFailed,
+                message: "somebody else has removed, replaced or changed the file in the making of "
+                    + "`\(directory.path)`; download again, and leave it alone")
+        }
         try directory.name(replacing: replacing)
         directory.remove(directory.names.record)
+        directory.remove(directory.names.newRecord)
         directory.synchronise()
         close()
     }
@@ -166,15 +207,22 @@ final class PartialFile: Sendable {
     /// Lets go of the file, keeping for a later run what is there, or nothing. Returns how many bytes are kept.
     func abandon(keeping: Bool) -> Int64 {
         defer { close() }
+        guard isNamed else {
+            // What has the name now is somebody else's; the record does not speak of it.
+            directory.remove(directory.names.record)
+            return 0
+        }
+        guard state.withLock({ $0.isTouched }) else {
+            // Whether what an earlier run has left is of use, this one cannot tell.
+            if (try? status().st_size) == 0 { directory.removePartial() }
+            return found()?.bytes ?? 0
+        }
         if keeping {
             // On a full disk there is no room for a new record; the old one is true as well.
             try? noteProgress()
-            let (hasRecord, size) = state.withLock { ($0.hasRecord, $0.size) }
-            if hasRecord { return size }
+            if let kept = try? reliable() { return kept }
         }
-        // The bytes first: a record alone says nothing.
-        directory.remove(directory.names.partial)
-        directory.remove(directory.names.record)
+        directory.removePartial()
         return 0
     }
 
@@ -184,6 +232,39 @@ final class PartialFile: Sendable {
             return state.isOpen
         }
         if wasOpen { Glibc.close(descriptor) }
+    }
+
+    /// Cuts off what is not certain; nil where nothing is left, or nobody could make use of it.
+    private func reliable() throws(DownloadError) -> Int64? {
+        let state = state.withLock { $0 }
+        guard state.hasRecord else { return nil }
+        guard state.hasLost else { return state.size }
+        guard state.synchronised > 0 else { return nil }
+        try truncate(to: state.synchronised)
+        return state.synchronised
+    }
+
+    private func synchronise() throws(DownloadError) {
+        guard !state.withLock({ $0.hasLost }) else { throw failure("writing", EIO) }
+        guard flush(descriptor) == 0 else {
+            let number = errno
+            state.withLock { $0.hasLost = true }
+            throw failure("writing", number)
+        }
+    }
+
+    /// Whether the name still leads to this file.
+    private var isNamed: Bool {
+        guard let mine = try? status() else { return false }
+        var named = stat()
+        return fstatat(directory.descriptor, directory.names.partial, &named, AT_SYMLINK_NOFOLLOW) == 0
+            && named.st_dev == mine.st_dev && named.st_ino == mine.st_ino
+    }
+
+    /// Nothing of the file is of use to anybody.
+    private func disown() {
+        directory.remove(directory.names.record)
+        state.withLock { ($0.version, $0.hasRecord) = (nil, false) }
     }
 
     private func truncate(to size: Int64) throws(DownloadError) {
@@ -205,19 +286,15 @@ final class PartialFile: Sendable {
 extension PartialFile {
     /// Makes sure that all bytes so far are on the disk, and notes it.
     private func noteProgress() throws(DownloadError) {
-        guard fdatasync(descriptor) == 0 else { throw failure("writing", errno) }
+        try synchronise()
         try writeRecord(synchronised: size)
     }
 
     /// In one step: there is the old one, or the new one. None, where nobody could make use of it.
     private func writeRecord(synchronised: Int64) throws(DownloadError) {
-        let version = state.withLock { state in
-            state.synchronised = synchronised
-            return state.version
-        }
-        guard let version,
+        guard let version = state.withLock({ $0.version }),
             let record = PartialRecord(of: version, askedFor: url, synchronised: synchronised, boot: boot)
-        else { return }
+        else { return state.withLock { $0.synchronised = synchronised } }
         let (folder, name) = (directory.descriptor, directory.names.newRecord)
         unlinkat(folder, name, 0)
         let file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -235,7 +312,7 @@ extension PartialFile {
             unlinkat(folder, name, 0)
             throw .file("writing a file beside `\(directory.path)`", number)
         }
-        state.withLock { $0.hasRecord = true }
+        state.withLock { ($0.hasRecord, $0.synchronised) = (true, synchronised) }
     }
 
     private func readRecord() -> PartialRecord? {

@@ -14,6 +14,18 @@ enum PartialLock {
         throw busy(directory)
     }
 
+    /// Removes what a process that was killed has left of a download that was over: a second name of the target, a record
+    /// without bytes. Bytes stay, for whoever replaces the target, and so does what another download has.
+    static func removeLeftovers(in directory: TargetDirectory) {
+        let names = [directory.names.partial, directory.names.record, directory.names.newRecord]
+        var status = stat()
+        guard names.contains(where: { fstatat(directory.descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) == 0 }),
+            let descriptor = try? open(in: directory, keeping: true)
+        else { return }
+        if fstat(descriptor, &status) == 0, status.st_size == 0 { directory.removePartial() }
+        close(descriptor)
+    }
+
     /// Whether nobody else has written, or can write or read, a file.
     static func isOurs(_ status: stat) -> Bool {
         status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_nlink == 1
@@ -30,8 +42,7 @@ enum PartialLock {
             descriptor = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
             if descriptor < 0, errno == ENOENT { return nil }
             if descriptor < 0 {
-                // A symbolic link, a socket, or somebody else's.
-                try remove(name, in: directory)
+                try clear(name, in: directory, after: errno)
                 return nil
             }
         }
@@ -56,6 +67,28 @@ enum PartialLock {
         }
         close(descriptor)
         return nil
+    }
+
+    /// Removes what cannot be opened because it is a symbolic link or a socket. Nothing else goes without its lock: it may
+    /// be a download under way, of somebody else's too.
+    private static func clear(
+        _ name: [CChar], in directory: TargetDirectory, after number: CInt
+    ) throws(DownloadError) {
+        var status = stat()
+        let isThere = fstatat(directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+        if !isThere, errno == ENOENT { return }
+        switch number {
+        case ELOOP, ENXIO:
+            if isThere, status.st_mode & S_IFMT != S_IFREG { try remove(name, in: directory) }
+        case EACCES, EPERM:
+            var error = DownloadError(
+                .notWritable,
+                message: "the file in the making of `\(directory.path)` belongs to somebody else; let them finish it "
+                    + "or remove it, or choose another name")
+            error.errno = number
+            throw error
+        default: throw .file("opening the file in the making of `\(directory.path)`", number)
+        }
     }
 
     private static func remove(_ name: [CChar], in directory: TargetDirectory) throws(DownloadError) {

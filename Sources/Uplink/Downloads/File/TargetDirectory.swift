@@ -68,6 +68,11 @@ final class TargetDirectory: Sendable {
 
     func remove(_ name: [CChar]) { unlinkat(descriptor, name, 0) }
 
+    /// Removes the file in the making and what stands beside it: the bytes first, because a record alone says nothing.
+    func removePartial() {
+        for name in [names.partial, names.record, names.newRecord] { remove(name) }
+    }
+
     /// Makes sure that the names are on the disk; some file systems cannot.
     func synchronise() { if isReadable { fsync(descriptor) } }
 }

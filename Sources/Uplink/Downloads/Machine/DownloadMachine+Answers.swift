@@ -32,7 +32,7 @@ extension DownloadMachine {
     /// 200: the whole, from its start.
     private mutating func begin(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
         if answer.bodyLength == 0, announced > 0 {
-            return .leave(distrust("the server says that the file is empty all of a sudden", remaining: remaining))
+            return .leave(distrust(Self.suddenNothing, remaining: remaining))
         }
         guard answer.isFramed || limits.acceptsUnframed else {
             return .leave(
@@ -92,6 +92,8 @@ extension DownloadMachine {
     /// Any other status.
     private mutating func refused(_ answer: DownloadAnswer, remaining: Duration?) -> Step {
         let status = answer.status
+        refusal = status
+        isAskedToWait = answer.retryAfter != nil
         guard Self.isPassing(status) else {
             return fail(Self.unexpected(status, "the server answers \(status) and not with a file; check the URL"))
         }
@@ -102,8 +104,17 @@ extension DownloadMachine {
                     "the server answers \(status) and asks for \(wanted) of patience, when \(remaining) are left until the "
                         + "deadline; try again later"))
         }
+        let most = limits.backOff.maximumRetryAfter
+        if let wanted = answer.retryAfter, wanted > most {
+            return fail(
+                Self.unexpected(
+                    status,
+                    "the server answers \(status) and asks for \(wanted) of patience, more than the \(most) allowed; try "
+                        + "again later, or raise `backOff.maximumRetryAfter`"))
+        }
         return tryAgain(
-            after: answer.retryAfter, because: "the server answers \(status)", remaining: remaining
+            after: nil, atLeast: answer.retryAfter ?? .zero, because: "the server answers \(status)",
+            remaining: remaining
         ) { Self.unexpected(status, $0) }
     }
 

@@ -11,6 +11,8 @@ extension DownloadMachine {
         case networkLost(String)
         /// For a reason that may pass.
         case passing(any Error)
+        /// For a reason that passes where a server or a proxy is just being started again, and else does not.
+        case doubtful(any Error)
         /// For a reason that does not.
         case lasting(DownloadError)
 
@@ -25,7 +27,9 @@ extension DownloadMachine {
         }
 
         private static func of(_ error: NetworkOperationError) -> Self {
-            switch error.code {
+            // The disk may fail in the moment in which the network is lost.
+            if let error = error.underlyingError as? DownloadError { return .lasting(error) }
+            return switch error.code {
             case .networkLost: .networkLost("the network was lost")
             default: .lasting(DownloadError(.networkUnknown, message: "\(error)", underlyingError: error))
             }
@@ -35,6 +39,8 @@ extension DownloadMachine {
             switch error.code {
             case .networkChanged: .networkLost("the connection's network is gone")
             case .queueFull, .queueTimeout: .passing(error)
+            // A head that is cut short is not told from one that makes no sense.
+            case .invalidResponse, .invalidFraming, .proxyRefused: .doubtful(error)
             case .invalidURL, .invalidRequest, .invalidConfiguration:
                 .lasting(DownloadError(.invalidOptions, message: "\(error)", underlyingError: error))
             default: error.isNetworkFailure ? .passing(error) : .lasting(.requestFailed(error))
@@ -55,9 +61,18 @@ extension DownloadMachine {
             return tryAgain(after: nil, because: "\(error)", remaining: remaining) {
                 DownloadError(.tooManyFailures, message: $0, underlyingError: error)
             }
+        case .doubtful(let error):
+            doubts += 1
+            if doubts >= Self.maximumDoubts { return fail(.requestFailed(error)) }
+            return tryAgain(after: nil, because: "\(error)", remaining: remaining) {
+                DownloadError(.tooManyFailures, message: $0, underlyingError: error)
+            }
         case .lasting(let error): return fail(error)
         }
     }
+
+    /// So many doubtful failures without a new byte between them are lasting.
+    static let maximumDoubts = 5
 
     /// What is there, or what the server says of it, cannot be right: begin anew.
     mutating func distrust(_ reason: String, remaining: Duration?) -> Step {
@@ -76,10 +91,11 @@ extension DownloadMachine {
     }
 
     /// - Parameters:
-    ///   - pause: What the server asks for; nil for a back-off.
+    ///   - pause: Nil for a back-off.
+    ///   - wanted: What the server asks for. The back-off is kept all the same, because it may ask for no time at all.
     ///   - error: What to end with when it has been tried often enough.
     mutating func tryAgain(
-        after pause: Duration?, because reason: String, remaining: Duration?,
+        after pause: Duration?, atLeast wanted: Duration = .zero, because reason: String, remaining: Duration?,
         else error: (String) -> DownloadError = { DownloadError(.tooManyFailures, message: $0) }
     ) -> Step {
         failures += 1
@@ -87,8 +103,8 @@ extension DownloadMachine {
             return fail(error("\(failures) attempts in a row brought nothing, the last because \(reason)"))
         }
         state = .idle
-        return .again(
-            after: max(.zero, pause ?? limits.backOff.pause(after: failures, remaining: remaining)), because: reason)
+        let backOff = max(wanted, limits.backOff.pause(after: failures, remaining: remaining))
+        return .again(after: pause ?? backOff, because: reason)
     }
 }
 

@@ -66,6 +66,12 @@ struct DownloadMachine: Sendable {
     var restarts = 0
     /// Failures in a row, without a new byte.
     var failures = 0
+    /// Those of them that need not pass.
+    var doubts = 0
+    /// The status of the last attempt's answer, if that was why it failed.
+    var refusal: Int?
+    /// Whether the pause that follows is one that the server has asked for.
+    var isAskedToWait = false
     /// Bytes that came in this run.
     private(set) var transferred: Int64 = 0
     /// The largest size that was ever announced, so that a sudden nothing is not believed.
@@ -87,6 +93,7 @@ struct DownloadMachine: Sendable {
     /// An attempt begins.
     mutating func ask() -> Plan {
         attempts += 1
+        (refusal, isAskedToWait) = (nil, false)
         if received > 0, let validator = version?.validator {
             state = .askingForRest
             return .rest(from: received, ifStill: validator)
@@ -105,7 +112,7 @@ struct DownloadMachine: Sendable {
             return fail(limits.objection(to: sum) ?? Self.outOfTurn)
         }
         received = sum
-        failures = 0
+        (failures, doubts) = (0, 0)
         return nil
     }
 
@@ -117,6 +124,7 @@ struct DownloadMachine: Sendable {
         }
         guard let length = version?.length else {
             // Chunks, or the end of the connection.
+            if received == 0, announced > 0 { return distrust(Self.suddenNothing, remaining: remaining) }
             if let objection = limits.objection(to: received) {
                 guard isFramed else {
                     return tryAgain(after: nil, because: "the connection ended early", remaining: remaining)
@@ -162,5 +170,6 @@ struct DownloadMachine: Sendable {
         return .fail(error)
     }
 
+    static let suddenNothing = "the server says that the file is empty all of a sudden"
     private static let outOfTurn = DownloadError(.requestFailed, message: "the download is in disorder; report this")
 }

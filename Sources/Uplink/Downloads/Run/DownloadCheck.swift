@@ -19,7 +19,7 @@ extension DownloadOptions {
         guard maximumRestarts >= 0 else {
             throw Self.invalid("`maximumRestarts` is \(maximumRestarts); give zero or more")
         }
-        guard backOff.initialPause >= .zero, backOff.maximumPause >= .zero else {
+        guard backOff.initialPause >= .zero, backOff.maximumPause >= .zero, backOff.maximumRetryAfter >= .zero else {
             throw Self.invalid("a pause of `backOff` is negative; give zero or more")
         }
         if let most = backOff.maximumFailures, most < 0 {

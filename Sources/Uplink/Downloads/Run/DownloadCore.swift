@@ -11,6 +11,8 @@ final class DownloadCore: Sendable {
         var work: Task<Void, Never>?
         var alarms: [Task<Void, Never>] = []
         var posts: UInt64 = 0
+        /// What the last attempt ended with; nil while one goes well.
+        var failure: (error: (any Error)?, status: Int?) = (nil, nil)
 
         /// What is told now, numbered while the lock is held, so that nothing older overtakes it on its way to the board.
         mutating func post(at now: Duration) -> Post {
@@ -105,12 +107,23 @@ final class DownloadCore: Sendable {
         let progress = currentProgress
         let bytes = "\(progress.receivedBytes) of \(progress.totalBytes.map(String.init) ?? "unknown") bytes"
         let trouble = progress.trouble.map { "; the last trouble: \($0)" } ?? ""
-        return DownloadError(
+        let failure = state.withLock { $0.failure }
+        var late = DownloadError(
             .deadlineExceeded,
             message:
                 "the download was not whole in time: \(bytes)\(trouble); allow more time, or download again to go on",
-            underlyingError: error is CancellationError ? nil : error)
+            underlyingError: error.flatMap { Self.isCancellation($0) ? nil : $0 } ?? failure.error)
+        late.status = failure.status
+        return late
     }
+
+    /// Whether an error says no more than that the work was cancelled.
+    private static func isCancellation(_ error: any Error) -> Bool {
+        error is CancellationError || (error as? NetworkOperationError)?.code == .cancelled
+    }
+
+    /// Keeps what an attempt has ended with, for the error at the deadline.
+    func remember(_ error: (any Error)?, status: Int?) { state.withLock { $0.failure = (error, status) } }
 
     private func settle(_ change: (inout DownloadLife) -> Bool) {
         let now = clock.now()

@@ -48,10 +48,10 @@ struct DownloadNetwork: Sendable {
     var generation: UInt64? { requirement == nil ? nil : monitor.currentPath?.generation }
 
     /// Sleeps, but no longer than until the path is another than it was in that generation: what failed over the old one
-    /// may succeed over the new one.
-    func rest(for pause: Duration, since generation: UInt64?) async throws {
+    /// may succeed over the new one. A pause that the server has asked for is kept to its end.
+    func rest(for pause: Duration, isAskedFor: Bool, since generation: UInt64?) async throws {
         guard pause > .zero else { return }
-        guard requirement != nil else { return try await clock.sleep(pause) }
+        guard requirement != nil, !isAskedFor else { return try await clock.sleep(pause) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await clock.sleep(pause) }
             group.addTask {

@@ -83,15 +83,18 @@ final class DownloadRun: Sendable {
                     generation.withLock { $0 = self.network.generation }
                     return try await self.attempt(into: writer)
                 }
+                core.remember(nil, status: machine.withLock { $0.refusal })
             } catch {
                 try await writer.drain()
                 if core.cause != nil { throw error }
+                core.remember(error, status: nil)
                 step = decide { $0.failed(.init(error), remaining: $1) }
             }
             switch step {
             case .complete: return
             case .fail(let error): throw error
             case .again(let pause, let reason):
+                if machine.withLock({ $0.version == nil }) { try await offLoop { try writer.file.forget() } }
                 core.tell { story, now in
                     if pause > .zero {
                         story.pause(for: pause, because: reason, at: now)
@@ -99,7 +102,8 @@ final class DownloadRun: Sendable {
                         story.stumble(because: reason)
                     }
                 }
-                try await network.rest(for: pause, since: generation.withLock { $0 })
+                let isAskedFor = machine.withLock { $0.isAskedToWait }
+                try await network.rest(for: pause, isAskedFor: isAskedFor, since: generation.withLock { $0 })
             }
         }
     }
@@ -120,6 +124,7 @@ final class DownloadRun: Sendable {
             try await offLoop { try writer.file.goOn(version, at: offset) }
         }
         lastResponse.withLock { $0 = (response.head, response.url) }
+        core.remember(nil, status: nil)
         core.tell { story, now in story.enter(.receiving, at: now) }
         return try await read(response.body, into: writer)
     }

@@ -83,6 +83,19 @@ struct DownloadDistrustTests {
         #expect(machine.ask() == .rest(from: 999, ifStill: .entityTag("\"v1\"")))
     }
 
+    @Test func aSuddenNothingInChunksIsNotBelieved() {
+        var full = DownloadMachine.interrupted()
+        _ = full.ask()
+        #expect(full.answered(answer(200, tag: "\"v2\""), remaining: nil).isBegin)
+        #expect(full.bodyEnded(remaining: nil).pause != nil)
+        #expect(full.ask() == .whole)
+        // A file that was never said to have bytes may have none.
+        var empty = machine()
+        _ = empty.ask()
+        _ = empty.answered(answer(200), remaining: nil)
+        #expect(empty.bodyEnded(remaining: nil).isComplete)
+    }
+
     @Test func aPartThatNobodyAskedForIsAnError() {
         var machine = machine()
         _ = machine.ask()

@@ -99,6 +99,29 @@ struct DownloadFailureTests {
         #expect(error?.status == 503)
     }
 
+    @Test(arguments: ["0", "Sun, 06 Nov 1994 08:49:37 GMT"])
+    func aServerThatAsksForNoPauseIsNotAskedInALoop(wish: String) {
+        var machine = asked()
+        let busy = answer(503, length: 0, fields: [.retryAfter: wish])
+        #expect(machine.answered(busy, remaining: .seconds(60)).step?.pause == .milliseconds(250))
+        _ = machine.ask()
+        #expect(machine.answered(busy, remaining: .seconds(60)).step?.pause == .milliseconds(500))
+    }
+
+    @Test(arguments: ["86401", "9223372036854775807", "99999999999999999999"])
+    func aServersPauseIsBounded(wish: String) {
+        var machine = asked()
+        _ = machine.failed(.passing(reset), remaining: nil)
+        _ = machine.ask()
+        let busy = answer(429, length: 0, fields: [.retryAfter: wish])
+        let error = machine.answered(busy, remaining: nil).step?.error
+        #expect(error?.code == .unexpectedStatus)
+        #expect(error?.status == 429)
+        #expect(error?.message.contains("maximumRetryAfter") == true)
+        var patient = asked()
+        #expect(patient.answered(answer(429, fields: [.retryAfter: "86400"]), remaining: nil).step?.pause != nil)
+    }
+
     @Test func anUnwantedSizeEndsItAtOnce() {
         var machine = asked { $0.maximumSize = 999 }
         #expect(machine.answered(answer(200, length: 1000), remaining: nil).step?.error?.code == .tooLarge)
@@ -125,11 +148,33 @@ struct DownloadFailureTests {
         #expect(machine.bodyEnded(remaining: nil).pause != nil)
     }
 
-    @Test func errorsAreOfThreeKinds() {
+    @Test func aHeadThatIsCutShortIsTriedAgainButNotForEver() {
+        let cut = HTTPClientError(.invalidResponse, phase: .firstByte, message: "the head ended early")
+        var machine = asked()
+        func fails(_ times: Int) -> DownloadMachine.Step? {
+            var last: DownloadMachine.Step?
+            for _ in 0..<times {
+                last = machine.failed(.init(cut), remaining: nil)
+                _ = machine.ask()
+            }
+            return last
+        }
+        #expect(fails(4)?.pause == .seconds(2))
+        // A byte makes them forgotten.
+        _ = machine.answered(answer(200, length: 1000), remaining: nil)
+        _ = machine.received(1, remaining: nil)
+        #expect(fails(4)?.pause == .seconds(2))
+        let error = fails(1)?.error
+        #expect(error?.code == .requestFailed)
+        #expect((error?.underlyingError as? HTTPClientError)?.code == .invalidResponse)
+    }
+
+    @Test func errorsAreOfFourKinds() {
         func kind(_ error: any Error) -> String {
             switch DownloadMachine.Failure(error) {
             case .networkLost: "lost"
             case .passing: "passing"
+            case .doubtful: "doubtful"
             case .lasting(let error): "\(error.code)"
             }
         }
@@ -137,6 +182,8 @@ struct DownloadFailureTests {
             HTTPClientError(code, phase: .body, message: "")
         }
         #expect(kind(NetworkOperationError(.networkLost, message: "")) == "lost")
+        let full = DownloadError(.diskFull, message: "")
+        #expect(kind(NetworkOperationError(.networkLost, message: "", underlyingError: full)) == "diskFull")
         #expect(kind(NetworkOperationError(.monitorFailed, message: "")) == "networkUnknown")
         #expect(kind(http(.networkChanged)) == "lost")
         for code in [
@@ -144,8 +191,11 @@ struct DownloadFailureTests {
         ] {
             #expect(kind(http(code)) == "passing")
         }
-        for code in [HTTPClientError.Code.certificateExpired, .tooManyRedirects, .closed, .invalidFraming] {
+        for code in [HTTPClientError.Code.certificateExpired, .tooManyRedirects, .closed] {
             #expect(kind(http(code)) == "requestFailed")
+        }
+        for code in [HTTPClientError.Code.invalidResponse, .invalidFraming, .proxyRefused] {
+            #expect(kind(http(code)) == "doubtful")
         }
         #expect(kind(http(.invalidURL)) == "invalidOptions")
         #expect(kind(DownloadError(.diskFull, message: "")) == "diskFull")
