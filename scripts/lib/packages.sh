@@ -88,3 +88,22 @@ quietly() {
     rm -f "$log"
     say "$words: done in $((SECONDS - start)) s"
 }
+
+# meanwhile WORDS COMMAND…: starts it beside what follows, on what that leaves of the processors; `finished` waits for it.
+meanwhile() {
+    beside_words=$1 beside_log=$(mktemp)
+    shift
+    say "$beside_words, meanwhile …"
+    chrt --idle 0 "$@" >"$beside_log" 2>&1 &
+    beside=$!
+}
+
+finished() {
+    if ! wait "$beside"; then
+        tail -n 60 "$beside_log" >&2
+        die "$beside_words: that failed; its last lines stand above"
+    fi
+    beside=
+    rm -f "$beside_log"
+    say "$beside_words: done"
+}
