@@ -19,7 +19,7 @@ package final class NginxServer: Sendable {
     /// Whether there is an nginx, and an openssl for its certificates.
     package static var isInstalled: Bool { Spawn.has("nginx") && Spawn.has("openssl") }
 
-    package init(file: [UInt8] = Array("hello\n".utf8), backend: UInt16 = 9) throws {
+    package init(file: [UInt8] = Array("hello\n".utf8), backend: UInt16 = 9, compresses: Bool = false) throws {
         directory = try TemporaryDirectory()
         try Certificates.make(in: directory)
         try directory.write("file", file)
@@ -27,7 +27,8 @@ package final class NginxServer: Sendable {
         var ports: [String: UInt16] = [:]
         for name in Certificates.names + ["mutual"] { ports[name] = try FreePort.take() }
         tlsPorts = ports
-        try directory.write("nginx.conf", Array(Self.configuration(directory.path, port, ports, backend).utf8))
+        let text = Self.configuration(directory.path, port, ports, backend, gzip: compresses ? "on" : "off")
+        try directory.write("nginx.conf", Array(text.utf8))
         let configuration = directory.path.appending("nginx.conf").string
         pid = try Spawn.start(
             ["nginx", "-p", directory.path.string, "-c", configuration, "-e", "stderr"], in: directory.path)
@@ -61,9 +62,9 @@ package final class NginxServer: Sendable {
         directory.remove()
     }
 
-    private static func configuration(_ path: FilePath, _ port: UInt16, _ tls: [String: UInt16], _ backend: UInt16)
-        -> String
-    {
+    private static func configuration(
+        _ path: FilePath, _ port: UInt16, _ tls: [String: UInt16], _ backend: UInt16, gzip: String
+    ) -> String {
         let locations = """
             location = /file { alias \(path)/file; default_type text/plain; }
                 location = /empty { return 204; }
@@ -99,7 +100,7 @@ package final class NginxServer: Sendable {
             events { worker_connections 512; }
             http {
             access_log off;
-            gzip on;
+            gzip \(gzip);
             gzip_types text/plain;
             \(temporary.joined(separator: "\n"))
             server { listen 127.0.0.1:\(port); \(locations) }

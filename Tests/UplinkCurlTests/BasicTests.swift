@@ -22,7 +22,11 @@ struct BasicTests {
             #expect(head.hasPrefix("GET /a?b=c HTTP/1.1\r\n"))
             #expect(head.contains("Accept: text/plain\r\n"))
             #expect(head.contains("User-Agent: uplink\r\n"))
+            #if Compression
+            #expect(head.contains("Accept-Encoding: gzip, deflate\r\n"))
+            #else
             #expect(!head.lowercased().contains("accept-encoding"))
+            #endif
             #expect(!head.lowercased().contains("expect:"))
         }
     }

@@ -65,7 +65,7 @@ struct CompressionTests {
     }
 
     @Test func nginxCompressesForUs() async throws {
-        let nginx = try NginxServer(file: Self.text)
+        let nginx = try NginxServer(file: Self.text, compresses: true)
         defer { nginx.stop() }
         try await withClient { client, _ in
             let response = try await client.get(nginx.url("/file"))
@@ -141,7 +141,7 @@ struct CompressionTests {
     }
 
     @Test func aHeadHasNothingToDecode() async throws {
-        let nginx = try NginxServer(file: Self.text)
+        let nginx = try NginxServer(file: Self.text, compresses: true)
         defer { nginx.stop() }
         try await withClient { client, _ in
             let response = try await client.head(nginx.url("/file"))
