@@ -225,8 +225,18 @@ struct PerformerStartTests {
 
     @Test func theMessageOfATimeoutSaysWhatWasMissing() async throws {
         let fixture = PerformerFixture(.offline(.linkDown))
+        let isSeen = Locked(false)
+        let looker = fixture.start(
+            withinSeconds: 1,
+            requiring: .predicate("seen") { _ in
+                isSeen.withLock { $0 = true }
+                return false
+            })
+        try await eventually { isSeen.withLock { $0 } }  // the path is known from here on
         let call = fixture.start(withinSeconds: 1, requiring: .ipv6)
+        try await fixture.waitForCalls(2)
         try await fixture.clock.advance(by: .seconds(1))
+        _ = await looker.value
         guard case .failure(.notStarted(let error)) = await call.value else {
             Issue.record("it ran")
             return
