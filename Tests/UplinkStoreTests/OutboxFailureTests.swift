@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import GRDB
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkCore
+@testable import UplinkStore
+import UplinkStoreTesting
+import UplinkTesting
+
+/// What becomes of entries that cannot be sent, or whose result cannot be written.
+@Suite(.timeLimit(.minutes(1)))
+struct OutboxFailureTests: OutboxSuite {
+    @Test func anOutboxThatCannotBeReadIsTriedOnceASecond() async throws {
+        let clock = ManualClock()
+        let store = try Store.stubbed(clock: clock)
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1")
+        let reads = Locked(0)
+        try await store.database.write { db in
+            db.add(
+                function: DatabaseFunction("fail", argumentCount: 0) { _ in
+                    reads.withLock { $0 += 1 }
+                    throw Broken()
+                })
+            try db.execute(
+                sql: """
+                    ALTER TABLE uplink_outbox RENAME TO away;
+                    CREATE VIEW uplink_outbox AS
+                        SELECT 1 AS id, fail() AS outbox, 'a' AS key, 0 AS isFailed, NULL AS failedAt, NULL AS pause
+                        FROM away
+                    """)
+        }
+        let handler = StubOutboxHandler()
+        let run = start(outbox, handler)
+        for count in 1...5 {
+            try await clock.waitForSleepers(patience: .seconds(30))
+            #expect(reads.withLock { $0 } == count)
+            #expect(clock.sleepers.count == 1)
+            clock.move(by: .seconds(1))
+        }
+        try await clock.waitForSleepers(patience: .seconds(30))
+        try await store.database.write { db in
+            try db.execute(sql: "DROP VIEW uplink_outbox; ALTER TABLE away RENAME TO uplink_outbox")
+        }
+        var states = outbox.states.makeAsyncIterator()
+        #expect(await states.next()?.problem != nil)
+        #expect(handler.entries.isEmpty)
+        clock.move(by: .seconds(1))
+        while let state = await states.next(), state.problem != nil || state.pending != 0 {}
+        #expect(texts(handler) == ["1"])
+        await stop(run)
+        try clock.checkNobodySleeps()
+    }
+
+    /// The claim is older than what the database says.
+    @Test func anEntryThatHasFailedForGoodIsNotSentByAnOldClaim() async throws {
+        let store = try Store.lists()
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1")
+        let id = try await outbox.entries()[0].id
+        let claim = outbox.core.withLock { core in
+            core.machine.restart(maximumConcurrent: 1)
+            core.machine.looked("a", .init(id: id, rest: .zero), now: .zero)
+            return core.machine.next(now: .zero)[0]
+        }
+        try await store.database.write { try $0.execute(sql: "UPDATE uplink_outbox SET isFailed = 1") }
+        let handler = StubOutboxHandler()
+        #expect(await outbox.deliver(claim) { try await handler($0) } == nil)
+        #expect(handler.entries.isEmpty)
+    }
+
+    /// A result that can never be written is an attempt that fails, each time.
+    @Test func aResultThatCannotBeWrittenHasFailedAfterTheMostAttempts() async throws {
+        let clock = ManualClock()
+        var configuration = OutboxConfiguration()
+        configuration.maximumAttempts = 3
+        configuration.backoff.jitter = 0
+        let outbox = try Outbox(try Store.stubbed(clock: clock), configuration: configuration)
+        try await add(outbox, "a", "1")
+        let calls = Locked(0)
+        let run = Task {
+            try await outbox.run { _ in
+                calls.withLock { $0 += 1 }
+                return .done { _ in throw Broken() }
+            }
+        }
+        for attempts in 1...2 {
+            try await clock.waitForSleepers(patience: .seconds(30))
+            #expect(calls.withLock { $0 } == attempts)
+            #expect(try await outbox.entries()[0].attempts == attempts)
+            clock.move(by: .seconds(attempts))  // 1 s, then 2 s
+        }
+        try await eventually { try await outbox.entries()[0].isFailed }
+        #expect(calls.withLock { $0 } == 3)
+        await stop(run)
+    }
+
+    @Test func aFailedAttemptRestsAndKeepsItsPlace() async throws {
+        let clock = ManualClock()
+        let outbox = try Outbox(try Store.stubbed(clock: clock))
+        try await add(outbox, "a", "1", "2")
+        let handler = StubOutboxHandler(.tryAgain(reason: "busy", after: .seconds(10)), .done())
+        let run = start(outbox, handler)
+        try await clock.waitForSleepers(patience: .seconds(30))
+        var states = outbox.states.makeAsyncIterator()
+        #expect(await states.next()?.resting == 1)
+        let entry = try await outbox.entries()[0]
+        #expect(entry.attempts == 1)
+        #expect(entry.lastError == "busy")
+        #expect(!entry.isFailed)
+        #expect(texts(handler) == ["1"])
+        clock.move(by: .seconds(9))
+        await Task.yield()
+        #expect(texts(handler) == ["1"])
+        clock.move(by: .seconds(1))
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(texts(handler) == ["1", "1", "2"])
+        #expect(handler.entries[0].idempotencyKey == handler.entries[1].idempotencyKey)
+        await stop(run)
+    }
+
+    @Test func whatAHandlerThrowsMeansTryAgain() async throws {
+        let clock = ManualClock()
+        let outbox = try Outbox(try Store.stubbed(clock: clock))
+        try await add(outbox, "a", "1")
+        let calls = Locked(0)
+        let run = Task {
+            try await outbox.run { _ in
+                let call = calls.withLock { calls in
+                    calls += 1
+                    return calls
+                }
+                if call == 1 { throw Broken() }
+                return .done()
+            }
+        }
+        try await clock.advance(by: .seconds(2), patience: .seconds(30))
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(calls.withLock { $0 } == 2)
+        await stop(run)
+    }
+
+    @Test func aClockThatWasSetBackDoesNotHoldAnEntryBack() async throws {
+        let (clock, wall) = (ManualClock(), WallClock())
+        let store = try Store.stubbed(clock: clock, now: { wall.now })
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1")
+        let handler = StubOutboxHandler(.tryAgain(reason: "busy", after: .seconds(10)), .done())
+        var run = start(outbox, handler)
+        try await clock.waitForSleepers(patience: .seconds(30))
+        await stop(run)
+        wall.move(by: -86_400)
+        run = start(outbox, handler)
+        try await clock.advance(by: .seconds(10), patience: .seconds(30))
+        try await eventually { try await outbox.entries().isEmpty }
+        await stop(run)
+    }
+
+    @Test func anEntryThatFailsForGoodIsKeptAndTheNextIsSent() async throws {
+        let store = try Store.lists()
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1", "2")
+        let handler = StubOutboxHandler(
+            .failed(reason: "refused") { db in try Lists.write(["undone"], db) }, .done())
+        let run = start(outbox, handler)
+        try await eventually { handler.entries.count == 2 }
+        try await eventually { try await outbox.entries().count == 1 }
+        let entry = try await outbox.entries()[0]
+        #expect(entry.isFailed)
+        #expect(entry.lastError == "refused")
+        #expect(try await store.words() == ["undone"])
+        #expect(try await outbox.retry(entry.id))
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(texts(handler) == ["1", "2", "1"])
+        #expect(try await !outbox.retry(entry.id))
+        await stop(run)
+    }
+
+    @Test func afterTheMostAttemptsAnEntryHasFailed() async throws {
+        let clock = ManualClock()
+        var configuration = OutboxConfiguration()
+        configuration.maximumAttempts = 2
+        let outbox = try Outbox(try Store.stubbed(clock: clock), configuration: configuration)
+        try await add(outbox, "a", "1")
+        let handler = StubOutboxHandler(.tryAgain(reason: "busy"))
+        let run = start(outbox, handler)
+        try await clock.advance(by: .seconds(2), patience: .seconds(30))
+        try await eventually { try await outbox.entries().first?.isFailed == true }
+        #expect(handler.entries.count == 2)
+        await stop(run)
+    }
+}
+#endif
