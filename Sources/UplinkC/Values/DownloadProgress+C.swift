@@ -10,7 +10,8 @@ extension DownloadProgress {
                 size: MemoryLayout<uplink_download_progress>.size, phase: phase.number,
                 attempt: UInt32(clamping: attempt), resumptions: UInt32(clamping: resumptions),
                 restarts: UInt32(clamping: restarts), received: receivedBytes, total: totalBytes ?? -1,
-                bytes_per_second: Int64(min(max(bytesPerSecond, 0), 1e18)), left_milliseconds: timeLeft.milliseconds,
+                bytes_per_second: bytesPerSecond.isFinite ? Int64(min(max(bytesPerSecond, 0), 1e18)) : 0,
+                left_milliseconds: timeLeft.milliseconds,
                 remaining_milliseconds: remaining.milliseconds, pause_milliseconds: pause.milliseconds,
                 trouble: trouble == nil ? nil : text)
             body(&progress)

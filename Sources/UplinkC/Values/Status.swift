@@ -68,6 +68,10 @@ enum Status {
 
     /// Why there is no file.
     static func of(_ error: DownloadError, in context: Context) -> CInt {
+        // A request that cannot be sent has a better number of its own.
+        if error.code == .invalidOptions, let underlying = error.underlyingError as? HTTPClientError {
+            return of(underlying)
+        }
         if let number = downloadNumbers[error.code] { return number.rawValue }
         switch error.underlyingError {
         case let underlying as HTTPClientError: return of(underlying)

@@ -38,12 +38,14 @@ enum Text {
     /// The longest URL, name or header field that is taken.
     static let maximumLength = 64 * 1024
 
-    /// A text of at most so many bytes, and at least one; throws for others.
+    /// A text of at most so many bytes, and at least one, in UTF-8; throws for others.
     static func read(_ pointer: UnsafePointer<CChar>, atMost maximum: Int = maximumLength) throws(StatusError) -> String
     {
         let length = strnlen(pointer, maximum + 1)
         guard (1...maximum).contains(length) else { throw StatusError(Status.invalid) }
-        return String(cString: pointer)
+        // What is no UTF-8 would be repaired in silence, and sent as something else.
+        guard let text = String(validatingCString: pointer) else { throw StatusError(Status.invalid) }
+        return text
     }
 
     /// A path; nil for NULL, for an empty one, and for one that is too long.

@@ -166,7 +166,7 @@ static void refused(void) {
     CHECK_STATUS(download("/own/file", &options).status, UPLINK_ETOOLARGE);
     options.maximum_size = 0;
     options.https_only = true;
-    CHECK(download("/own/file", &options).status < 0);
+    CHECK_STATUS(download("/own/file", &options).status, UPLINK_EURL);
     options.https_only = false;
     const char *part[] = {"Range: bytes=5-", NULL};
     options.headers = part;

@@ -126,6 +126,7 @@ static void from_memory(void) {
 
     uplink_request *question = request("GET", "/echo");
     CHECK_STATUS(uplink_request_add_header(question, "X-Question", "why"), UPLINK_OK);
+    CHECK_STATUS(uplink_request_add_header(question, "X-Name", "caf\xe9"), UPLINK_EINVAL); /* never sent as another */
     CHECK(strcmp(collect(question, NULL).text, "why") == 0);
     uplink_request *reserved = request("PUT", "/upload");
     CHECK_STATUS(uplink_request_add_header(reserved, "Content-Length", "5"), UPLINK_OK);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "error.h"
 #include "perform.h"
 
 #ifdef __cplusplus
@@ -75,12 +76,13 @@ typedef struct uplink_download_options {
 typedef struct uplink_download_result {
     size_t size;
     int status;           /* UPLINK_OK: the file is whole, and stands under its name */
-    int http_status;      /* of the last answer, with UPLINK_OK and UPLINK_ESTATUS; else 0 */
-    const char *path;     /* the file's, as it was given */
+    int http_status;      /* of the last answer, with UPLINK_OK and UPLINK_ESTATUS; else 0, also when nothing was missing */
+    const char *path;     /* the file's, as it was given but without repeated or trailing slashes */
     const char *url;      /* with UPLINK_OK the URL that answered, after all redirects; else NULL */
     int64_t bytes;        /* the file's size; 0 where there is none */
     int64_t transferred;  /* bytes that came over the network; fewer than `bytes` when some were there before */
-    int64_t kept;         /* without a file: bytes that are kept for a later download to the same path */
+    int64_t kept;         /* after a failure: bytes that are kept for a later download to the same path. Cancelled: 0, though
+                           * some may be kept */
     uint32_t attempts;    /* these three with UPLINK_OK; else 0 */
     uint32_t resumptions; /* how often it went on from where it was */
     uint32_t restarts;    /* how often it began anew after bytes had come */
@@ -107,7 +109,8 @@ typedef void (*uplink_download_cb)(
  * The status at the end is UPLINK_OK; UPLINK_ETIMEDOUT when the time was over; UPLINK_EEXIST, UPLINK_EINUSE,
  * UPLINK_EDISKFULL or UPLINK_EFILE for the file; UPLINK_ESTATUS, UPLINK_ECHANGED, UPLINK_ESIZE, UPLINK_ETOOLARGE,
  * UPLINK_ECHECKSUM or UPLINK_EPROTOCOL for what the server gave; UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR,
- * UPLINK_EREQUEST; or what the last attempt failed with, where another one would not help.
+ * UPLINK_EREQUEST; or what the last attempt failed with, where another one would not help or there were
+ * `maximum_failures` of them.
  *
  * Errors: UPLINK_EINVAL, UPLINK_EURL, UPLINK_EREQUEST, UPLINK_ESTOPPED, UPLINK_EBADHANDLE.
  */

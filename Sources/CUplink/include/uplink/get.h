@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "error.h"
 #include "perform.h"
 #include "response.h"
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "path.h"
 
 #ifdef __cplusplus
 extern "C" {

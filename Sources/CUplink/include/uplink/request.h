@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "error.h"
 #include "get.h"
 #include "perform.h"
 
@@ -30,13 +31,15 @@ typedef struct uplink_request uplink_request;
  */
 int uplink_request_create(const char *method, const char *url, uplink_request **request);
 
-/* Gives up a request. What was sent of it goes on. NULL is allowed. */
+/* Gives up a request. What was sent of it goes on. No other function may be in use of it, or use it later. NULL is
+ * allowed. */
 void uplink_request_free(uplink_request *request);
 
 /*
  * Adds a header field. Those that frame the message, such as Content-Length or Host, are the library's own.
  *
- * Errors: UPLINK_EINVAL, also when there are 256 already; UPLINK_EREQUEST when it must not be sent.
+ * Errors: UPLINK_EINVAL, also for what is not UTF-8, and when there are 256 already; UPLINK_EREQUEST when it must not be
+ * sent.
  */
 int uplink_request_add_header(uplink_request *request, const char *name, const char *value);
 
@@ -85,7 +88,8 @@ int uplink_request_set_body_source(
     uplink_request *request, int64_t length, bool can_rewind, uplink_read_cb read, void *user);
 
 /* Is told that so many bytes of the body have gone out, of so many or UPLINK_UNKNOWN_LENGTH; less than before where it
- * is sent again. A callback that is slow is told the newest numbers and misses those between. */
+ * is sent again. A callback that is slow is told the newest numbers and misses those between; an answer that comes before
+ * the body is out may be the end of it, so the last numbers told need not be the body's. */
 typedef void (*uplink_sent_cb)(uplink_context *context, uint64_t id, int64_t sent, int64_t length, void *user);
 
 /* Timeouts are in milliseconds; 0: the default that stands here; UPLINK_INFINITE: none. */
