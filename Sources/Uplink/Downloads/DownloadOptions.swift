@@ -69,7 +69,8 @@ public struct DownloadBackOff: Sendable {
     /// The longest pause that a server may ask for with `Retry-After`; where it asks for more, its answer is the end. One
     /// day.
     public var maximumRetryAfter = Duration.seconds(86_400)
-    /// How many attempts may fail in a row without a new byte; nil for as many as the deadline allows.
+    /// How many attempts may fail in a row without a new byte; nil for as many as the deadline allows. A loss of the network
+    /// is no failure.
     public var maximumFailures: Int?
     /// Gives a number from 0 up to 1, by which a pause is chosen.
     public var random: @Sendable () -> Double = { .random(in: 0..<1) }

@@ -64,109 +64,6 @@ struct DownloadTests {
         }
     }
 
-    @Test func aPauseEndsWhenThePathChanges() async throws {
-        try await DownloadScene.with { scene in
-            scene.transport.answer(scene.url, scene.broken(after: 400), scene.rest(from: 400))
-            let download = scene.start()
-            try await scene.clock.waitForSleepers(2, patience: .seconds(30))
-            scene.monitor.goOffline()
-            try await eventually { download.currentProgress.phase == .waitingForNetwork }
-            scene.monitor.goOnline()
-            _ = try await download.value
-            #expect(scene.clock.now.offset == .zero)
-            #expect(scene.directory.holds("disk.iso", scene.content))
-        }
-    }
-
-    @Test func aServersPauseIsKept() async throws {
-        try await DownloadScene.with { scene in
-            scene.transport.answer(
-                scene.url, .response(.serviceUnavailable, headers: [.retryAfter: "20"]), scene.whole)
-            let download = scene.start()
-            try await scene.clock.advance(by: .seconds(19), sleepers: 2, patience: .seconds(30))
-            #expect(download.currentProgress.phase == .pausing)
-            #expect(download.currentProgress.pause == .seconds(1))
-            try await scene.clock.advance(by: .seconds(1), sleepers: 2, patience: .seconds(30))
-            _ = try await download.value
-            #expect(scene.transport.requests.count == 2)
-        }
-    }
-
-    @Test func aServersPauseIsKeptAlsoWhenThePathChanges() async throws {
-        try await DownloadScene.with { scene in
-            scene.transport.answer(
-                scene.url, .response(.tooManyRequests, headers: [.retryAfter: "20"]), scene.whole)
-            let download = scene.start()
-            try await scene.clock.waitForSleepers(2, patience: .seconds(30))
-            scene.monitor.goOffline()
-            scene.monitor.goOnline()
-            // Whoever wanted to ask now has had many turns to do so.
-            for _ in 0..<1000 { await Task.yield() }
-            #expect(download.currentProgress.phase == .pausing)
-            try await scene.clock.advance(by: .seconds(20), sleepers: 2, patience: .seconds(30))
-            #expect(try await download.value.attempts == 2)
-        }
-    }
-
-    @Test func theDeadlineTellsWhatTheLastAttemptEndedWith() async throws {
-        func error(after answer: @escaping (DownloadScene) -> StubTransport.Answer) async throws -> DownloadError? {
-            var error: DownloadError?
-            try await DownloadScene.with { scene in
-                scene.transport.answer(scene.url, answer(scene))
-                let download = scene.start()
-                try await scene.clock.waitForSleepers(2, patience: .seconds(30))  // the deadline, the pause
-                scene.monitor.goOffline()
-                try await eventually { download.currentProgress.phase == .waitingForNetwork }
-                scene.clock.move(by: .seconds(3600))
-                error = await #expect(throws: DownloadError.self) { try await download.value }
-            }
-            return error
-        }
-        let refused = try await error { _ in .response(.serviceUnavailable) }
-        #expect(refused?.code == .deadlineExceeded)
-        #expect(refused?.status == 503)
-        let broken = try await error { $0.broken(after: 400) }
-        #expect(broken?.code == .deadlineExceeded)
-        #expect((broken?.underlyingError as? HTTPClientError)?.code == .connectionReset)
-        #expect(broken?.status == nil)
-    }
-
-    @Test func theDeadlineHoldsWhileTheNetworkIsAway() async throws {
-        try await DownloadScene.with { scene in
-            scene.monitor.goOffline(.noRoute)
-            let download = scene.start()
-            try await eventually { download.currentProgress.phase == .waitingForNetwork }
-            try await scene.clock.advance(by: .seconds(3599))
-            #expect(download.currentProgress.remaining == .seconds(1))
-            scene.clock.move(by: .seconds(1))
-            let error = await #expect(throws: DownloadError.self) { try await download.value }
-            #expect(error?.code == .deadlineExceeded)
-            #expect(error?.message.contains("route") == true)
-            #expect(scene.transport.requests.isEmpty)
-            #expect(scene.directory.names.isEmpty)
-            #expect(download.currentProgress.phase == .failed)
-        }
-    }
-
-    @Test func theDeadlineHoldsInABodyAndWhatCameIsKept() async throws {
-        try await DownloadScene.with { scene in
-            scene.transport.answer(scene.url, scene.cut(after: 400), scene.rest(from: 400))
-            let download = scene.start()
-            try await eventually { download.currentProgress.receivedBytes == 400 }
-            try await scene.clock.advance(by: .seconds(3600))
-            let error = await #expect(throws: DownloadError.self) { try await download.value }
-            #expect(error?.code == .deadlineExceeded)
-            #expect(error?.keptBytes == 400)
-            #expect(scene.directory.names == [".disk.iso.uplink-part", ".disk.iso.uplink-record"])
-            // Somebody comes later.
-            let file = try await scene.start().value
-            #expect((file.attempts, file.resumptions, file.transferredBytes) == (1, 1, 600))
-            #expect(scene.ranges == [nil, "bytes=400-"])
-            #expect(scene.directory.holds("disk.iso", scene.content))
-            #expect(scene.directory.names == ["disk.iso"])
-        }
-    }
-
     @Test func anErrorBeforeTheFirstByteLeavesWhatAnEarlierRunHasLeft() async throws {
         try await DownloadScene.with { scene in
             scene.transport.answer(scene.url, scene.cut(after: 400), scene.rest(from: 400))
@@ -209,18 +106,6 @@ struct DownloadTests {
             _ = try await download.value
             #expect(scene.directory.holds("disk.iso", scene.content))
             #expect(scene.ranges == [nil, "bytes=400-", nil, nil])
-        }
-    }
-
-    @Test func aTimeLimitOfZeroIsOver() async throws {
-        try await DownloadScene.with { scene in
-            scene.transport.answer(scene.url, .silence)
-            let error = await #expect(throws: DownloadError.self) {
-                try await scene.client.download(
-                    scene.url, to: scene.target, within: .seconds(-1), options: scene.options)
-            }
-            #expect(error?.code == .deadlineExceeded)
-            #expect(scene.directory.names.isEmpty)
         }
     }
 
@@ -327,6 +212,28 @@ struct DownloadTests {
             let error = await #expect(throws: DownloadError.self) { try await download.value }
             #expect(error?.code == .checksumMismatch)
             #expect(scene.directory.names.isEmpty)
+        }
+    }
+
+    @Test func aFileThatWasPutTogetherWrongIsFetchedAnew() async throws {
+        try await DownloadScene.with(300_000) { scene in
+            var checksum = SHA256()
+            checksum.update(scene.content)
+            let digest = checksum.finish()
+            // The second half is another file's, under the same validator.
+            var fields = scene.fields
+            fields[.contentRange] = "bytes 100000-299999/300000"
+            scene.transport.answer(
+                scene.url, scene.broken(after: 100_000),
+                .response(
+                    .partialContent, headers: fields, pieces: [[UInt8](repeating: 0x20, count: 200_000)]), scene.whole)
+            let download = scene.start { $0.checksum = .sha256(expecting: digest) }
+            try await scene.clock.waitForSleepers(2, patience: .seconds(30))  // the deadline, the pause
+            scene.clock.move(by: .milliseconds(250))
+            let file = try await download.value
+            #expect(file.restarts == 1)
+            #expect(file.checksum == digest)
+            #expect(scene.directory.holds("disk.iso", scene.content))
         }
     }
 

@@ -10,7 +10,7 @@ import UplinkHTTP
 /// What the record says is true before a byte that depends on it is written, and a byte is never there under the record
 /// of another version: also after a power cut, when names and contents may be on the disk in any order.
 final class PartialFile: Sendable {
-    private struct State {
+    struct State {
         var size: Int64 = 0
         var version: ResourceVersion?
         var digest: (any HTTPChecksum)?
@@ -28,11 +28,11 @@ final class PartialFile: Sendable {
 
     let directory: TargetDirectory
     private let descriptor: CInt
-    private let url: String
+    let url: String
     private let checksum: DownloadChecksum?
-    private let boot: String
+    let boot: String
     private let flush: @Sendable (CInt) -> CInt
-    private let state = Locked(State())
+    let state = Locked(State())
 
     /// After so many bytes they are made sure to be on the disk, so that a power cut does not cost more.
     private static let checkpoint: Int64 = 256 << 20
@@ -53,7 +53,7 @@ final class PartialFile: Sendable {
             throw error
         }
         descriptor = try PartialLock.open(in: directory, keeping: options.resumes)
-        (self.url, checksum, boot) = (url, options.checksum, Self.bootIdentifier())
+        (self.url, checksum, boot) = (url, options.checksum, PartialRecord.bootIdentifier())
         // Somebody else may have made it between the look and the lock.
         do throws(DownloadError) {
             try directory.checkTarget(replacing: options.replacesExisting)
@@ -244,7 +244,7 @@ final class PartialFile: Sendable {
         return state.synchronised
     }
 
-    private func synchronise() throws(DownloadError) {
+    func synchronise() throws(DownloadError) {
         guard !state.withLock({ $0.hasLost }) else { throw failure("writing", EIO) }
         guard flush(descriptor) == 0 else {
             let number = errno
@@ -279,73 +279,5 @@ final class PartialFile: Sendable {
 
     private func failure(_ activity: String, _ number: CInt) -> DownloadError {
         .file("\(activity) the file in the making of `\(directory.path)`", number)
-    }
-}
-
-// The record.
-extension PartialFile {
-    /// Makes sure that all bytes so far are on the disk, and notes it.
-    private func noteProgress() throws(DownloadError) {
-        try synchronise()
-        try writeRecord(synchronised: size)
-    }
-
-    /// In one step: there is the old one, or the new one. None, where nobody could make use of it.
-    private func writeRecord(synchronised: Int64) throws(DownloadError) {
-        guard let version = state.withLock({ $0.version }),
-            let record = PartialRecord(of: version, askedFor: url, synchronised: synchronised, boot: boot)
-        else { return state.withLock { $0.synchronised = synchronised } }
-        let (folder, name) = (directory.descriptor, directory.names.newRecord)
-        unlinkat(folder, name, 0)
-        let file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw .file("creating a file beside `\(directory.path)`", errno) }
-        var number: CInt = 0
-        do {
-            try FileDescriptor(rawValue: file).writeAll(record.text.utf8)
-            if fsync(file) != 0 { number = errno }
-        } catch {
-            number = (error as? Errno)?.rawValue ?? EIO
-        }
-        Glibc.close(file)
-        if number == 0, renameat(folder, name, folder, directory.names.record) != 0 { number = errno }
-        guard number == 0 else {
-            unlinkat(folder, name, 0)
-            throw .file("writing a file beside `\(directory.path)`", number)
-        }
-        state.withLock { ($0.hasRecord, $0.synchronised) = (true, synchronised) }
-    }
-
-    private func readRecord() -> PartialRecord? {
-        let file = openat(
-            directory.descriptor, directory.names.record, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { Glibc.close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, PartialLock.isOurs(status), status.st_size <= PartialRecord.maximumBytes else {
-            return nil
-        }
-        let bytes = Self.contents(of: file)
-        return PartialRecord(text: String(decoding: bytes, as: UTF8.self))
-    }
-
-    private static func contents(of file: CInt) -> [UInt8] {
-        var bytes: [UInt8] = []
-        while bytes.count <= PartialRecord.maximumBytes {
-            let piece = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-                count = max(0, read(file, buffer.baseAddress, buffer.count))
-            }
-            if piece.isEmpty { break }
-            bytes += piece
-        }
-        return bytes
-    }
-
-    /// Which start of the system this is (random(4)).
-    private static func bootIdentifier() -> String {
-        let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return PartialRecord.unknownBoot }
-        defer { Glibc.close(file) }
-        let text = String(decoding: contents(of: file).prefix { $0 > 0x20 }, as: UTF8.self)
-        return text.isEmpty ? PartialRecord.unknownBoot : text
     }
 }

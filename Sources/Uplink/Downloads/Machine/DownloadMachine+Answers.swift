@@ -48,6 +48,7 @@ extension DownloadMachine {
             if let error = tooManyRestarts("the server began anew") { return .leave(fail(error)) }
         }
         received = 0
+        isOfOnePiece = answer.isFramed
         let version = ResourceVersion(answer, askedFor: url)
         self.version = version
         announced = max(announced, version.length ?? 0)
@@ -70,6 +71,7 @@ extension DownloadMachine {
         else { return .leave(distrust("the file has changed on the server", remaining: remaining)) }
         if let objection = limits.objection(to: length) { return .leave(fail(objection)) }
         resumptions += 1
+        isOfOnePiece = false
         version.length = length
         self.version = version
         announced = max(announced, length)

@@ -51,12 +51,13 @@ extension DownloadMachine {
     /// The attempt has failed. What came before is written.
     mutating func failed(_ failure: Failure, remaining: Duration?) -> Step {
         switch failure {
-        case .networkLost(let reason) where failures == 0:
-            state = .idle
-            failures = 1
-            return .again(after: .zero, because: reason)
         case .networkLost(let reason):
-            return tryAgain(after: nil, because: reason, remaining: remaining)
+            // No failure of the download's: it does not count towards `maximumFailures`. Only a network that is lost again
+            // and again before a byte has come is asked for more slowly.
+            losses += 1
+            state = .idle
+            let pause = losses == 1 ? .zero : limits.backOff.pause(after: losses - 1, remaining: remaining)
+            return .again(after: pause, because: reason)
         case .passing(let error):
             return tryAgain(after: nil, because: "\(error)", remaining: remaining) {
                 DownloadError(.tooManyFailures, message: $0, underlyingError: error)
@@ -68,6 +69,14 @@ extension DownloadMachine {
                 DownloadError(.tooManyFailures, message: $0, underlyingError: error)
             }
         case .lasting(let error): return fail(error)
+        }
+    }
+
+    /// The body has ended before all of it had come, which its framing does not tell.
+    mutating func endedEarly(_ reason: String, remaining: Duration?) -> Step {
+        let cause = HTTPClientError(.truncated, phase: .body, requestDisposition: .responseStarted, message: reason)
+        return tryAgain(after: nil, because: reason, remaining: remaining) {
+            DownloadError(.tooManyFailures, message: $0, underlyingError: cause)
         }
     }
 

@@ -68,6 +68,10 @@ struct DownloadMachine: Sendable {
     var failures = 0
     /// Those of them that need not pass.
     var doubts = 0
+    /// How often the network was lost in a row, without a new byte.
+    var losses = 0
+    /// Whether the bytes came in one answer that told where it ends. Otherwise a wrong digest may be the pieces' fault.
+    var isOfOnePiece = false
     /// The status of the last attempt's answer, if that was why it failed.
     var refusal: Int?
     /// Whether the pause that follows is one that the server has asked for.
@@ -112,7 +116,7 @@ struct DownloadMachine: Sendable {
             return fail(limits.objection(to: sum) ?? Self.outOfTurn)
         }
         received = sum
-        (failures, doubts) = (0, 0)
+        (failures, doubts, losses) = (0, 0, 0)
         return nil
     }
 
@@ -120,14 +124,14 @@ struct DownloadMachine: Sendable {
     mutating func bodyEnded(remaining: Duration?) -> Step {
         guard case .receiving(let end, let isFramed) = state else { return fail(Self.outOfTurn) }
         if let end, received < end {
-            return tryAgain(after: nil, because: "the body ended early", remaining: remaining)
+            return endedEarly("the body ended early", remaining: remaining)
         }
         guard let length = version?.length else {
             // Chunks, or the end of the connection.
             if received == 0, announced > 0 { return distrust(Self.suddenNothing, remaining: remaining) }
             if let objection = limits.objection(to: received) {
                 guard isFramed else {
-                    return tryAgain(after: nil, because: "the connection ended early", remaining: remaining)
+                    return endedEarly("the connection ended early", remaining: remaining)
                 }
                 return fail(objection)
             }
@@ -155,14 +159,19 @@ struct DownloadMachine: Sendable {
         }
     }
 
-    /// The file's digest has come out.
-    func objection(toDigest digest: [UInt8]?, expected: [UInt8]?) -> DownloadError? {
-        guard let expected, digest != expected else { return nil }
-        return DownloadError(
-            .checksumMismatch,
-            message:
-                "the file's digest is \(Hexadecimal.text(digest ?? [])), not \(Hexadecimal.text(expected)); it was "
-                + "changed on its way, or the server has another version")
+    /// The file's digest has come out. A wrong one is final if it is the server's; if the file was put together here, or its
+    /// end was a guess, it is fetched anew, as often as ``DownloadLimits/maximumRestarts`` allows.
+    mutating func digested(_ digest: [UInt8]?, expected: [UInt8]?, remaining: Duration?) -> Step {
+        guard let expected, digest != expected else { return .complete }
+        if !isOfOnePiece, restarts < limits.maximumRestarts {
+            return distrust("the digest of what was put together is wrong", remaining: remaining)
+        }
+        return fail(
+            DownloadError(
+                .checksumMismatch,
+                message:
+                    "the file's digest is \(Hexadecimal.text(digest ?? [])), not \(Hexadecimal.text(expected)); it was "
+                    + "changed on its way, or the server has another version"))
     }
 
     mutating func fail(_ error: DownloadError) -> Step {

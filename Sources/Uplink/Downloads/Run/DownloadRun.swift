@@ -46,8 +46,8 @@ final class DownloadRun: Sendable {
         defer { watch.cancel() }
         do {
             try await adopt(file)
-            try await receive(into: writer)
-            return try await finish(file)
+            let digest = try await receive(into: writer)
+            return try await finish(file, digest)
         } catch {
             throw await conclude(error, writer)
         }
@@ -72,12 +72,13 @@ final class DownloadRun: Sendable {
 
     // MARK: Attempts
 
-    /// Makes attempts until all bytes are there.
-    private func receive(into writer: PartialWriter) async throws {
+    /// Makes attempts until all bytes are there, and are the right ones. Returns their digest.
+    private func receive(into writer: PartialWriter) async throws -> [UInt8]? {
         while true {
             core.tell { story, now in story.enter(.waitingForNetwork, at: now) }
             let generation = Locked<UInt64?>(nil)
-            let step: DownloadMachine.Step
+            var step: DownloadMachine.Step
+            var digest: [UInt8]?
             do {
                 step = try await network.attempt {
                     generation.withLock { $0 = self.network.generation }
@@ -90,8 +91,15 @@ final class DownloadRun: Sendable {
                 core.remember(error, status: nil)
                 step = decide { $0.failed(.init(error), remaining: $1) }
             }
+            if case .complete = step {
+                core.tell { story, now in story.enter(.verifying, at: now) }
+                digest = try await offLoop { try writer.file.complete() }
+                step = decide { [digest, options] in
+                    $0.digested(digest, expected: options.checksum?.expected, remaining: $1)
+                }
+            }
             switch step {
-            case .complete: return
+            case .complete: return digest
             case .fail(let error): throw error
             case .again(let pause, let reason):
                 if machine.withLock({ $0.version == nil }) { try await offLoop { try writer.file.forget() } }
@@ -169,12 +177,9 @@ final class DownloadRun: Sendable {
 
     // MARK: After
 
-    /// Checks the whole, and gives it its name.
-    private func finish(_ file: PartialFile) async throws -> DownloadedFile {
-        core.tell { story, now in story.enter(.verifying, at: now) }
-        let digest = try await offLoop { try file.complete() }
+    /// Gives the whole its name.
+    private func finish(_ file: PartialFile, _ digest: [UInt8]?) async throws -> DownloadedFile {
         let machine = machine.withLock { $0 }
-        if let objection = machine.objection(toDigest: digest, expected: options.checksum?.expected) { throw objection }
         try await offLoop { [core, options] in
             guard core.mayName() else { throw CancellationError() }
             try file.giveName(replacing: options.replacesExisting)

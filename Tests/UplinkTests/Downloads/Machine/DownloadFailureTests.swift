@@ -58,7 +58,18 @@ struct DownloadFailureTests {
         var machine = asked()
         #expect(machine.failed(.networkLost("lost"), remaining: nil).pause == .zero)
         _ = machine.ask()
+        #expect(machine.failed(.networkLost("lost"), remaining: nil).pause == .milliseconds(250))
+        _ = machine.ask()
         #expect(machine.failed(.networkLost("lost"), remaining: nil).pause == .milliseconds(500))
+    }
+
+    @Test func lossesDoNotCountAsFailures() {
+        var machine = asked { $0.backOff.maximumFailures = 0 }
+        for _ in 0..<5 {
+            #expect(machine.failed(.networkLost("a tunnel"), remaining: nil).pause != nil)
+            _ = machine.ask()
+        }
+        #expect(machine.failed(.passing(reset), remaining: nil).error?.code == .tooManyFailures)
     }
 
     @Test func failuresInARowCanBeLimited() {
@@ -70,6 +81,14 @@ struct DownloadFailureTests {
         let error = machine.failed(.passing(reset), remaining: nil).error
         #expect(error?.code == .tooManyFailures)
         #expect((error?.underlyingError as? HTTPClientError)?.code == .connectionReset)
+    }
+
+    @Test func bodiesThatAreCutShortEachTimeSaySo() {
+        var machine = asked { $0.backOff.maximumFailures = 0 }
+        _ = machine.answered(answer(200, length: 1000), remaining: nil)
+        let error = machine.bodyEnded(remaining: nil).error
+        #expect(error?.code == .tooManyFailures)
+        #expect((error?.underlyingError as? HTTPClientError)?.code == .truncated)
     }
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599])

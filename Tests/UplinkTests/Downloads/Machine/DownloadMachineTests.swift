@@ -149,11 +149,44 @@ struct DownloadMachineTests {
         #expect(machine.answered(same, remaining: nil).isAppend)
     }
 
+    /// A machine whose file is whole.
+    private func whole(framed: Bool = true, _ change: (inout DownloadOptions) -> Void = { _ in }) -> DownloadMachine {
+        var machine = machine {
+            $0.acceptsUnframedBodies = true
+            change(&$0)
+        }
+        _ = machine.ask()
+        _ = machine.answered(answer(200, length: framed ? 10 : nil, framed: framed), remaining: nil)
+        _ = machine.received(10, remaining: nil)
+        _ = machine.bodyEnded(remaining: nil)
+        return machine
+    }
+
     @Test func theDigestHasTheLastWord() {
-        let machine = machine()
-        #expect(machine.objection(toDigest: [1, 2], expected: nil) == nil)
-        #expect(machine.objection(toDigest: [1, 2], expected: [1, 2]) == nil)
-        #expect(machine.objection(toDigest: [1, 2], expected: [1, 3])?.code == .checksumMismatch)
-        #expect(machine.objection(toDigest: nil, expected: [1, 3])?.code == .checksumMismatch)
+        var machine = whole()
+        #expect(machine.digested([1, 2], expected: nil, remaining: nil).isComplete)
+        #expect(machine.digested([1, 2], expected: [1, 2], remaining: nil).isComplete)
+        #expect(machine.digested([1, 2], expected: [1, 3], remaining: nil).error?.code == .checksumMismatch)
+        machine = whole()
+        #expect(machine.digested(nil, expected: [1, 3], remaining: nil).error?.code == .checksumMismatch)
+    }
+
+    @Test func whatWasPutTogetherIsFetchedAnewWhenItsDigestIsWrong() {
+        // The connection's end may have been the server's.
+        var machine = whole(framed: false) { $0.maximumRestarts = 1 }
+        #expect(machine.digested([1], expected: [2], remaining: nil).pause == .zero)
+        #expect(machine.version == nil)
+        #expect(machine.ask() == .whole)
+        _ = machine.answered(answer(200, length: 10, framed: true), remaining: nil)
+        _ = machine.received(10, remaining: nil)
+        #expect(machine.bodyEnded(remaining: nil).isComplete)
+        #expect(machine.digested([1], expected: [2], remaining: nil).error?.code == .checksumMismatch)
+        // So may the pieces, also those of an earlier run.
+        machine = DownloadMachine.interrupted()
+        _ = machine.ask()
+        _ = machine.answered(answer(206, length: 600, range: "bytes 400-999/1000"), remaining: nil)
+        _ = machine.received(600, remaining: nil)
+        #expect(machine.bodyEnded(remaining: nil).isComplete)
+        #expect(machine.digested([1], expected: [2], remaining: nil).pause == .zero)
     }
 }

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkHTTP
+import UplinkTesting
+
+@testable import Uplink
+
+/// The pauses of a download, and its deadline.
+@Suite(.timeLimit(.minutes(1)))
+struct DownloadTimeTests {
+    @Test func aPauseEndsWhenThePathChanges() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(scene.url, scene.broken(after: 400), scene.rest(from: 400))
+            let download = scene.start()
+            try await scene.clock.waitForSleepers(2, patience: .seconds(30))
+            scene.monitor.goOffline()
+            try await eventually { download.currentProgress.phase == .waitingForNetwork }
+            scene.monitor.goOnline()
+            _ = try await download.value
+            #expect(scene.clock.now.offset == .zero)
+            #expect(scene.directory.holds("disk.iso", scene.content))
+        }
+    }
+
+    @Test func aServersPauseIsKept() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(
+                scene.url, .response(.serviceUnavailable, headers: [.retryAfter: "20"]), scene.whole)
+            let download = scene.start()
+            try await scene.clock.advance(by: .seconds(19), sleepers: 2, patience: .seconds(30))
+            #expect(download.currentProgress.phase == .pausing)
+            #expect(download.currentProgress.pause == .seconds(1))
+            try await scene.clock.advance(by: .seconds(1), sleepers: 2, patience: .seconds(30))
+            _ = try await download.value
+            #expect(scene.transport.requests.count == 2)
+        }
+    }
+
+    @Test func aServersPauseIsKeptAlsoWhenThePathChanges() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(
+                scene.url, .response(.tooManyRequests, headers: [.retryAfter: "20"]), scene.whole)
+            let download = scene.start()
+            try await scene.clock.waitForSleepers(2, patience: .seconds(30))
+            scene.monitor.goOffline()
+            scene.monitor.goOnline()
+            // Whoever wanted to ask now has had many turns to do so.
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(download.currentProgress.phase == .pausing)
+            try await scene.clock.advance(by: .seconds(20), sleepers: 2, patience: .seconds(30))
+            #expect(try await download.value.attempts == 2)
+        }
+    }
+
+    @Test func aPauseThatTheServerAskedForDoesNotEndWithTheOthers() async throws {
+        let (monitor, clock) = (StubNetworkMonitor(), ManualClock())
+        monitor.goOnline()
+        var options = DownloadOptions()
+        (options.monitor, options.clock) = (monitor, clock)
+        let network = DownloadNetwork(options, clock: options.reducedClock)
+        let generation = network.generation
+        let hasEnded = Locked(false)
+        let askedFor = Task {
+            try await network.rest(for: .seconds(20), isAskedFor: true, since: generation)
+            hasEnded.withLock { $0 = true }
+        }
+        let own = (0..<20).map { _ in
+            Task { try await network.rest(for: .seconds(20), isAskedFor: false, since: generation) }
+        }
+        try await clock.waitForSleepers(21, patience: .seconds(30))
+        monitor.goOffline()
+        for task in own { try await task.value }
+        #expect(!hasEnded.withLock { $0 })
+        try await clock.advance(by: .seconds(20), sleepers: 1, patience: .seconds(30))
+        try await askedFor.value
+    }
+
+    @Test func theDeadlineTellsWhatTheLastAttemptEndedWith() async throws {
+        func error(after answer: @escaping (DownloadScene) -> StubTransport.Answer) async throws -> DownloadError? {
+            var error: DownloadError?
+            try await DownloadScene.with { scene in
+                scene.transport.answer(scene.url, answer(scene))
+                let download = scene.start()
+                try await scene.clock.waitForSleepers(2, patience: .seconds(30))  // the deadline, the pause
+                scene.monitor.goOffline()
+                try await eventually { download.currentProgress.phase == .waitingForNetwork }
+                scene.clock.move(by: .seconds(3600))
+                error = await #expect(throws: DownloadError.self) { try await download.value }
+            }
+            return error
+        }
+        let refused = try await error { _ in .response(.serviceUnavailable) }
+        #expect(refused?.code == .deadlineExceeded)
+        #expect(refused?.status == 503)
+        let broken = try await error { $0.broken(after: 400) }
+        #expect(broken?.code == .deadlineExceeded)
+        #expect((broken?.underlyingError as? HTTPClientError)?.code == .connectionReset)
+        #expect(broken?.status == nil)
+    }
+
+    @Test func theDeadlineHoldsWhileTheNetworkIsAway() async throws {
+        try await DownloadScene.with { scene in
+            scene.monitor.goOffline(.noRoute)
+            let download = scene.start()
+            try await eventually { download.currentProgress.phase == .waitingForNetwork }
+            try await scene.clock.advance(by: .seconds(3599))
+            #expect(download.currentProgress.remaining == .seconds(1))
+            scene.clock.move(by: .seconds(1))
+            let error = await #expect(throws: DownloadError.self) { try await download.value }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(error?.message.contains("route") == true)
+            #expect(scene.transport.requests.isEmpty)
+            #expect(scene.directory.names.isEmpty)
+            #expect(download.currentProgress.phase == .failed)
+        }
+    }
+
+    @Test func theDeadlineHoldsInABodyAndWhatCameIsKept() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(scene.url, scene.cut(after: 400), scene.rest(from: 400))
+            let download = scene.start()
+            try await eventually { download.currentProgress.receivedBytes == 400 }
+            try await scene.clock.advance(by: .seconds(3600))
+            let error = await #expect(throws: DownloadError.self) { try await download.value }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(error?.keptBytes == 400)
+            #expect(scene.directory.names == [".disk.iso.uplink-part", ".disk.iso.uplink-record"])
+            // Somebody comes later.
+            let file = try await scene.start().value
+            #expect((file.attempts, file.resumptions, file.transferredBytes) == (1, 1, 600))
+            #expect(scene.ranges == [nil, "bytes=400-"])
+            #expect(scene.directory.holds("disk.iso", scene.content))
+            #expect(scene.directory.names == ["disk.iso"])
+        }
+    }
+
+    @Test func aTimeLimitOfZeroIsOver() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(scene.url, .silence)
+            let error = await #expect(throws: DownloadError.self) {
+                try await scene.client.download(
+                    scene.url, to: scene.target, within: .seconds(-1), options: scene.options)
+            }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(scene.directory.names.isEmpty)
+        }
+    }
+}
