@@ -13,7 +13,15 @@ let package = Package(
             dependencies: [
                 .product(name: "Uplink", package: "uplink"), .product(name: "UplinkStore", package: "uplink"),
                 .product(name: "GRDB", package: "GRDB.swift"),
-            ])
+            ]),
+        // What the guides show, so that it compiles: scripts/check-docs looks for each of their examples.
+        .target(
+            name: "StoreGuides",
+            dependencies: [
+                .product(name: "Uplink", package: "uplink"), .product(name: "UplinkStore", package: "uplink"),
+                .product(name: "UplinkStoreTesting", package: "uplink"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -12,6 +12,8 @@ let package = Package(
             dependencies: [
                 .product(name: "Uplink", package: "uplink"), .product(name: "UplinkTesting", package: "uplink"),
             ]),
+        // What README and guides show, so that it compiles: scripts/check-docs looks for each of their examples.
+        .target(name: "Guides", dependencies: [.product(name: "Uplink", package: "uplink")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -7,8 +7,8 @@ extension HTTPClient {
     /// The process's own client, on the shared event loop: for programs with nothing to configure.
     ///
     /// It is made with its first use and never shut down, so it needs no scope. Some idle connections are kept for later
-    /// requests as long as the process runs. Defaults are those of ``UplinkHTTP/HTTPClient/Configuration`` and of
-    /// ``UplinkCurl/CurlTransport/Configuration``.
+    /// requests as long as the process runs. Defaults are those of `HTTPClient.Configuration` and of
+    /// `CurlTransport.Configuration`.
     public static let shared = HTTPClient(transport: transport(on: .shared, .init()))
 
     /// Makes a client with connections of its own and no scope.

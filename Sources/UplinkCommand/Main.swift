@@ -38,7 +38,7 @@ struct UplinkProgram: AsyncParsableCommand {
 
             Exit status: 0 done, 1 not done, 64 wrong usage, 130 interrupted with Ctrl-C.
             """,
-        version: "0.1.0",
+        version: "1.0.0-beta.1",
         subcommands: [
             DemoCommand.self, GetCommand.self, WatchCommand.self, WaitCommand.self, RunCommand.self, FilesCommand.self,
             StageCommand.self, StageServerCommand.self,

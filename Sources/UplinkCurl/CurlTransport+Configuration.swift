@@ -28,7 +28,7 @@ extension CurlTransport {
         /// transport.
         public var pinnedKeys: [String] = []
         /// Connects to hosts on the internet alone, whatever a name or a redirect leads to: never to this host, private
-        /// networks, links or a cloud's metadata service (``UplinkCore/IPAddress/isOnInternet``). What is looked at is
+        /// networks, links or a cloud's metadata service (`IPAddress.isOnInternet`). What is looked at is
         /// the address of each attempt. Not with a proxy, which looks names up itself, nor with ``unixSocket``.
         public var publicAddressesOnly = false
         /// Told, once per transport, what is dangerous about its settings. Standard error when nil.
@@ -55,7 +55,7 @@ extension CurlTransport {
         /// Transfers that run at once to one host (scheme, name and port), each of which has a connection. One whose body
         /// nobody reads counts.
         public var maximumConcurrentTransfersPerHost = 6
-        /// Transfers that may wait; more are refused with ``UplinkHTTP/HTTPClientError/Code/queueFull``.
+        /// Transfers that may wait; more are refused with `HTTPClientError.Code.queueFull`.
         public var maximumQueuedTransfers = 10_000
         /// Names that are resolved at once, each of which takes a thread of libcurl's.
         public var maximumConcurrentLookups = 8
@@ -82,7 +82,7 @@ extension CurlTransport {
         /// Where to hear that the network has changed, such as `LinuxNetworkMonitor.shared.changes`; nil for nowhere.
         ///
         /// Connections from an address that is gone end at once, with
-        /// ``UplinkHTTP/HTTPClientError/Code/networkChanged``. When the way to the internet is another one, transfers
+        /// `HTTPClientError.Code.networkChanged`. When the way to the internet is another one, transfers
         /// that are under way go on, and new ones use neither their connections nor what names were resolved to. It is
         /// listened to from the first request to the transport's end.
         public var networkChanges: NetworkChanges?

@@ -55,7 +55,7 @@ extension CurlTransport {
         /// Reads a proxy's URL, such as `http://proxy.example:3128` or `socks5h://user:secret@127.0.0.1`; without a
         /// scheme it is `http`, without a port 443 for `https` and 1080 otherwise, as libcurl has it.
         ///
-        /// - Throws: ``UplinkHTTP/HTTPClientError`` when it is none.
+        /// - Throws: `HTTPClientError` when it is none.
         public init(_ url: String, credentials: Credentials? = nil) throws(HTTPClientError) {
             var rest = url[...]
             var kind = Kind.http

@@ -36,7 +36,10 @@ extension CurlTransport {
 
         /// A certificate, with those between it and its authority behind it, and its key, each in a file (PEM).
         ///
-        /// - Parameter password: Opens the key, if it is encrypted. Asked for once, when a transport is made.
+        /// - Parameters:
+        ///   - certificate: The file with the certificates.
+        ///   - key: The file with the key.
+        ///   - password: Opens the key, if it is encrypted. Asked for once, when a transport is made.
         public init(
             certificate: FilePath, key: FilePath, password: @autoclosure @escaping @Sendable () -> String? = nil
         ) {
@@ -46,7 +49,9 @@ extension CurlTransport {
 
         /// A file with both (PKCS #12).
         ///
-        /// - Parameter password: Opens the file. Asked for once, when a transport is made.
+        /// - Parameters:
+        ///   - file: The file.
+        ///   - password: Opens the file. Asked for once, when a transport is made.
         public init(pkcs12 file: FilePath, password: @autoclosure @escaping @Sendable () -> String? = nil) {
             form = .pkcs12(file)
             self.password = password

@@ -24,7 +24,7 @@ public final class CurlTransport: HTTPTransport {
 
     /// Makes a transport; libcurl is first asked for something when the first request is sent.
     ///
-    /// - Throws: ``UplinkHTTP/HTTPClientError`` when a setting makes no sense, or libcurl is older than 7.87.
+    /// - Throws: `HTTPClientError` when a setting makes no sense, or libcurl is older than 7.87.
     public init(on loop: EventLoop, configuration: Configuration = .init()) throws(HTTPClientError) {
         let settings = try EngineSettings(configuration)
         guard LibCurl.isReady, LibCurl.isRecentEnough else {
@@ -62,7 +62,7 @@ public final class CurlTransport: HTTPTransport {
 
     /// Ends the transport: when this returns, no transfer, connection, descriptor or timer of it is left.
     ///
-    /// Later requests throw ``UplinkHTTP/HTTPClientError/Code/closed``. Calling it again waits for the same end.
+    /// Later requests throw `HTTPClientError.Code.closed`. Calling it again waits for the same end.
     /// - Parameter mode: `draining` waits for the transfers, whose bodies somebody must be reading.
     public func shutdown(_ mode: ShutdownMode = .cancelling) async {
         await withCheckedContinuation { continuation in

@@ -117,7 +117,9 @@ extension EventLoop: SerialExecutor, TaskExecutor {
 
 /// Runs `body` with an event loop of its own, which has ended when this returns.
 ///
-/// - Parameter networkNamespace: The namespace that the loop's thread enters first; nil for the caller's.
+/// - Parameters:
+///   - networkNamespace: The namespace that the loop's thread enters first; nil for the caller's.
+///   - body: Uses the loop, which must not be kept beyond it.
 /// - Throws: ``EventLoopError`` when no loop can be had, or what `body` throws.
 public nonisolated(nonsending) func withEventLoop<Result>(
     networkNamespace: String? = nil, _ body: nonisolated(nonsending) (EventLoop) async throws -> Result

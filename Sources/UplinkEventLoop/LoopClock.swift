@@ -43,7 +43,9 @@ public struct LoopClock: Clock, Sendable {
 
     /// Sleeps for a time: never less, and on an idle machine about a millisecond more at most.
     ///
-    /// - Parameter tolerance: Not used: all sleepers share a timer as it is.
+    /// - Parameters:
+    ///   - duration: How long.
+    ///   - tolerance: Not used: all sleepers share a timer as it is.
     /// - Throws: `CancellationError` at once when the task is cancelled, ``EventLoopError`` when the loop has ended.
     public func sleep(for duration: Duration, tolerance: Duration? = nil) async throws {
         try await sleep(until: now.advanced(by: duration))
@@ -51,7 +53,9 @@ public struct LoopClock: Clock, Sendable {
 
     /// Sleeps until the deadline has passed: never less, and on an idle machine about a millisecond more at most.
     ///
-    /// - Parameter tolerance: Not used: all sleepers share a timer as it is.
+    /// - Parameters:
+    ///   - deadline: When to wake.
+    ///   - tolerance: Not used: all sleepers share a timer as it is.
     /// - Throws: `CancellationError` at once when the task is cancelled, ``EventLoopError`` when the loop has ended.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()

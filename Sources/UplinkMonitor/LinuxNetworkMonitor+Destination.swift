@@ -11,14 +11,14 @@ extension LinuxNetworkMonitor {
     /// ```
     ///
     /// It is a monitor of its own, on this one's loop and with its configuration, and works while somebody iterates over
-    /// its `paths`. Only the family of the address is asked about; the other one is ``FamilyPath/notAsked``. An address
-    /// of this host is reached through the loopback. Name servers are left out. The ``NetworkPath/scope`` of a satisfied path tells how far the
+    /// its `paths`. Only the family of the address is asked about; the other one is `FamilyPath.notAsked`. An address
+    /// of this host is reached through the loopback. Name servers are left out. The `NetworkPath.scope` of a satisfied path tells how far the
     /// address is: this host, a link, a site (a neighbour, or private addresses), or the internet.
     ///
     /// - Parameters:
     ///   - address: A unicast address.
     ///   - zone: The interface that a link-local IPv6 address is on, by name or number.
-    /// - Throws: ``NetworkMonitorError`` with the code `invalidConfiguration` where the address means no single host, or
+    /// - Throws: `NetworkMonitorError` with the code `invalidConfiguration` where the address means no single host, or
     ///   is a link-local one of IPv6 without a zone. That nothing leads there now is not an error.
     public func destination(
         _ address: IPAddress, zone: String? = nil
@@ -29,7 +29,7 @@ extension LinuxNetworkMonitor {
 
     /// The same for an address as a person writes it, such as `192.0.2.77` or `fe80::1%eth0`.
     ///
-    /// - Throws: ``NetworkMonitorError`` with the code `invalidConfiguration` where the text is no address (names are not
+    /// - Throws: `NetworkMonitorError` with the code `invalidConfiguration` where the text is no address (names are not
     ///   resolved), and as ``destination(_:zone:)``.
     public func destination(_ text: String) throws(NetworkMonitorError) -> LinuxNetworkMonitor {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)

@@ -17,7 +17,7 @@ public import UplinkEventLoop
 ///
 /// The network is that of the namespace which the loop's thread is in.
 public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
-    /// The process's monitor, on ``EventLoop/shared``.
+    /// The process's monitor, on `EventLoop.shared`.
     public static let shared = LinuxNetworkMonitor(on: .shared)
 
     let watcher: PathWatcher
@@ -30,7 +30,7 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
     ///   - loop: The loop to work on; its thread's network namespace is the one that is watched.
     ///   - configuration: How to look at the network.
     ///   - validator: Finds out whether the internet answers; nil sends nothing. What it finds stands in
-    ///     ``UplinkCore/FamilyPath/validation`` and decides nothing else.
+    ///     `FamilyPath.validation` and decides nothing else.
     public init(on loop: EventLoop, configuration: Configuration = .init(), validator: PathValidator? = nil) {
         let watcher = PathWatcher(on: loop, configuration, validator)
         let reconcile: @Sendable () -> Void = { loop.execute { watcher.assumeIsolated { $0.reconcile() } } }
@@ -53,7 +53,7 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
     /// The current path, then every change: a new path comes when the status, the reason, the scope, or a usable
     /// family's interface, gateway or source address differs.
     ///
-    /// Iterating throws ``NetworkMonitorError`` when the system refuses netlink. Having no network is not an error.
+    /// Iterating throws `NetworkMonitorError` when the system refuses netlink. Having no network is not an error.
     public var paths: NetworkPaths { broadcaster.paths }
 
     /// What connections may not survive: local addresses that are gone, default routes that lead elsewhere, a sleep of

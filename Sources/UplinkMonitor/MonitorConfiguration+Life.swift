@@ -4,11 +4,11 @@ import UplinkCore
 extension LinuxNetworkMonitor.Configuration {
     /// What a monitor does where the system refuses netlink (a sandbox, gVisor, Android).
     public enum Unavailability: Sendable, Hashable {
-        /// The streams throw ``UplinkCore/NetworkMonitorError`` with the code `unavailable` at once. Nothing is tried
+        /// The streams throw `NetworkMonitorError` with the code `unavailable` at once. Nothing is tried
         /// again by itself: who iterates anew starts anew.
         case fail
         /// The network is looked at from time to time, by means that need no netlink. Such paths have
-        /// ``UplinkCore/NetworkPath/isAuthoritative`` false, and are satisfied where what can be seen leaves a doubt.
+        /// `NetworkPath.isAuthoritative` false, and are satisfied where what can be seen leaves a doubt.
         case poll(every: Duration)
     }
 

@@ -66,7 +66,7 @@ extension LinuxNetworkMonitor {
         ///   - receiveBufferSize: 1 byte to 1 GiB; the kernel raises it to its own minimum.
         ///   - settle: Zero to five minutes.
         ///   - whenUnavailable: To fail, or to poll every 100 milliseconds to every hour.
-        /// - Throws: ``NetworkMonitorError`` with the code `invalidConfiguration` and a message that says what to change.
+        /// - Throws: `NetworkMonitorError` with the code `invalidConfiguration` and a message that says what to change.
         public init(
             ipv4Probes: [IPAddress] = Self.defaultIPv4Probes, ipv6Probes: [IPAddress] = Self.defaultIPv6Probes,
             minimumInterval: Duration = .milliseconds(50), receiveBufferSize: Int = 1 << 20,

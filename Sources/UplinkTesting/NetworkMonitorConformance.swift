@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UplinkCore
 
-/// Checks that a monitor keeps what ``NetworkMonitor`` promises, whatever it is made of.
+/// Checks that a monitor keeps what `NetworkMonitor` promises, whatever it is made of.
 ///
 /// Each check makes a monitor of its own, and throws a ``NetworkMonitorConformanceError`` that says what was promised
 /// and what was seen. They need no test framework:
@@ -54,7 +54,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         if stop != nil { try await checkStopIsFinal() }
     }
 
-    /// The first path comes within ``NetworkMonitor/timeToFirstPath``, with the patience as slack for a busy machine.
+    /// The first path comes within `NetworkMonitor.timeToFirstPath`, with the patience as slack for a busy machine.
     public func checkFirstPathComesInTime() async throws {
         let monitor = try await make()
         try await check(
@@ -65,7 +65,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// ``NetworkMonitor/currentPath`` is known as soon as a subscriber was told a path, and is that path.
+    /// `NetworkMonitor.currentPath` is known as soon as a subscriber was told a path, and is that path.
     public func checkCurrentPathIsKnownToSubscribers() async throws {
         try await check("currentPath is what the subscribers were told last") { monitor in
             var paths = monitor.paths.makeAsyncIterator()
@@ -142,7 +142,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// ``NetworkPath/generation`` rises with every path.
+    /// `NetworkPath.generation` rises with every path.
     public func checkGenerationsRise() async throws {
         try await check("the generation rises with every path") { monitor in
             try await goOffline(monitor)
@@ -237,7 +237,7 @@ extension NetworkPaths.Iterator {
     }
 }
 
-/// A promise of ``NetworkMonitor`` that a monitor does not keep.
+/// A promise of `NetworkMonitor` that a monitor does not keep.
 public struct NetworkMonitorConformanceError: Error, Sendable, CustomStringConvertible {
     /// What is promised.
     public let promise: String

@@ -10,7 +10,7 @@ public final class StubNetworkChanges: Sendable {
     /// Makes a source of changes that has told nothing yet.
     public init() {}
 
-    /// What the test tells, for those who are given ``UplinkCore/NetworkChanges``.
+    /// What the test tells, for those who are given `NetworkChanges`.
     public var changes: NetworkChanges { broadcaster.changes }
 
     /// Whether anybody listens now; what is told while nobody does is gone.

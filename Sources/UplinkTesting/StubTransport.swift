@@ -52,7 +52,9 @@ public final class StubTransport: HTTPTransport {
 
     /// Sets the answers for a URL, whatever the method: one for each request in turn, the last one for all that follow.
     ///
-    /// - Parameter url: The whole URL as the request makes it, such as `https://example.org/` with its slash.
+    /// - Parameters:
+    ///   - url: The whole URL as the request makes it, such as `https://example.org/` with its slash.
+    ///   - answers: In the order of the requests.
     public func answer(_ url: String, _ answers: Answer...) { add(.url(url, nil), answers) }
 
     /// Sets the answers for a method and a URL: one for each request in turn, the last one for all that follow.
@@ -62,7 +64,10 @@ public final class StubTransport: HTTPTransport {
 
     /// Sets answers for a URL, each for one request; after them earlier rules hold, or nothing is stubbed.
     ///
-    /// - Parameter method: Nil for any.
+    /// - Parameters:
+    ///   - method: Nil for any.
+    ///   - url: The whole URL, as above.
+    ///   - answers: In the order of the requests.
     public func answerOnce(_ method: HTTPRequest.Method? = nil, _ url: String, _ answers: Answer...) {
         add(.url(url, method), answers, repeatsLast: false)
     }

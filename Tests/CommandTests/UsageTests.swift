@@ -58,6 +58,6 @@ struct UsageTests {
     @Test func theVersionIsTold() async throws {
         let program = try await BuiltProgram.run("--version")
         #expect(program.status == 0)
-        #expect(program.output == "0.1.0\n")
+        #expect(program.output == "1.0.0-beta.1\n")
     }
 }

@@ -35,7 +35,11 @@ extension HTTPClient {
 
     /// Downloads what a request asks for; see ``download(_:to:within:headers:options:)``.
     ///
-    /// - Parameter request: With the method GET.
+    /// - Parameters:
+    ///   - request: With the method GET.
+    ///   - target: The file's path. Its directory must exist.
+    ///   - limit: One deadline over everything.
+    ///   - options: What this download does differently.
     public func download(
         _ request: HTTPRequest, to target: FilePath, within limit: Duration, options: DownloadOptions = .init()
     ) async throws -> DownloadedFile {

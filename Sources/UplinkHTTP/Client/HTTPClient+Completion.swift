@@ -45,7 +45,7 @@ extension HTTPClient {
     /// Sends a request, and calls back with the whole answer: for code that is not async.
     ///
     /// - Parameters:
-    ///   - request: See ``HTTPTypes/HTTPRequest/init(parsing:method:headerFields:)``.
+    ///   - request: See `HTTPRequest.init(parsing:method:headerFields:)`.
     ///   - body: What the request carries.
     ///   - options: What this request does differently. Without a total timeout the body has a minute from its head.
     ///   - maximum: The most bytes of a body to accept; a larger one is ``HTTPClientError/Code/bodyTooLarge``.

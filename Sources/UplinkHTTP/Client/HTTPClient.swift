@@ -33,7 +33,7 @@ public struct HTTPClient: Sendable {
     /// Sends a request and follows its redirects; returns when the head of the answer is there.
     ///
     /// - Parameters:
-    ///   - request: Any method but CONNECT; see ``HTTPTypes/HTTPRequest/init(parsing:method:headerFields:)``.
+    ///   - request: Any method but CONNECT; see `HTTPRequest.init(parsing:method:headerFields:)`.
     ///   - body: What the request carries.
     ///   - options: What this request does differently.
     /// - Throws: ``HTTPClientError``, `CancellationError` at once when the task is cancelled, or what a middleware

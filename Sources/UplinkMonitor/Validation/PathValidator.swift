@@ -5,7 +5,7 @@ public import UplinkCore
 ///
 /// Each family that has a way is probed at once when its interface, gateway or source address changes and after a sleep of
 /// the system; then 1, 2, 4, … seconds after every probe that failed, until one succeeds. What was found out stands in
-/// ``UplinkCore/FamilyPath/validation``. It never decides whether a path is satisfied.
+/// `FamilyPath.validation`. It never decides whether a path is satisfied.
 public struct PathValidator: Sendable {
     /// What is asked.
     public let probe: ValidationProbe

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import Uplink
+
+// The code of the guide "On devices".
+
+enum Reporter {
+    static func run() async {
+        let work = Task { await reportForEver() }
+        signal(SIGTERM, SIG_IGN)  // or it would end the process before the source below hears of it
+        let terminated = DispatchSource.makeSignalSource(signal: SIGTERM)
+        terminated.setEventHandler { work.cancel() }
+        terminated.resume()
+        await work.value
+        terminated.cancel()
+    }
+
+    private static func reportForEver() async {
+        let performer = NetworkOperationPerformer()
+        while !Task.isCancelled {
+            let outcome = await performer.perform(withinSeconds: .infinity, requiring: .notMetered) {
+                try await HTTPClient.shared.post("https://example.org/alive", body: .json(Array("{}".utf8))).status
+            }
+            print(outcome)  // standard output goes to the journal
+            try? await LoopClock.shared.sleep(for: .seconds(300))
+        }
+    }
+}
