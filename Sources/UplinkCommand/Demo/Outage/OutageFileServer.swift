@@ -12,14 +12,11 @@ struct OutageFileServer: Sendable {
     /// How far it goes for now.
     let limit: Locked<Int>
 
-    /// Serves until the task is cancelled.
+    /// Serves for as long as `body` runs.
     func withServer(address: String, port: UInt16, _ body: () async throws -> Void) async throws {
-        let server = HTTPServer(address: try .inet(ip4: address, port: port), logger: .disabled)
-        await server.appendRoute(HTTPRoute("GET \(Self.path)")) { answer(to: $0) }
-        let running = Task { try await server.run() }
-        defer { running.cancel() }
-        try await server.waitUntilListening(timeout: 5)
-        try await body()
+        var routes = RoutedHTTPHandler()
+        routes.appendRoute(HTTPRoute("GET \(Self.path)")) { answer(to: $0) }
+        try await HTTPServer.running(at: .inet(ip4: address, port: port), routes) { _ in try await body() }
     }
 
     /// A range only where the client has the same file (RFC 9110, section 13.1.5).
