@@ -7,6 +7,8 @@ import Testing
 import UplinkCore
 import UplinkTesting
 
+@testable import UplinkCommand
+
 /// What `uplink get` sends, as its options say.
 @Suite(.timeLimit(.minutes(2)))
 struct GetRequestTests {
@@ -22,9 +24,9 @@ struct GetRequestTests {
     private func get(
         _ words: String, path: String = "/", input: [UInt8]? = nil, expecting status: Int32 = 0
     ) async throws -> (seen: [Seen], program: RunningProgram) {
-        let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: 0), logger: .disabled)
         let seen = Locked<[Seen]>([])
-        await server.appendRoute("GET,HEAD,POST,PUT,PATCH,DELETE /*") { request in
+        var routes = RoutedHTTPHandler()
+        routes.appendRoute("GET,HEAD,POST,PUT,PATCH,DELETE /*") { request in
             var one = Seen(method: request.method.rawValue, body: Array(try await request.bodyData))
             for (name, value) in request.headers { one.fields[name.rawValue.lowercased()] = value }
             let count = seen.withLock { seen in
@@ -34,23 +36,16 @@ struct GetRequestTests {
             if request.path == "/busy", count == 1 { return HTTPResponse(statusCode: .serviceUnavailable) }
             return HTTPResponse(statusCode: .ok, headers: [.contentType: "text/plain"], body: Data("answer".utf8))
         }
-        let running = Task { try await server.run() }
-        defer { running.cancel() }
-        try await server.waitUntilListening(timeout: 5)
-        guard case .ip4(_, let port) = await server.listeningAddress else {
-            throw TimeIsUp(expectation: "a server that listens")
-        }
-        let command = "get http://127.0.0.1:\(port)\(path) \(words)"
-        let program: RunningProgram
-        if let input {
+        let program = try await HTTPServer.running(at: .inet(ip4: "127.0.0.1", port: 0), routes) { address in
+            let command = "get http://\(try #require(address.authority))\(path) \(words)"
+            guard let input else { return try await BuiltProgram.run(command) }
             let directory = try TemporaryDirectory()
             defer { directory.remove() }
             try directory.write("input", input)
             let line = "exec \(BuiltProgram.path) \(command) <\(directory.path)/input"
-            program = try RunningProgram(["/bin/sh", "-c", line])
+            let program = try RunningProgram(["/bin/sh", "-c", line])
             try await program.wait()
-        } else {
-            program = try await BuiltProgram.run(command)
+            return program
         }
         #expect(program.status == status, "\(program.errors)")
         return (seen.withLock { $0 }, program)

@@ -7,6 +7,8 @@ import Testing
 import UplinkCore
 import UplinkTesting
 
+@testable import UplinkCommand
+
 /// A server on the loopback interface, and a directory for what is fetched from it.
 struct Site: Sendable {
     static let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -19,27 +21,24 @@ struct Site: Sendable {
     func file(_ name: String) -> Data? { FileManager.default.contents(atPath: "\(directory)/\(name)") }
 
     static func with(_ body: (Site) async throws -> Void) async throws {
-        let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: 0), logger: .disabled)
         let requests = Locked(0)
-        await server.appendRoute("/file") { _ in
+        var routes = RoutedHTTPHandler()
+        routes.appendRoute("/file") { _ in
             requests.withLock { $0 += 1 }
             return HTTPResponse(statusCode: .ok, body: Self.body)
         }
-        await server.appendRoute("/never") { _ in
+        routes.appendRoute("/never") { _ in
             requests.withLock { $0 += 1 }
             try await Task.sleep(for: .seconds(60))
             return HTTPResponse(statusCode: .ok)
         }
-        let running = Task { try await server.run() }
-        defer { running.cancel() }
-        try await server.waitUntilListening(timeout: 5)
-        guard case .ip4(_, let port) = await server.listeningAddress else {
-            throw TimeIsUp(expectation: "a server that listens")
-        }
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("uplink-\(UUID())").path
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        try await body(Site(port: port, directory: directory, requests: requests))
+        try await HTTPServer.running(at: .inet(ip4: "127.0.0.1", port: 0), routes) { address in
+            guard case .ip4(_, let port) = address else { throw TimeIsUp(expectation: "a server that listens") }
+            try await body(Site(port: port, directory: directory, requests: requests))
+        }
     }
 }
 

@@ -23,6 +23,7 @@ struct OutageModelTests {
         let part = answer([HTTPHeader("Range"): "bytes=400-", HTTPHeader("If-Range"): tag])
         #expect(part.statusCode == .partialContent)
         #expect(part.headers[HTTPHeader("Content-Range")] == "bytes 400-999/1000")
+        #expect(answer([HTTPHeader("Range"): "bytes=0-"]).headers[HTTPHeader("Content-Range")] == "bytes 0-999/1000")
         #expect(answer([HTTPHeader("Range"): "bytes=400-", HTTPHeader("If-Range"): "\"other\""]).statusCode == .ok)
         #expect(answer([HTTPHeader("Range"): "bytes=-5"]).statusCode == .ok)
         #expect(answer([HTTPHeader("Range"): "bytes=1000-"]).statusCode == .rangeNotSatisfiable)

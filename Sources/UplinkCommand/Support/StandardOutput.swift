@@ -30,7 +30,7 @@ struct Output: Sendable {
         while !rest.isEmpty {
             // A pipe that is ready takes PIPE_BUF bytes without blocking.
             var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            if poll(&entry, 1, 100) == 0 {
+            if poll(&entry, 1, 20) == 0 {
                 try Task.checkCancellation()
                 if Interruption.hasBegun { throw CancellationError() }  // this thread may be the one to cancel the task
                 continue

@@ -32,10 +32,8 @@ struct Text: Sendable, Hashable {
 
     /// Plain text. Control characters other than a line break are replaced: text may come from a server.
     init(_ characters: String = "") {
-        let isHarmful = { (scalar: Unicode.Scalar) in
-            scalar.properties.generalCategory == .control && scalar != "\n" || scalar.isDirectional
-        }
-        let safe = String(String.UnicodeScalarView(characters.unicodeScalars.map { isHarmful($0) ? "\u{FFFD}" : $0 }))
+        let safe = String(
+            String.UnicodeScalarView(characters.unicodeScalars.map { $0.isHarmful ? "\u{FFFD}" : $0 }))
         runs = safe.isEmpty ? [] : [Run(characters: safe, style: Style())]
     }
 
@@ -81,6 +79,12 @@ struct Text: Sendable, Hashable {
 }
 
 extension Unicode.Scalar {
-    /// Whether the scalar turns the direction of what follows, so that a text can look like another.
-    fileprivate var isDirectional: Bool { (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value) }
+    /// Whether a terminal would obey the scalar, or it would make a text look like another.
+    fileprivate var isHarmful: Bool {
+        switch properties.generalCategory {
+        case .control: self != "\n"
+        case .lineSeparator, .paragraphSeparator: true
+        default: (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)  // turn the direction
+        }
+    }
 }

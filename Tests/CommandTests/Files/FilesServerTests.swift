@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import HTTPTypes
 import SystemPackage
 import TestSupport
 import Testing
@@ -72,6 +73,26 @@ struct FilesServerTests {
         }
     }
 
+    @Test func everyRequestWithoutCredentialsIsToldHowToSendThem() async throws {
+        try await FilesSite.with { site in
+            let file = try await site.put([1], named: "file")
+            let client = HTTPClient(transport: site.transport)
+            let items = "\(site.url.text)/items"
+            for (method, url) in [
+                (HTTPRequest.Method.get, "\(site.url.text)/me"), (.get, "\(items)/\(site.root.id)"),
+                (.get, "\(items)/\(file.id)/data"), (.post, "\(items)/\(site.root.id)"),
+                (.delete, "\(items)/\(file.id)"),
+                (.get, "\(items)/\(itemID(1))"), (.get, "\(site.url.text)/none"),
+            ] {
+                let response = try await client.execute(HTTPRequest(parsing: url, method: method))
+                #expect(response.status.code == 401)
+                #expect(response.head.headerFields[.wwwAuthenticate]?.hasPrefix("Basic ") == true)
+                _ = try await response.body.collect(upTo: 1000)
+            }
+            #expect(try await site.content(of: file) == [1])
+        }
+    }
+
     @Test func whatIsNotAsItShouldBeHasItsStatus() async throws {
         try await FilesSite.with { site in
             let (files, root) = (site.files, site.root.id)
@@ -140,6 +161,37 @@ struct FilesServerTests {
             await expectError(.refused) { _ = try await site.put([1], named: "link") }
         }
         #expect(directory.names == ["link", "old.txt"])
+    }
+
+    @Test(arguments: [true, false])
+    func whoHasTheBeginningGetsTheRestOfTheSameFile(inFolder: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try await FilesSite.with(inFolder ? ServedFiles(folder: directory.path) : ServedFiles()) { site in
+            let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            let file = try await site.put(bytes, named: "file")
+            let credentials = try Credentials(user: FilesSite.user, password: FilesSite.password)
+            let client = HTTPClient(
+                transport: site.transport, configuration: try RemoteFiles.configuration(for: site.url, as: credentials))
+            func get(_ fields: HTTPFields) async throws -> (status: Int, head: HTTPFields, bytes: [UInt8]) {
+                let url = "\(site.url.text)/items/\(file.id)/data"
+                let response = try await client.get(url, headers: fields)
+                let body = try await response.body.collect(upTo: 1 << 20)
+                return (response.status.code, response.head.headerFields, body)
+            }
+            let whole = try await get([:])
+            let tag = try #require(whole.head[.eTag])
+            #expect(whole.status == 200 && whole.bytes == bytes)
+            let rest = try await get([.range: "bytes=150000-", .ifRange: tag])
+            #expect(rest.status == 206 && rest.bytes == Array(bytes[150_000...]))
+            #expect(rest.head[.contentRange] == "bytes 150000-199999/200000" && rest.head[.eTag] == tag)
+            #expect(try await get([.range: "bytes=150000-", .ifRange: "\"other\""]).bytes == bytes)
+            #expect(try await get([.range: "bytes=200000-", .ifRange: tag]).status == 416)
+            try await site.files.delete(file.id)
+            let again = try await site.put(bytes, named: "file")
+            #expect(again.id == file.id)
+            #expect(try await get([.range: "bytes=150000-", .ifRange: tag]).status == 200)
+        }
     }
 
     @Test func aCancelledUploadLeavesNothing() async throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
+import SystemPackage
 import TestSupport
 import Testing
 import Uplink
@@ -107,6 +108,37 @@ struct FilesUseCaseTests {
         try await eventually("a request") { transport.requests.count == 1 }
         asking.cancel()
         await #expect(throws: CancellationError.self) { try await asking.value }
+    }
+
+    @Test func aFileThatIsCutOffIsGoneOnWithByTheSameUser() async throws {
+        let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 6\r\n\r\n"
+        let rest =
+            "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 2-5/6\r\nContent-Length: 4\r\n\r\n"
+        let server = try RawServer([.readHead, .send(head + "ab")], [.readHead, .send(rest + "cdef")])
+        defer { server.stop() }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let progress = Locked<[Int64]>([])
+        try await withTransport { transport in
+            let files = try FilesUseCases.remote(
+                FilesServerURL(server.url("")), as: Credentials(user: "me", password: "a:b"), over: transport)
+            try await files.read(itemID(1), to: directory.path.appending("file"), replacingExisting: false) { done, _ in
+                progress.withLock { $0.append(done) }
+            }
+        }
+        #expect(try directory.read("file") == Array("abcdef".utf8))
+        #expect(directory.names == ["file"])
+        #expect(server.heads.count == 2 && server.heads.allSatisfy { $0.contains("Authorization: Basic bWU6YTpi\r\n") })
+        #expect(server.heads.last?.contains("Range: bytes=2-\r\n") == true)
+        #expect(progress.withLock { $0.last == 6 && $0 == $0.sorted() })
+    }
+
+    @Test func whatADownloadEndsWithIsSaid() throws {
+        var missing = DownloadError(.unexpectedStatus, message: "no")
+        #expect(FilesError(missing, while: "read").code == .unreachable)
+        missing = DownloadError(.diskFull, message: "the disk is full")
+        #expect(FilesError(missing, while: "read the file").code == .localFile)
+        #expect(FilesError(missing, while: "read the file").message == "could not read the file: the disk is full")
     }
 
     @Test func aPathIsFoundByListing() async throws {

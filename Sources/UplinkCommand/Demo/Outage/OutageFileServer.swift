@@ -12,39 +12,21 @@ struct OutageFileServer: Sendable {
     /// How far it goes for now.
     let limit: Locked<Int>
 
-    /// Serves until the task is cancelled.
+    /// Serves for as long as `body` runs.
     func withServer(address: String, port: UInt16, _ body: () async throws -> Void) async throws {
-        let server = HTTPServer(address: try .inet(ip4: address, port: port), logger: .disabled)
-        await server.appendRoute(HTTPRoute("GET \(Self.path)")) { answer(to: $0) }
-        let running = Task { try await server.run() }
-        defer { running.cancel() }
-        try await server.waitUntilListening(timeout: 5)
-        try await body()
+        var routes = RoutedHTTPHandler()
+        routes.appendRoute(HTTPRoute("GET \(Self.path)")) { answer(to: $0) }
+        try await HTTPServer.running(at: .inet(ip4: address, port: port), routes) { _ in try await body() }
     }
 
-    /// A range only where the client has the same file (RFC 9110, section 13.1.5).
+    /// A range only where the client has the same file.
     func answer(to request: FlyingFox.HTTPRequest) -> HTTPResponse {
-        var headers = HTTPHeaders([.acceptRanges: "bytes", HTTPHeader("ETag"): Self.tag])
-        var start = 0
-        if let range = request.headers[HTTPHeader("Range")], let first = Self.first(of: range),
-            request.headers[HTTPHeader("If-Range")].map({ $0 == Self.tag }) ?? true
-        {
-            guard first < file.byteCount else {
-                headers[HTTPHeader("Content-Range")] = "bytes */\(file.byteCount)"
-                return HTTPResponse(statusCode: .rangeNotSatisfiable, headers: headers)
-            }
-            headers[HTTPHeader("Content-Range")] = "bytes \(first)-\(file.byteCount - 1)/\(file.byteCount)"
-            start = first
-        }
+        let range = ServedRange(of: request, tag: Self.tag, size: file.byteCount)
+        let (status, headers) = range.head(tag: Self.tag, size: file.byteCount)
+        guard let start = range.start else { return HTTPResponse(statusCode: status, headers: headers) }
         let bytes = PacedBytes(file: file, start: start, limit: limit)
         let body = HTTPBodySequence(from: bytes, count: file.byteCount - start, suggestedBufferSize: 131_072)
-        return HTTPResponse(statusCode: start > 0 ? .partialContent : .ok, headers: headers, body: body)
-    }
-
-    /// The offset of `bytes=OFFSET-`; nil for other ranges, which a server may ignore.
-    private static func first(of range: String) -> Int? {
-        guard range.hasPrefix("bytes="), range.hasSuffix("-") else { return nil }
-        return Int(range.dropFirst(6).dropLast()).flatMap { $0 >= 0 ? $0 : nil }
+        return HTTPResponse(statusCode: status, headers: headers, body: body)
     }
 }
 

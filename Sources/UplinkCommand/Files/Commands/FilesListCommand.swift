@@ -33,8 +33,11 @@ struct FilesMakeFolderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mkdir", abstract: "Make a folder.", usage: "uplink files mkdir <path> [<options>]")
 
-    @Argument(help: "The path on the server; the folder it is in must exist.")
+    @Argument(help: "The path on the server; the folder it is in must exist, unless --parents is given.")
     var path: String
+
+    @Flag(name: .shortAndLong, help: "Make the folders on the way as well; it is no error if all are there.")
+    var parents = false
 
     @OptionGroup
     var connection: FilesArguments
@@ -45,11 +48,32 @@ struct FilesMakeFolderCommand: AsyncParsableCommand {
     func run() async throws {
         let path = RemotePath(path)
         guard let name = path.names.last else { throw CommandFailure("the root exists; give the path of a new folder") }
-        try await connection.run { [json] files in
-            let parent = try await files.item(at: path.parent)
-            let folder = try await files.makeFolder(named: name, in: parent.id)
+        try await connection.run { [json, parents] files in
+            let folder: Item
+            if parents {
+                folder = try await Self.makeFolders(path, files)
+            } else {
+                let parent = try await files.item(at: path.parent)
+                folder = try await files.makeFolder(named: name, in: parent.id)
+            }
             if json { try FilesOutput.json(folder) }
         }
+    }
+
+    /// Makes what is missing of the path, and gives its last folder.
+    private static func makeFolders(_ path: RemotePath, _ files: FilesUseCases) async throws -> Item {
+        var folder = try await files.user().root
+        for name in path.names {
+            if let next = try await files.list(folder.id).items.first(where: { $0.name == name }) {
+                guard next.isFolder else {
+                    throw CommandFailure("`\(path)` cannot be made: `\(name)` on the way is a file")
+                }
+                folder = next
+            } else {
+                folder = try await files.makeFolder(named: name, in: folder.id)
+            }
+        }
+        return folder
     }
 }
 

@@ -32,7 +32,10 @@ struct FilesGetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Save a file on this host.",
         usage: "uplink files get <path> [<target>] [--force] [<options>]",
-        discussion: "The file stands under its name only when it is whole.")
+        discussion: """
+            The file stands under its name only when it is whole. When the connection breaks, it goes on from where it \
+            was; what was interrupted is gone on with by the same command.
+            """)
 
     @Argument(help: "The path on the server.")
     var path: String
@@ -79,7 +82,7 @@ struct FilesPutCommand: AsyncParsableCommand {
         usage: "uplink files put <file> [<path>] [<options>]",
         discussion: """
             Where the path is a folder's, the file keeps its name; otherwise the path's last part is its new name. A file \
-            that exists on the server is never replaced.
+            that exists on the server is replaced only with --force: it is deleted first, since servers know no other way.
             """)
 
     @Argument(help: "The file to upload; `-` is the standard input.")
@@ -87,6 +90,9 @@ struct FilesPutCommand: AsyncParsableCommand {
 
     @Argument(help: "The path on the server.")
     var path = "/"
+
+    @Flag(help: "Replace the file if it exists on the server.")
+    var force = false
 
     @OptionGroup
     var connection: FilesArguments
@@ -104,8 +110,12 @@ struct FilesPutCommand: AsyncParsableCommand {
             throw CommandFailure("`\(file)` cannot be read; check its name and permissions")
         }
         let source = file == "-" ? UploadSource.pieces(StandardInput.bytes) : .file(FilePath(file))
-        try await connection.run { [json, file] files in
+        try await connection.run { [json, file, force] files in
             let (folder, name) = try await Self.place(for: path, file == "-" ? nil : ownName, files)
+            if force, let old = try await files.list(folder.id).items.first(where: { !$0.isFolder && $0.name == name })
+            {
+                try await files.delete(old.id)
+            }
             let progress = ProgressLine()
             defer { progress.end() }
             let item = try await files.upload(source, named: name, in: folder.id) { progress.show($0, of: $1) }

@@ -62,7 +62,7 @@ struct FilesService: Sendable {
         case .user:
             return try Self.json(User(firstName: firstName, lastName: lastName, root: await files.root))
         case .list(let folder): return try Self.json(await files.items(in: folder))
-        case .data(let id): return try await data(of: id)
+        case .data(let id): return try await data(of: id, for: request)
         case .create(let folder): return try Self.json(await create(in: folder, request, &body), status: .created)
         case .delete(let id):
             try await files.delete(id)
@@ -70,20 +70,23 @@ struct FilesService: Sendable {
         }
     }
 
-    private func data(of id: ItemID) async throws -> HTTPResponse {
-        let (item, content) = try await files.content(of: id)
-        let headers = HTTPHeaders([.contentType: item.contentType ?? "application/octet-stream"])
-        switch content {
-        case .bytes(let bytes):
-            let body = HTTPBodySequence(data: Data(bytes), suggestedBufferSize: Self.pieceSize)
-            return HTTPResponse(statusCode: .ok, headers: headers, body: body)
+    /// The whole content, or the rest of it for a client that has its beginning.
+    private func data(of id: ItemID, for request: HTTPRequest) async throws -> HTTPResponse {
+        let served = try await files.content(of: id)
+        let range = ServedRange(of: request, tag: served.tag, size: served.size)
+        var (status, headers) = range.head(tag: served.tag, size: served.size)
+        guard let start = range.start else { return HTTPResponse(statusCode: status, headers: headers) }
+        headers[.contentType] = served.item.contentType ?? "application/octet-stream"
+        let body: HTTPBodySequence?
+        switch served.content {
+        case .bytes(let bytes): body = HTTPBodySequence(data: bytes[start...], suggestedBufferSize: Self.pieceSize)
         case .file(let path):
-            let file = URL(fileURLWithPath: path.string)
-            guard let body = try? HTTPBodySequence(file: file, suggestedBufferSize: Self.pieceSize) else {
-                throw ServiceError.failed("the file cannot be read")
-            }
-            return HTTPResponse(statusCode: .ok, headers: headers, body: body)
+            body = try? HTTPBodySequence(
+                file: URL(fileURLWithPath: path.string), range: start..<served.size,
+                suggestedBufferSize: Self.pieceSize)
         }
+        guard let body else { throw ServiceError.failed("the file cannot be read") }
+        return HTTPResponse(statusCode: status, headers: headers, body: body)
     }
 
     private func create(

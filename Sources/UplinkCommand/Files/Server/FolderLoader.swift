@@ -16,7 +16,7 @@ struct FolderLoader {
             throw ServiceError.failed("`\(folder)` is not a folder that can be read")
         }
         self.folder = folder
-        tree = FileTree(rootDate: Self.date(status))
+        tree = FileTree(rootDate: Timestamp(modificationOf: status))
     }
 
     /// - Throws: ``ServiceError`` when the folder, or one in it, cannot be read.
@@ -29,16 +29,13 @@ struct FolderLoader {
             let kind = lstat(path.string, &status) == 0 ? status.st_mode & S_IFMT : 0
             guard kind == S_IFREG || kind == S_IFDIR, !name.hasPrefix(ServedFiles.Upload.prefix),
                 let item = try? tree.add(
-                    named: name, in: id, date: Self.date(status), size: kind == S_IFREG ? Int64(status.st_size) : nil)
+                    named: name, in: id, date: Timestamp(modificationOf: status),
+                    size: kind == S_IFREG ? Int64(status.st_size) : nil)
             else {
                 skipped += 1
                 continue
             }
             if item.isFolder { try load(path, as: item.id) }
         }
-    }
-
-    private static func date(_ status: stat) -> Timestamp {
-        Timestamp(seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int32(status.st_mtim.tv_nsec))
     }
 }

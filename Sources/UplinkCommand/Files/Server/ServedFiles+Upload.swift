@@ -35,13 +35,13 @@ extension ServedFiles {
         /// An upload in memory.
         struct Memory: Sendable {
             let limit: Int
-            private(set) var bytes: [UInt8] = []
+            private(set) var bytes = Data()
 
             init(limit: Int) { self.limit = limit }
 
             mutating func write(_ more: Data) throws {
                 guard bytes.count + more.count <= limit else { throw ServiceError.full }
-                bytes.append(contentsOf: more)
+                bytes.append(more)
             }
         }
 
@@ -80,8 +80,10 @@ extension ServedFiles {
                 size += Int64(bytes.count)
             }
 
-            /// Never replaces a file that is there.
-            func link(to target: FilePath) throws {
+            /// Never replaces a file that is there. The date is exact, so that it tells this file from the next one.
+            func link(to target: FilePath, date: Timestamp) throws {
+                let time = timespec(tv_sec: Int(date.seconds), tv_nsec: Int(date.nanoseconds))
+                guard futimens(descriptor, [time, time]) == 0 else { throw Self.failure }
                 guard Glibc.link(path.string, target.string) != 0 else { return }
                 throw errno == EEXIST ? ServiceError.badRequest("the folder has a file with this name") : Self.failure
             }

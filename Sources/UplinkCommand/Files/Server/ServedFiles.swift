@@ -16,13 +16,27 @@ actor ServedFiles {
 
     /// A file's content.
     enum Content: Sendable {
-        case bytes([UInt8])
+        case bytes(Data)
         case file(FilePath)
+    }
+
+    /// A file's content, and what is said of it.
+    struct Served: Sendable {
+        let item: Item
+        let content: Content
+        let size: Int
+        /// What tells this content from what the file had before, or has later (RFC 9110, section 8.8.3).
+        let tag: String
+
+        init(_ item: Item, _ content: Content, size: Int, date: Timestamp) {
+            (self.item, self.content, self.size) = (item, content, size)
+            tag = "\"\(date.seconds)-\(date.nanoseconds)-\(size)\""
+        }
     }
 
     let place: Place
     private var tree: FileTree
-    private var contents: [ItemID: [UInt8]] = [:]
+    private var contents: [ItemID: Data] = [:]
     /// Files in the folder that are not served: links, and names that the contract does not know.
     nonisolated let skipped: Int
 
@@ -49,11 +63,16 @@ actor ServedFiles {
     func items(in folder: ItemID) throws -> [Item] { try tree.items(in: folder) }
 
     /// - Throws: ``ServiceError`` when the item has no data.
-    func content(of id: ItemID) throws -> (item: Item, content: Content) {
+    func content(of id: ItemID) throws -> Served {
         let item = try tree.item(id)
         guard !item.isFolder else { throw ServiceError.badRequest("a folder has no data") }
-        guard let path = path(of: id) else { return (item, .bytes(contents[id] ?? [])) }
-        return (item, .file(path))
+        guard let path = path(of: id) else {
+            let bytes = contents[id] ?? Data()
+            return Served(item, .bytes(bytes), size: bytes.count, date: item.modificationDate)
+        }
+        var status = stat()
+        guard lstat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw ServiceError.notFound }
+        return Served(item, .file(path), size: Int(status.st_size), date: Timestamp(modificationOf: status))
     }
 
     func makeFolder(named name: String, in folder: ItemID) throws -> Item {
@@ -86,8 +105,9 @@ actor ServedFiles {
             return item
         case .file(let file):
             guard let path = path(of: folder) else { throw ServiceError.failed("uploads go to memory here") }
-            try file.link(to: path.appending(name))
-            return try tree.add(named: name, in: folder, date: .now, size: file.size)
+            let date = Timestamp.now
+            try file.link(to: path.appending(name), date: date)
+            return try tree.add(named: name, in: folder, date: date, size: file.size)
         }
     }
 
@@ -115,6 +135,11 @@ actor ServedFiles {
 }
 
 extension Timestamp {
+    /// When a file was changed last.
+    init(modificationOf status: stat) {
+        self.init(seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int32(status.st_mtim.tv_nsec))
+    }
+
     /// The system's time.
     static var now: Self {
         var time = timespec()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Uplink
 import UplinkHTTP
 
 /// Why a use case did not do its work.
@@ -61,6 +62,22 @@ extension FilesError {
         default:
             self.init(.unexpectedAnswer, "could not \(activity): the server answered \(status), which is not agreed")
         }
+    }
+
+    /// What a download reports.
+    init(_ error: DownloadError, while activity: String) {
+        if let status = error.status {
+            self.init(status: status, while: activity)
+            return
+        }
+        let local: Set<DownloadError.Code> = [
+            .targetExists, .targetNotAFile, .targetBusy, .diskFull, .notWritable, .fileFailed,
+        ]
+        let kept = error.keptBytes > 0 ? "; \(ByteCount(Int(error.keptBytes))) are kept to go on with" : ""
+        self.init(
+            local.contains(error.code) ? .localFile : .unreachable,
+            "could not \(activity): \(DownloadReport.inOptions(error.message))\(kept)",
+            underlying: error.underlyingError as? HTTPClientError)
     }
 
     /// What the transport reports.

@@ -14,7 +14,9 @@ protocol ReadData: Sendable {
     func callAsFunction(
         _ file: ItemID, progress: TransferProgress?, receive: @Sendable ([UInt8]) async throws -> Void) async throws
 
-    /// Writes the content to a file, which stands under its name only when it is whole.
+    /// Writes the content to a file, which stands under its name only when it is whole. When the
+    /// connection breaks, it goes on from where it was; what a read that ended early has left is used by the next one to
+    /// the same path.
     ///
     /// - Throws: ``FilesError``, or `CancellationError`.
     func callAsFunction(
@@ -41,15 +43,16 @@ struct RemoteReadData: ReadData {
     func callAsFunction(
         _ file: ItemID, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?
     ) async throws {
-        let body = try await body(of: file)
-        try await remote.explained(Self.activity) {
-            _ = try await body.write(to: path, replacingExisting: replacingExisting) {
-                progress?($0.written, $0.expected)
-            }
-        }
+        let permissions = DownloadTarget.permissions(of: path)
+        try await remote.download(
+            Self.path(of: file), to: path, replacingExisting: replacingExisting, while: Self.activity,
+            progress: progress)
+        DownloadTarget.set(permissions, of: path)
     }
 
+    private static func path(of file: ItemID) -> String { "/items/\(file)/data" }
+
     private func body(of file: ItemID) async throws -> HTTPBody {
-        try await remote.send(.get, "/items/\(file)/data", accepting: [200], while: Self.activity).body
+        try await remote.send(.get, Self.path(of: file), accepting: [200], while: Self.activity).body
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
+import SystemPackage
+import Uplink
 import UplinkHTTP
 
 /// A server's URL: what all calls begin with.
@@ -31,6 +33,8 @@ struct FilesServerURL: Sendable, Hashable {
 struct RemoteFiles: Sendable {
     /// The most bytes of JSON that are taken.
     private static let maximumJSON = 64 << 20
+    /// How many attempts of a download in a row may bring nothing.
+    private static let attempts = 4
     private let client: HTTPClient
     private let server: FilesServerURL
 
@@ -94,6 +98,30 @@ struct RemoteFiles: Sendable {
             throw FilesError(
                 .unexpectedAnswer,
                 "could not \(activity): the answer is not what was agreed; is \(server.text) a file server?")
+        }
+    }
+
+    /// Downloads to a file, over breaks of the connection; ends after a few attempts in a row that brought nothing.
+    ///
+    /// - Throws: ``FilesError``, or `CancellationError`.
+    func download(
+        _ path: String, to target: FilePath, replacingExisting: Bool, while activity: String,
+        progress: TransferProgress?
+    ) async throws {
+        var options = DownloadOptions()
+        options.replacesExisting = replacingExisting
+        options.requirement = nil  // without a network it fails, and whoever asked may have the file stored
+        options.backOff.maximumFailures = Self.attempts
+        let download = client.startDownload(server.text + path, to: target, within: .seconds(86_400), options: options)
+        try await withTaskCancellationHandler {
+            for await state in download.progress { progress?(state.receivedBytes, state.totalBytes) }
+            do {
+                _ = try await download.value
+            } catch let error as DownloadError {
+                throw FilesError(error, while: activity)
+            }
+        } onCancel: {
+            download.cancel()
         }
     }
 

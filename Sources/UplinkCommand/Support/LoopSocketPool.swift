@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlyingFox
+import FlyingSocks
+import Glibc
+import UplinkEventLoop
+
+/// Waits for the sockets of a FlyingFox server on the event loop.
+///
+/// FlyingFox's own pool has a mutex for each wait that its end destroys while whoever cancels the task may hold it;
+/// ThreadSanitizer reports that whenever a server ends.
+actor LoopSocketPool: AsyncSocketPool, LoopActor {
+    nonisolated let eventLoop = EventLoop.shared
+    /// Has an element when the server listens, and ends when it has ended.
+    nonisolated let listening: AsyncStream<Void>
+    private nonisolated let listens: AsyncStream<Void>.Continuation
+    private var waits: [UInt64: Wait] = [:]
+    private var nextID: UInt64 = 0
+
+    private struct Wait {
+        let watcher: DescriptorWatcher
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    init() { (listening, listens) = AsyncStream.makeStream() }
+
+    func prepare() {}
+
+    /// Runs until the task is cancelled; the server listens from now on.
+    func run() async throws {
+        listens.yield()
+        try await Task.sleep(for: .seconds(1_000_000_000))
+    }
+
+    /// Tells that the server has ended, or never began.
+    nonisolated func end() { listens.finish() }
+
+    /// Returns when the socket is ready.
+    ///
+    /// - Throws: `SocketError` when it has failed, `CancellationError`.
+    func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
+        Self.sendAtOnce(socket)
+        let id = nextID
+        nextID += 1
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                begin(id, socket.file.rawValue, events, continuation)
+            }
+        } onCancel: {
+            // After `begin`, however early the task was cancelled: this actor does not pause before it.
+            eventLoop.execute { self.enter { $0.end(id, .failure(CancellationError())) } }
+        }
+    }
+
+    private func begin(
+        _ id: UInt64, _ descriptor: CInt, _ events: Socket.Events, _ continuation: CheckedContinuation<Void, any Error>
+    ) {
+        do {
+            let watcher = try DescriptorWatcher(of: descriptor, for: self) { pool, readiness in
+                pool.end(id, readiness == .error ? .failure(SocketError.disconnected) : .success(()))
+            }
+            waits[id] = Wait(watcher: watcher, continuation: continuation)
+            watcher.start(events == .read ? .readable : events == .write ? .writable : .both)
+        } catch {
+            continuation.resume(throwing: error)
+        }
+    }
+
+    private func end(_ id: UInt64, _ outcome: Result<Void, any Error>) {
+        guard let wait = waits.removeValue(forKey: id) else { return }
+        wait.watcher.close()
+        wait.continuation.resume(with: outcome)
+    }
+
+    /// A server writes head and body of an answer one after the other: the body is not to wait for the client to
+    /// acknowledge the head, which takes it 40 ms (tcp(7), `TCP_NODELAY`). Connections have it from the socket that
+    /// listens.
+    private static func sendAtOnce(_ socket: Socket) {
+        var isOn: CInt = 1
+        setsockopt(socket.file.rawValue, CInt(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<CInt>.size))
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlyingFox
+
+/// Which bytes of a file answer a request: all of them, or those from an offset on where the client has the same file
+/// (RFC 9110, sections 13.1.5 and 14).
+enum ServedRange: Sendable, Hashable {
+    /// All bytes: 200.
+    case whole
+    /// The bytes from there to the end: 206.
+    case rest(from: Int)
+    /// None; the request begins behind the end: 416.
+    case beyondEnd
+
+    /// - Parameters:
+    ///   - tag: What tells this version of the file from others, with its quotes.
+    ///   - size: How many bytes the file has.
+    init(of request: HTTPRequest, tag: String, size: Int) {
+        let isSame = request.headers[HTTPHeader("If-Range")].map { $0 == tag } ?? true
+        guard isSame, let first = request.headers[.range].flatMap(Self.first) else {
+            self = .whole
+            return
+        }
+        self = first < size ? .rest(from: first) : .beyondEnd
+    }
+
+    /// The first byte's offset; nil where there is none.
+    var start: Int? {
+        switch self {
+        case .whole: 0
+        case .rest(let first): first
+        case .beyondEnd: nil
+        }
+    }
+
+    /// What the answer's head says.
+    func head(tag: String, size: Int) -> (status: HTTPStatusCode, headers: HTTPHeaders) {
+        var headers = HTTPHeaders([.acceptRanges: "bytes", .eTag: tag])
+        switch self {
+        case .whole: return (.ok, headers)
+        case .rest(let first):
+            headers[.contentRange] = "bytes \(first)-\(size - 1)/\(size)"
+            return (.partialContent, headers)
+        case .beyondEnd:
+            headers[.contentRange] = "bytes */\(size)"
+            return (.rangeNotSatisfiable, headers)
+        }
+    }
+
+    /// The offset of `bytes=OFFSET-`; nil for other ranges, which a server may ignore.
+    private static func first(of range: String) -> Int? {
+        guard range.hasPrefix("bytes="), range.hasSuffix("-") else { return nil }
+        return Int(range.dropFirst(6).dropLast()).flatMap { $0 >= 0 ? $0 : nil }
+    }
+}
