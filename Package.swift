@@ -160,6 +160,13 @@ let package = Package(
                 "UplinkStore", "UplinkStoreTesting", "Uplink", "UplinkCore", "UplinkHTTP", "UplinkTesting",
                 "TestSupport", "StoreVictim", .httpTypes, .system, .grdb,
             ]),
+        // Pure machines in model worlds.
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "Uplink", "UplinkCore", "UplinkHTTP", "UplinkMonitor", "UplinkStore", "UplinkTesting", "TestSupport",
+                .httpTypes, .system, .grdb,
+            ]),
         .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
     ],
     swiftLanguageModes: [.v6]

@@ -38,6 +38,9 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
         self.init(monitor: monitor, clock: SuspendingClock(), maximumRunning: maximumRunning)
     }
 
+    /// A performer around a core that was made otherwise.
+    init(_ core: PerformerCore) { self.core = core }
+
     /// How many calls the performer has now, and what became of those it had. May be read from any thread.
     public var statistics: PerformerStatistics { core.statistics }
 

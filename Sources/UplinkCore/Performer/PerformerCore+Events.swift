@@ -8,11 +8,11 @@ extension PerformerCore {
         for cancel in actions.cancellations { cancel() }
         for task in actions.retired { task.cancel() }
         if let number = actions.subscribe {
-            let task = Task.detached { await self.watchPaths(as: number) }
+            let task = Task.detached(executorPreference: executor) { await self.watchPaths(as: number) }
             machine.withLock { $0.subscribed(number, task) }?.cancel()
         }
         if let (deadline, number) = actions.arm {
-            let task = Task.detached { await self.sleep(until: deadline, as: number) }
+            let task = Task.detached(executorPreference: executor) { await self.sleep(until: deadline, as: number) }
             machine.withLock { $0.armed(number, task) }?.cancel()
         }
     }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The performer's shell: it takes calls to the state machine and back, and carries out the machine's actions.
-///
 final class PerformerCore: Sendable {
     let monitor: any NetworkMonitor
     let clock: PerformerClock
     let machine: Locked<PerformerMachine>
+    /// Where the performer's own tasks run; nil anywhere but in simulations.
+    let executor: (any TaskExecutor)?
     /// Why no operation will ever run.
     private let fault: NetworkOperationError?
 
-    init(monitor: any NetworkMonitor, clock: PerformerClock, maximumRunning: Int?) {
-        self.monitor = monitor
-        self.clock = clock
+    init(
+        monitor: any NetworkMonitor, clock: PerformerClock, maximumRunning: Int?, executor: (any TaskExecutor)? = nil
+    ) {
+        (self.monitor, self.clock, self.executor) = (monitor, clock, executor)
         machine = Locked(PerformerMachine(maximumRunning: maximumRunning))
         fault = maximumRunning.map { $0 < 1 } == true ? .invalidMaximumRunning : nil
     }

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+@testable import UplinkStore
+
+/// An outbox: `OutboxMachine` with a database, a network and a server that are models. What is read from the database
+/// reaches the machine later than it was read, transactions fail, somebody cancels and retries, and the program is killed.
+final class OutboxWorld: World {
+    let dice: Dice
+    private let maximumConcurrent: Int
+    private var database = SimulatedOutbox()
+    private var machine = OutboxMachine()
+    /// Keys that are to be looked up; nil: all.
+    private var changed: Set<String> = []
+    private var knowsAll = false
+    /// What the runner has read, and not told the machine yet.
+    private var look: [String: OutboxMachine.Head?]?
+    private var isWoken = true
+    /// The time of the clock that only goes on, and what the wall clock shows beside it.
+    private var (now, wallClock) = (Duration.zero, Duration.zero)
+    private var deliveries: [Delivery] = []
+    private var isOnline = true
+    /// Entries that are being removed because somebody cancelled them.
+    private var cancellations: [SimulatedOutbox.Row] = []
+
+    /// Somebody sends an entry.
+    private final class Delivery {
+        enum Stage { case asksForNetwork, waits, sends }
+        let claim: OutboxMachine.Claim
+        var stage = Stage.asksForNetwork
+        /// The entry, while its handler runs.
+        var row: SimulatedOutbox.Row?
+        init(_ claim: OutboxMachine.Claim) { self.claim = claim }
+    }
+
+    init(_ dice: Dice) {
+        self.dice = dice
+        maximumConcurrent = 1 + dice.roll(3)
+        machine.restart(maximumConcurrent: maximumConcurrent)
+    }
+
+    // MARK: What happens
+
+    func step() throws {
+        switch dice.roll(16) {
+        case 0, 1: enqueue()
+        case 2: isOnline.toggle()
+        case 3: dice.isOne(in: 2) ? try cancel() : endCancellation()
+        case 4: retry()
+        case 5: passTime(by: .milliseconds(dice.roll(3000)))
+        case 6: passTimeToAlarm()
+        case 7: if dice.isOne(in: 8) { restart() }
+        case 8, 9, 10: try run()
+        default: if !deliveries.isEmpty { try goOn(dice.pick(deliveries), mayFail: true) }
+        }
+    }
+
+    private func enqueue() {
+        let key = dice.pick(["a", "b", "c"])
+        dice.tell("entry \(database.add(key)) of \(key)")
+        tell(key)
+    }
+
+    private func tell(_ key: String) {
+        changed.insert(key)
+        isWoken = true
+    }
+
+    private func passTime(by time: Duration) {
+        now += time
+        wallClock += dice.isOne(in: 10) ? .seconds(dice.roll(200) - 100) : time  // somebody sets it
+        isWoken = true
+    }
+
+    private func passTimeToAlarm() { if let alarm = machine.alarm { passTime(by: max(.zero, alarm - now)) } }
+
+    private func cancel() throws {
+        guard let row = database.rows.randomElement(dice) else { return }
+        let isSending = deliveries.contains { $0.row?.id == row.id }
+        switch machine.withdraw(row.id) {
+        case .refused: try hold(isSending, "entry \(row.id) cannot be cancelled, and nobody sends it")
+        case .granted:
+            try hold(!isSending, "entry \(row.id) is cancelled while it is sent")
+            dice.tell("entry \(row.id) is being cancelled")
+            cancellations.append(row)
+        }
+    }
+
+    private func endCancellation() {
+        guard !cancellations.isEmpty else { return }
+        let row = cancellations.removeFirst()
+        if !dice.isOne(in: 5) { database.remove(row.id) }  // which may fail
+        machine.withdrawalEnded(row.id)
+        tell(row.key)
+    }
+
+    private func retry() {
+        guard let row = database.rows.randomElement(dice) else { return }
+        dice.tell("entry \(row.id) is tried again")
+        database.change(row.id) { ($0.isFailed, $0.pause, $0.isRetried) = (false, nil, true) }
+        machine.retried(row.key, row.id)
+        tell(row.key)
+    }
+
+    /// The program is killed, and another one begins to run the outbox.
+    private func restart() {
+        dice.tell("killed")
+        machine = OutboxMachine()
+        machine.restart(maximumConcurrent: maximumConcurrent)
+        (deliveries, cancellations, look, changed, knowsAll, isWoken) = ([], [], nil, [], false, true)
+        database.forgetRests()
+    }
+
+    /// A turn of the runner, in two halves: it reads, and it tells the machine and starts what can be sent.
+    private func run() throws {
+        guard let look = self.look else {
+            guard isWoken else { return }
+            machine.lookBegins()
+            if dice.isOne(in: 10) { return }  // the database cannot be read
+            self.look = database.heads(of: knowsAll ? changed : nil, wallClock: wallClock)
+            (changed, knowsAll, isWoken) = ([], true, false)
+            return
+        }
+        self.look = nil
+        for (key, head) in look.sorted(by: { $0.key < $1.key }) { machine.looked(key, head, now: now) }
+        for claim in machine.next(now: now) {
+            dice.tell("entry \(claim.id) of \(claim.key) is to be sent")
+            let isTaken = deliveries.contains { $0.claim.key == claim.key }
+            try hold(!isTaken, "two entries of \(claim.key) are sent at once")
+            deliveries.append(Delivery(claim))
+        }
+    }
+
+    private func goOn(_ delivery: Delivery, mayFail: Bool) throws {
+        switch delivery.stage {
+        case .asksForNetwork, .waits:
+            guard isOnline else {
+                machine.waits(delivery.claim)
+                return delivery.stage = .waits
+            }
+            guard machine.begins(delivery.claim), let row = database.row(delivery.claim.id), !row.isFailed else {
+                return finish(delivery, rest: nil)
+            }
+            try hold(!cancellations.contains { $0.id == row.id }, "entry \(row.id) is sent, and being cancelled")
+            try database.checkMaySend(row, now: now)
+            database.change(row.id) { $0.isRetried = false }
+            dice.tell("entry \(row.id) is sent")
+            (delivery.stage, delivery.row) = (.sends, row)
+        case .sends:
+            guard let row = delivery.row else { throw Violation("nothing is sent") }
+            // What could not be noted, as on a full disk, rests all the same.
+            if mayFail, dice.isOne(in: 6) { return finish(delivery, rest: .seconds(1)) }
+            if !mayFail || dice.isOne(in: 2) {
+                database.remove(row.id)
+                return finish(delivery, rest: nil)
+            }
+            let isFinal = dice.isOne(in: 6)
+            let pause = Duration.milliseconds(1 + dice.roll(5000))
+            database.change(row.id) { ($0.isFailed, $0.pause, $0.failedAt) = (isFinal, pause, wallClock) }
+            finish(delivery, rest: isFinal ? nil : pause)
+        }
+    }
+
+    private func finish(_ delivery: Delivery, rest: Duration?) {
+        dice.tell("entry \(delivery.claim.id) rests for \(rest.map { "\($0)" } ?? "-")")
+        deliveries.removeAll { $0 === delivery }
+        machine.ended(delivery.claim, rest: rest, now: now)
+        if let rest { database.change(delivery.claim.id) { $0.restsUntil = now + rest } }
+        tell(delivery.claim.key)
+    }
+
+    // MARK: What holds
+
+    func check() throws {
+        try hold(deliveries.count <= maximumConcurrent, "\(deliveries.count) are sent at once")
+        let sending = Set(deliveries.compactMap { $0.row?.id })
+        try hold(machine.sending == sending, "\(sending) are sent, and the machine says \(machine.sending)")
+    }
+
+    func end() throws {
+        isOnline = true
+        while !cancellations.isEmpty { endCancellation() }
+        for row in database.rows where row.isFailed {
+            database.change(row.id) { ($0.isFailed, $0.pause, $0.isRetried) = (false, nil, true) }
+            machine.retried(row.key, row.id)
+            tell(row.key)
+        }
+        for _ in 0..<2000 {
+            if database.rows.isEmpty, deliveries.isEmpty { break }
+            if isWoken || look != nil {
+                try run()
+            } else if let delivery = deliveries.first {
+                try goOn(delivery, mayFail: false)
+            } else if machine.alarm != nil {
+                passTimeToAlarm()
+            } else {
+                throw Violation("\(database.rows.map(\.id)) wait, and nobody sends them")
+            }
+            try check()
+        }
+        try hold(database.rows.isEmpty, "\(database.rows.map(\.id)) are never sent")
+    }
+}
+#endif
