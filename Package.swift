@@ -93,6 +93,7 @@ let package = Package(
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .target(name: "CChafa", condition: .when(traits: ["Pictures"])),
                 .target(name: "CPNG", condition: .when(traits: ["Pictures"])),
+                .target(name: "UplinkStore", condition: .when(traits: ["Store"])), .grdb,
             ]),
 
         // The positive control of the ThreadSanitizer run: a deliberate race beside its correct twin.

@@ -34,8 +34,10 @@ struct DemoSession: Sendable {
                 case .screen(let screen): canvas.show(screen)
                 case .turn: canvas.turnSpinner()
                 case .resized: canvas.redraw()
-                case .key("r"), .key("R"): group.addTask { await self.model.run() }  // the model knows whether it may
-                case .key("q"), .key("Q"), .key("\u{04}"), .inputEnded: break events
+                case .key(let key) where key.isLetter("r"):
+                    group.addTask { await self.model.run() }  // the model knows whether it may
+                case .key(let key) where key.isLetter("q") || key == .control("d"): break events
+                case .inputEnded: break events
                 case .key: break
                 }
             }
@@ -53,12 +55,12 @@ struct DemoSession: Sendable {
         case screen(DemoScreen)
         case turn
         case resized
-        case key(Character)
+        case key(Key)
         case inputEnded
     }
 
     private func events(
-        keys: AsyncStream<Character>, resizes: AsyncStream<CInt>, in group: inout TaskGroup<Void>
+        keys: AsyncStream<Key>, resizes: AsyncStream<CInt>, in group: inout TaskGroup<Void>
     ) -> AsyncStream<Event> {
         let (events, event) = AsyncStream<Event>.makeStream()
         group.addTask {

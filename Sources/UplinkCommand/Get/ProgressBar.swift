@@ -13,27 +13,11 @@ enum ProgressBar {
         share: Double?, _ words: String, _ news: String = "", columns: Int, style: (Text) -> Text = { $0 }
     ) -> Text {
         let percent = share.map { "\(Int(min(1, max(0, $0)) * 100)) %  " } ?? ""
-        let shown = Text(news).shortened(to: columns - 1 - percent.count - words.count - 2)
+        let shown = Text(news).truncated(toColumns: columns - 1 - percent.count - words.count - 2)
         let text = Text(percent + words) + (shown.runs.isEmpty ? Text() : Text("  ") + style(shown))
         let room = min(40, columns - 1 - text.width - 2)
         guard let share, room >= 10 else { return text }
         let done = Int(min(1, max(0, share)) * Double(room))
         return Text(String(repeating: "━", count: done) + String(repeating: "─", count: room - done) + "  ") + text
-    }
-}
-
-extension Text {
-    /// The text without its end where it takes more columns, with `…` in its place. For texts that look the same all
-    /// over.
-    fileprivate func shortened(to columns: Int) -> Text {
-        guard width > columns else { return self }
-        guard columns > 1 else { return Text() }
-        var (kept, room) = ("", columns - 1)
-        for character in plain {
-            room -= character.columns
-            guard room >= 0 else { break }
-            kept.append(character)
-        }
-        return Text(kept + "…")
     }
 }

@@ -5,19 +5,24 @@ import UplinkEventLoop
 /// The keys that are pressed, while the terminal gives them at once.
 actor Keyboard: LoopActor {
     nonisolated let eventLoop = EventLoop.shared
-    /// Every character typed, until the input ends or ``stop()``. Escape sequences are skipped.
-    nonisolated let keys: AsyncStream<Character>
-    private let typed: AsyncStream<Character>.Continuation
+    /// Every key, until the input ends or ``stop()``.
+    nonisolated let keys: AsyncStream<Key>
+    /// How long the bytes of one key may be apart: ESC with nothing after it is a key of its own.
+    private static let patience = Duration.milliseconds(50)
+    private let pressed: AsyncStream<Key>.Continuation
+    private var parser = KeyParser()
     private var watcher: DescriptorWatcher?
+    private var timer: LoopTimer?
     private var descriptor: CInt = -1
 
-    init() { (keys, typed) = AsyncStream.makeStream() }
+    init() { (keys, pressed) = AsyncStream.makeStream() }
 
     /// Listens from now on.
     func start() throws {
         // Opened anew: the standard input would become non-blocking for the shell as well.
         descriptor = open("/proc/self/fd/0", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw TerminalError(errno: errno) }
+        timer = try LoopTimer(for: self) { keyboard in keyboard.timeOut() }
         watcher = try DescriptorWatcher(of: descriptor, for: self) { keyboard, _ in keyboard.read() }
         watcher?.start(.readable)
     }
@@ -26,17 +31,22 @@ actor Keyboard: LoopActor {
     func stop() {
         watcher?.close()
         watcher = nil
+        timer = nil
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
-        typed.finish()
+        pressed.finish()
     }
 
     private func read() {
-        var buffer = [UInt8](repeating: 0, count: 64)
+        var buffer = [UInt8](repeating: 0, count: 4096)
         let count = Glibc.read(descriptor, &buffer, buffer.count)
         if count < 0, errno == EAGAIN || errno == EINTR { return }
         guard count > 0 else { return stop() }
-        guard buffer[0] != 0x1B else { return }
-        for character in String(decoding: buffer.prefix(count), as: UTF8.self) { typed.yield(character) }
+        for key in parser.take(buffer.prefix(count)) { pressed.yield(key) }
+        if parser.isUndecided { timer?.start(after: Self.patience) } else { timer?.stop() }
+    }
+
+    private func timeOut() {
+        if let key = parser.timeOut() { pressed.yield(key) }
     }
 }

@@ -2,11 +2,12 @@
 import Glibc
 import UplinkCore
 
-/// The terminal's settings while a screen is shown: keys at once and unseen, a screen of its own, no cursor.
+/// The terminal's settings while a screen is shown: keys at once and unseen, a screen of its own, no cursor, lines that
+/// are cut and not broken, pastes that are marked.
 enum TerminalMode {
     private static let saved = Locked<termios?>(nil)
-    private static let enterScreen = "\u{1B}[?1049h\u{1B}[?25l"
-    private static let leaveScreen = "\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
+    private static let enterScreen = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h"
+    private static let leaveScreen = "\u{1B}[0m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
     /// Enters the mode; ``restore()`` leaves it, and runs by itself when the program exits.
     static func enter() throws {

@@ -66,6 +66,39 @@ struct StandInDeleteItem: DeleteItem {
     func callAsFunction(_ item: ItemID) async throws { try await body(item) }
 }
 
+struct StandInPendingChanges: ListPendingChanges, FollowPendingChanges {
+    var body: @Sendable () async throws -> [PendingChange] = { throw untold }
+
+    func callAsFunction() async throws -> [PendingChange] { try await body() }
+
+    func callAsFunction() -> AsyncStream<[PendingChange]> {
+        let (stream, continuation) = AsyncStream.makeStream(of: [PendingChange].self)
+        let telling = Task {
+            if let changes = try? await body() { continuation.yield(changes) }
+        }
+        continuation.onTermination = { _ in telling.cancel() }
+        return stream
+    }
+}
+
+struct StandInRetryChange: RetryChange {
+    var body: @Sendable (PendingChange.ID) async throws -> Void = { _ in throw untold }
+
+    func callAsFunction(_ id: PendingChange.ID) async throws { try await body(id) }
+}
+
+struct StandInDiscardChange: DiscardChange {
+    var body: @Sendable (PendingChange.ID) async throws -> Void = { _ in throw untold }
+
+    func callAsFunction(_ id: PendingChange.ID) async throws { try await body(id) }
+}
+
+struct StandInSendPendingChanges: SendPendingChanges {
+    var body: @Sendable (Duration) async throws -> SentChanges = { _ in throw untold }
+
+    func callAsFunction(within limit: Duration) async throws -> SentChanges { try await body(limit) }
+}
+
 extension FilesUseCases {
     /// Stand-ins that know what is in some folders, the root being number 0.
     static func standIn(_ folders: [ItemID: [Item]]) -> Self {

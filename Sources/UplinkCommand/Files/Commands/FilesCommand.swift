@@ -6,6 +6,7 @@ struct FilesCommand: AsyncParsableCommand {
         commandName: "files",
         abstract: "Work with the files on a remote file store.",
         discussion: """
+              uplink files                    Look around, on the terminal.
               uplink files serve --user me ~/Pictures
               uplink files login --server http://127.0.0.1:8080 --user me --keep
               uplink files ls /
@@ -20,8 +21,10 @@ struct FilesCommand: AsyncParsableCommand {
             Exit status: 0 done, 1 not done, 64 wrong usage, 130 interrupted with Ctrl-C.
             """,
         subcommands: [
+            FilesBrowseCommand.self,
             FilesLoginCommand.self, FilesLogoutCommand.self, FilesMeCommand.self, FilesListCommand.self,
             FilesCatCommand.self, FilesGetCommand.self, FilesPutCommand.self, FilesMakeFolderCommand.self,
             FilesRemoveCommand.self, FilesServeCommand.self,
-        ])
+        ],
+        defaultSubcommand: FilesBrowseCommand.self)
 }

@@ -32,8 +32,22 @@ struct User: Sendable, Hashable, Codable {
 
 /// What is in a folder.
 struct Listing: Sendable, Hashable {
-    /// What could be read, as ``ItemOrder`` has it.
+    /// What could be read, and what is to be sent, as ``ItemOrder`` has it.
     let items: [Item]
     /// How many items the server sent that are none.
     let malformed: Int
+    /// Where the items come from, but those that are still to be sent.
+    var source = AnswerSource.server
+    /// What is still to be sent in this folder. What is to be deleted is among the items until it is.
+    var changes: [PendingChange] = []
+
+    init(items: [Item], malformed: Int, source: AnswerSource = .server, changes: [PendingChange] = []) {
+        self.items = items
+        self.malformed = malformed
+        self.source = source
+        self.changes = changes
+    }
+
+    /// What is to become of an item; nil where nothing is.
+    func change(of item: Item) -> PendingChange? { changes.first { $0.item.id == item.id } }
 }

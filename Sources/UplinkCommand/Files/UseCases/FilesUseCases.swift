@@ -9,6 +9,8 @@ struct FilesUseCases: Sendable {
     var makeFolder: any MakeFolder
     var upload: any UploadFile
     var delete: any DeleteItem
+    /// What was changed offline; nothing where nothing is kept.
+    var pending = PendingUseCases.none
 
     /// The real ones, over HTTP.
     ///

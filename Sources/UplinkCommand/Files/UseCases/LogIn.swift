@@ -18,11 +18,11 @@ struct LoggedIn: Sendable {
 
 /// Asks a server for the user, since the contract knows no other log in.
 struct RemoteLogIn: LogIn {
-    let useCases: @Sendable (FilesServerURL, Credentials) throws -> FilesUseCases
+    let useCases: @Sendable (FilesServerURL, Credentials) async throws -> FilesUseCases
 
     func callAsFunction(_ server: FilesServerURL, user: String, password: String) async throws -> LoggedIn {
         let credentials = try Credentials(user: user, password: password)
-        let files = try useCases(server, credentials)
+        let files = try await useCases(server, credentials)
         return LoggedIn(user: try await files.user(), credentials: credentials, files: files)
     }
 }

@@ -12,7 +12,7 @@ struct RemotePath: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    private init(names: [String]) { self.names = names }
+    init(names: [String]) { self.names = names }
 
     var description: String { "/" + names.joined(separator: "/") }
     /// Whether it is the folder that all others are in.

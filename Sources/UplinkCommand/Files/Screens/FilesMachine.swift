@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What `uplink files` shows and what it is to do next: every key, answer and change of the network goes in, and what is
+/// to be done comes out. Knows neither terminal nor network nor time.
+struct FilesMachine: Sendable {
+    /// What is seen.
+    enum Screen: Sendable, Equatable {
+        /// Server, user and password are asked for.
+        case login(LoginForm)
+        /// The folder of ``FilesMachine/list``.
+        case folder
+        /// A file of this folder.
+        case file(FileView)
+        /// Who is logged in.
+        case user
+    }
+
+    /// A file that is looked at.
+    struct FileView: Sendable, Equatable {
+        let item: Item
+        /// Nil until it is read.
+        var content: FileContent?
+        /// How old it is, if it does not come from the server.
+        var stored: StoredAnswer?
+    }
+
+    /// Why something is done.
+    enum Manner: Sendable, Hashable {
+        /// Somebody has asked for it.
+        case asked
+        /// It follows from something else, of which is told already.
+        case following
+        /// Nobody has asked for it: it fails in silence.
+        case unasked
+    }
+
+    /// What is going on. One thing at a time.
+    struct Work: Sendable, Equatable {
+        let id: Int
+        let job: FilesJob
+        let manner: Manner
+        /// What to choose in the listing that comes.
+        let choosing: ItemID?
+        var transferred: Transferred?
+    }
+
+    /// What is said of what has happened.
+    struct Notice: Sendable, Equatable {
+        enum Kind: Sendable, Equatable {
+            case done
+            /// What to do once more, where that may help.
+            case failure(retry: FilesJob?)
+        }
+
+        let text: String
+        let kind: Kind
+
+        var isFailure: Bool { kind != .done }
+    }
+
+    var screen: Screen
+    var list: FolderList?
+    var prompt: Prompt?
+    var notice: Notice?
+    /// The table of keys, while it is seen in place of the screen.
+    var keyTable: TextPages?
+    private(set) var size: TerminalSize
+    /// How often the spinner has turned.
+    private(set) var turns = 0
+    private(set) var work: Work?
+    /// Who is logged in, and where; without the password.
+    private(set) var user: User?
+    private(set) var login = LoginFields()
+    /// Whether the network is there; nil while nobody knows.
+    private(set) var isNetworkThere: Bool?
+    private(set) var pending: [PendingChange] = []
+    /// Whether what waits has changed since the folder was listed.
+    private var isStale = false
+    private var lastID = 0
+
+    init(_ fields: LoginFields = LoginFields(), size: TerminalSize = TerminalSize()) {
+        screen = .login(LoginForm(fields))
+        self.size = size
+    }
+
+    /// Logs in with what is there already, if nothing is missing.
+    mutating func begin() -> [FilesEffect] {
+        guard case .login(let form) = screen, !form.fields.isIncomplete else { return [] }
+        return start(.logIn(form.fields))
+    }
+
+    /// Takes what happens.
+    ///
+    /// - Returns: What is to be done about it, in this order.
+    mutating func take(_ event: FilesEvent) -> [FilesEffect] {
+        defer {
+            let rows = bodyRows
+            list?.scroll(rows: rows)
+        }
+        switch event {
+        case .key(let key): return take(key)
+        case .resized(let size): self.size = size
+        case .turn(let transferred):
+            turns += 1
+            if let transferred { work?.transferred = transferred }
+        case .ended(let id, let result):
+            guard let work, work.id == id else { return [] }  // of one that was given up
+            self.work = nil
+            let effects = ended(work, result)
+            return effects.isEmpty ? refreshIfStale() : effects
+        case .network(let isThere):
+            let hasComeBack = isNetworkThere == false && isThere
+            isNetworkThere = isThere
+            if hasComeBack { return refresh(.unasked, sends: true) }
+        case .pending(let changes):
+            isStale = isStale || changes != pending
+            pending = changes
+            return refreshIfStale()
+        }
+        return []
+    }
+
+    /// Starts something in place of what is going on, unless that must not be ended by the way.
+    mutating func start(_ job: FilesJob, _ manner: Manner = .asked, choosing: ItemID? = nil) -> [FilesEffect] {
+        if let work, work.job.isWork { return [] }
+        let givenUp = work.map { [FilesEffect.cancel($0.id)] } ?? []
+        lastID += 1
+        work = Work(id: lastID, job: job, manner: manner, choosing: choosing)
+        if manner == .asked { notice = nil }
+        return givenUp + [.start(lastID, job)]
+    }
+
+    /// Gives up what is going on. What it may have changed is looked at again.
+    mutating func cancelWork() -> [FilesEffect] {
+        guard let work else { return [] }
+        self.work = nil
+        guard work.job.isWork else { return [.cancel(work.id)] }
+        notice = Notice(text: "Cancelled: \(work.job.activity)", kind: .done)
+        return [.cancel(work.id)] + refresh(.following)
+    }
+
+    /// Lists the folder that is seen again.
+    mutating func refresh(_ manner: Manner, sends: Bool = false, choosing: ItemID? = nil) -> [FilesEffect] {
+        guard let list, manner != .unasked || work == nil else { return [] }
+        return start(.list(path: list.path, sends: sends), manner, choosing: choosing)
+    }
+
+    private mutating func refreshIfStale() -> [FilesEffect] {
+        guard isStale, work == nil else { return [] }
+        isStale = false
+        return refresh(.unasked)
+    }
+
+    private mutating func ended(_ work: Work, _ result: Result<FilesResult, FilesFailure>) -> [FilesEffect] {
+        switch result {
+        case .failure(let failure):
+            if work.manner == .unasked, !failure.isAboutCredentials { return [] }
+            var retry: FilesJob? = work.job
+            if case .logIn = work.job { retry = nil }  // Enter does it
+            notice = Notice(text: failure.message, kind: .failure(retry: retry))
+        case .success(.loggedIn(let user)):
+            guard case .logIn(var fields) = work.job else { return [] }
+            fields.password = ""
+            (self.user, login, screen) = (user, fields, .folder)
+            list = FolderList(path: [user.root])
+            return start(.list(path: [user.root], sends: true))
+        case .success(.listing(let listing)):
+            guard case .list(let path, _) = work.job else { return [] }
+            list?.show(listing, of: path, choosing: work.choosing)
+            if case .failure(.list) = notice?.kind { notice = nil }
+            if let change = listing.changes.first(where: { $0.item.id == work.choosing }) {
+                notice = Notice(text: "\(change.item.name) waits until the server can be reached.", kind: .done)
+            }
+        case .success(.content(let content, let stored)):
+            guard case .file(var view) = screen, work.job == .read(view.item) else { return [] }
+            (view.content, view.stored) = (content, stored)
+            screen = .file(view)
+        case .success(.saved(let path)): notice = Notice(text: "Saved as \(path).", kind: .done)
+        case .success(.created(let item)): return changed("\(item.name) is there.", choosing: item.id)
+        case .success(.done): return done(work.job)
+        }
+        return []
+    }
+
+    private mutating func done(_ job: FilesJob) -> [FilesEffect] {
+        switch job {
+        case .logOut:
+            // All of the user goes; what was typed stays, but for the password.
+            let lastID = lastID
+            self = Self(LoginFields(server: login.server, user: login.user), size: size)
+            self.lastID = lastID
+            notice = Notice(text: "Logged out.", kind: .done)
+        case .delete(let item): return changed("\(item.name) is deleted.", choosing: item.id)
+        case .discard(let change): return changed("\(change.item.name) is given up.", choosing: nil)
+        case .retry(let change): return changed("\(change.item.name) is tried again.", choosing: nil, sends: true)
+        case .logIn, .list, .read, .save, .makeFolder, .upload: break
+        }
+        return []
+    }
+
+    /// After a change the listing is fresh.
+    private mutating func changed(_ text: String, choosing: ItemID?, sends: Bool = false) -> [FilesEffect] {
+        notice = Notice(text: text, kind: .done)
+        return refresh(.following, sends: sends, choosing: choosing)
+    }
+}
+
+extension LoginFields {
+    /// Whether something is missing without which nobody can log in.
+    var isIncomplete: Bool { server.isEmpty || user.isEmpty || password.isEmpty }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import Uplink
+import UplinkCore
+
+/// What can be done once somebody is logged in, as the screens ask for it.
+struct FileActions: Sendable {
+    /// Lists a folder; first sends what waits, if wanted.
+    var list: @Sendable (_ folder: Item, _ sends: Bool) async throws -> Listing
+    /// Reads a file to show it.
+    var read: @Sendable (Item, @escaping TransferProgress) async throws -> (FileContent, StoredAnswer?)
+    /// Writes a file of this host, and tells its path.
+    var save: @Sendable (Item, _ path: String, @escaping TransferProgress) async throws -> String
+    var makeFolder: @Sendable (_ name: String, _ folder: Item) async throws -> Item
+    var upload: @Sendable (_ path: String, _ folder: Item, @escaping TransferProgress) async throws -> Item
+    var delete: @Sendable (Item) async throws -> Void
+    var retry: @Sendable (PendingChange.ID) async throws -> Void
+    var discard: @Sendable (PendingChange.ID) async throws -> Void
+    /// Whether the network is there: as soon as it is known, and at every change. Ends when cancelled.
+    var networkChanges: @Sendable () -> AsyncStream<Bool>
+    /// What is still to be sent: now, and at every change. Ends when cancelled.
+    var pendingChanges: @Sendable () -> AsyncStream<[PendingChange]>
+
+    /// Does what a screen wants done.
+    func run(_ job: FilesJob, progress: @escaping TransferProgress) async throws -> FilesResult {
+        switch job {
+        case .list(let path, let sends):
+            guard let folder = path.last else { return .done }
+            return .listing(try await list(folder, sends))
+        case .read(let item):
+            let (content, stored) = try await read(item, progress)
+            return .content(content, stored)
+        case .save(let item, let path): return .saved(try await save(item, path, progress))
+        case .makeFolder(let name, let folder): return .created(try await makeFolder(name, folder))
+        case .upload(let path, let folder): return .created(try await upload(path, folder, progress))
+        case .delete(let item): try await delete(item)
+        case .retry(let change): try await retry(change.id)
+        case .discard(let change): try await discard(change.id)
+        case .logIn, .logOut: break  // the model's own
+        }
+        return .done
+    }
+}
+
+extension FileActions {
+    /// The real actions, made of the use cases.
+    ///
+    /// - Parameter lastStored: Takes what was last told of an answer from the store.
+    init(
+        _ files: FilesUseCases, networkChanges: @escaping @Sendable () -> AsyncStream<Bool>,
+        lastStored: @escaping @Sendable () -> StoredAnswer?
+    ) {
+        list = { folder, sends in
+            // What becomes of the changes stands in the listing.
+            if sends { _ = try? await files.pending.send(within: .zero) }
+            try Task.checkCancellation()
+            return try await files.list(folder.id)
+        }
+        read = { item, progress in
+            _ = lastStored()
+            let limit = FileContent.limit(for: item)
+            let bytes = Locked<[UInt8]>([])
+            do {
+                try await files.read(item.id, progress: progress) { piece in
+                    try bytes.withLock { bytes in
+                        guard bytes.count + piece.count <= limit else { throw TooLarge() }
+                        bytes += piece
+                    }
+                }
+            } catch is TooLarge {
+                return (.tooLarge(item), lastStored())
+            }
+            return (FileContent(bytes.withLock { $0 }, of: item), lastStored())
+        }
+        save = { item, text, progress in
+            let path = LocalPath(text).target(for: item.name)
+            try await files.read(item.id, to: path, replacingExisting: false, progress: progress)
+            return path.string
+        }
+        makeFolder = { name, folder in try await files.makeFolder(named: name, in: folder.id) }
+        upload = { text, folder, progress in
+            let (path, name) = try LocalPath(text).source()
+            return try await files.upload(.file(path), named: name, in: folder.id, progress: progress)
+        }
+        delete = { item in try await files.delete(item.id) }
+        retry = { id in try await files.pending.retry(id) }
+        discard = { id in try await files.pending.discard(id) }
+        self.networkChanges = networkChanges
+        pendingChanges = { files.pending.follow() }
+    }
+
+    private struct TooLarge: Error {}
+}
+
+extension FilesModel.Actions {
+    /// The real actions: over HTTP, with the store of this host where there is one.
+    init(over transport: any HTTPTransport, monitor: any NetworkMonitor) {
+        logIn = { fields in
+            let server = try FilesServerURL(fields.server)
+            let stored = Locked<StoredAnswer?>(nil)
+            let logIn = RemoteLogIn { server, credentials in
+                try await .offline(server, as: credentials, over: transport) { news in
+                    if case .stored(let answer) = news { stored.withLock { $0 = answer } }
+                }
+            }
+            let loggedIn = try await logIn(server, user: fields.user, password: fields.password)
+            if fields.keeps {
+                try CredentialFile.standard().write(
+                    .init(server: server.text, user: fields.user, password: fields.password))
+            }
+            let actions = FileActions(loggedIn.files) {
+                Self.networkChanges(of: monitor, for: server)
+            } lastStored: {
+                stored.withLock { stored in
+                    defer { stored = nil }
+                    return stored
+                }
+            }
+            return FilesModel.Session(user: loggedIn.user, files: actions)
+        }
+        logOut = { try CredentialFile.standard().remove() }
+    }
+
+    /// Whether a server's network is there, as the monitor tells it; nothing where the monitor fails.
+    private static func networkChanges(of monitor: any NetworkMonitor, for server: FilesServerURL) -> AsyncStream<Bool>
+    {
+        guard let requirement = (try? URLArgument.parse(server.text))?.requirement else {
+            return AsyncStream { $0.finish() }  // this host itself is always there
+        }
+        return AsyncStream { continuation in
+            let task = Task {
+                do {
+                    for try await path in monitor.paths { continuation.yield(requirement.isSatisfied(by: path)) }
+                } catch {}
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}
+
+/// A path of this host that a person has typed.
+struct LocalPath: Sendable {
+    private let path: FilePath
+
+    /// `~/` at the beginning means the home directory.
+    init(_ text: String) {
+        if text.hasPrefix("~/"), let home = getenv("HOME") {
+            path = FilePath(String(cString: home)).appending(String(text.dropFirst(2)))
+        } else {
+            path = FilePath(text)
+        }
+    }
+
+    /// The file to write: in a folder under the name that it has.
+    func target(for name: String) -> FilePath { kind == S_IFDIR ? path.appending(name) : path }
+
+    /// The file to read, and its name.
+    ///
+    /// - Throws: ``FilesError`` when there is no such file, or when it is none.
+    func source() throws(FilesError) -> (path: FilePath, name: String) {
+        switch kind {
+        case S_IFREG where access(path.string, R_OK) == 0:
+            if let name = path.lastComponent?.string { return (path, name) }
+        case S_IFDIR: throw FilesError(.localFile, "`\(path)` is a folder; upload its files one by one")
+        case nil: throw FilesError(.localFile, "there is no file `\(path)`; check its name")
+        default: break
+        }
+        throw FilesError(.localFile, "`\(path)` cannot be read; it has to be a file that you may read")
+    }
+
+    private var kind: mode_t? {
+        var status = stat()
+        return stat(path.string, &status) == 0 ? status.st_mode & S_IFMT : nil
+    }
+}

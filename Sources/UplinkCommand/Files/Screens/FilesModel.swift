@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
+/// Runs a ``FilesMachine``: has its effects carried out, and tells it what comes of them and that time goes by.
+actor FilesModel {
+    /// What the model asks of the world.
+    struct Actions: Sendable {
+        /// - Throws: Why nobody is logged in.
+        var logIn: @Sendable (LoginFields) async throws -> Session
+        /// Forgets what was kept.
+        var logOut: @Sendable () async throws -> Void
+    }
+
+    /// Somebody who is logged in.
+    struct Session: Sendable {
+        let user: User
+        let files: FileActions
+    }
+
+    /// How often the screen is told that time goes by, while something is going on.
+    static let turnTime = Duration.milliseconds(100)
+
+    /// Comes when there is something new to draw; one for all that a slow terminal has missed. Ends when the person quits.
+    nonisolated let changes: AsyncStream<Void>
+    private(set) var machine: FilesMachine
+    private let actions: Actions
+    private let clock: any Clock<Duration>
+    private let changed: AsyncStream<Void>.Continuation
+    private var files: FileActions?
+    private var jobs: [Int: Job] = [:]
+    /// Follow the network and what waits, and tell that time goes by.
+    private var followers: [Task<Void, Never>] = []
+    private var ticker: Task<Void, Never>?
+
+    private struct Job {
+        let task: Task<Void, Never>
+        let transferred: Locked<Transferred?>
+    }
+
+    init(_ machine: FilesMachine, actions: Actions, clock: any Clock<Duration>) {
+        self.machine = machine
+        self.actions = actions
+        self.clock = clock
+        (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Logs in with what is known already.
+    func begin() { carryOut(machine.begin()) }
+
+    /// Takes what happens on the terminal.
+    func take(_ event: FilesEvent) { carryOut(machine.take(event)) }
+
+    /// Gives up what is going on, and waits until nothing of it is left.
+    func end() async {
+        changed.finish()
+        var left = jobs.values.map(\.task) + followers + (ticker.map { [$0] } ?? [])
+        for task in left { task.cancel() }
+        while let task = left.popLast() { await task.value }
+    }
+
+    private func carryOut(_ effects: [FilesEffect]) {
+        for effect in effects {
+            switch effect {
+            case .start(let id, let job): start(id, job)
+            case .cancel(let id): jobs[id]?.task.cancel()
+            case .quit: changed.finish()
+            }
+        }
+        keepTime()
+        changed.yield()
+    }
+
+    private func start(_ id: Int, _ job: FilesJob) {
+        let transferred = Locked<Transferred?>(nil)
+        let task = Task(name: "job") {
+            let result: Result<FilesResult, FilesFailure>
+            do {
+                result = .success(
+                    try await self.run(job) { done, expected in
+                        transferred.withLock { $0 = Transferred(done: done, expected: expected) }
+                    })
+            } catch {
+                result = .failure(FilesFailure(error))
+            }
+            self.ended(id, job, result)
+        }
+        jobs[id] = Job(task: task, transferred: transferred)
+    }
+
+    private func ended(_ id: Int, _ job: FilesJob, _ result: Result<FilesResult, FilesFailure>) {
+        jobs[id] = nil
+        if job == .logOut, case .success = result { leave() }
+        take(.ended(id, result))
+    }
+
+    private func run(_ job: FilesJob, progress: @escaping TransferProgress) async throws -> FilesResult {
+        switch job {
+        case .logIn(let fields):
+            let session = try await actions.logIn(fields)
+            try Task.checkCancellation()
+            enter(session.files)
+            return .loggedIn(session.user)
+        case .logOut:
+            try await actions.logOut()
+            return .done
+        case .list, .read, .save, .makeFolder, .upload, .delete, .retry, .discard:
+            guard let files else { throw CancellationError() }  // nobody is logged in any more
+            return try await files.run(job, progress: progress)
+        }
+    }
+
+    private func enter(_ files: FileActions) {
+        leave()
+        self.files = files
+        followers = [
+            Task(name: "network") { for await isThere in files.networkChanges() { self.take(.network(isThere)) } },
+            Task(name: "pending") { for await changes in files.pendingChanges() { self.take(.pending(changes)) } },
+        ]
+    }
+
+    private func leave() {
+        for follower in followers { follower.cancel() }
+        files = nil
+    }
+
+    /// Time goes by only while something is going on.
+    private func keepTime() {
+        guard machine.work != nil else {
+            ticker?.cancel()
+            ticker = nil
+            return
+        }
+        guard ticker == nil else { return }
+        ticker = Task(name: "ticker") {
+            while (try? await self.clock.sleep(for: Self.turnTime)) != nil, !Task.isCancelled {
+                self.take(.turn(self.machine.work.flatMap { self.jobs[$0.id]?.transferred.withLock { $0 } }))
+            }
+        }
+    }
+}

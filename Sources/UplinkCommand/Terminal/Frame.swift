@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What stands on a terminal at one moment: no more lines than it has, none wider than it is.
+struct Frame: Sendable, Equatable {
+    /// From the top; what is below is empty.
+    var lines: [Text]
+    /// Where the cursor is shown, counted from 0; nil for no cursor.
+    var cursor: Cell?
+    /// A picture to draw over the lines.
+    var picture: PlacedPicture?
+
+    /// A place on the terminal, counted from 0.
+    struct Cell: Sendable, Hashable {
+        var row: Int
+        var column: Int
+    }
+
+    /// A picture as the terminal wants it, and the row it begins in.
+    struct PlacedPicture: Sendable, Equatable {
+        var sequence: String
+        var row: Int
+    }
+
+    /// What to write for it.
+    ///
+    /// Nothing flickers: what stood there is written over, and only the rest is cleared. A line that fills the
+    /// terminal's width is not cleared after, which would take its last character.
+    func sequence(in size: TerminalSize, withStyles: Bool) -> String {
+        let lines = lines.isEmpty ? [Text()] : lines
+        let shown = lines.prefix(max(1, size.rows)).map { $0.truncated(toColumns: size.columns) }
+        var sequence = "\u{1B}[?25l\u{1B}[H"
+        sequence += shown.map { $0.rendered(withStyles: withStyles) + ($0.width < size.columns ? "\u{1B}[K" : "") }
+            .joined(separator: "\r\n")
+        if shown.count < size.rows { sequence += "\r\n\u{1B}[J" }
+        if let picture {
+            sequence += "\u{1B}[\(picture.row + 1);1H\(picture.sequence)"
+        }
+        if let cursor, cursor.row < size.rows {
+            sequence += "\u{1B}[\(cursor.row + 1);\(min(cursor.column + 1, size.columns))H\u{1B}[?25h"
+        }
+        return sequence
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The terminal as a surface: draws one frame over another.
+struct TerminalScreen {
+    private let output = Output.standard
+    private var drawn: Frame?
+    private var drawnSize: TerminalSize?
+
+    /// The terminal's size now.
+    var size: TerminalSize { TerminalSize(of: output.descriptor) }
+
+    /// Whether colours and weights are wanted.
+    var hasStyles: Bool { output.hasStyles }
+
+    /// Draws a frame, unless it is what stands there.
+    mutating func draw(_ frame: Frame) {
+        let size = size
+        guard frame != drawn || size != drawnSize else { return }
+        var sequence = ""
+        if drawn?.picture != nil || frame.picture != nil {
+            // Kitty keeps pictures apart from the text: they are deleted on their own. Sixels are, with the cells.
+            let isKitty = [drawn?.picture, frame.picture].contains { $0?.sequence.contains("\u{1B}_G") ?? false }
+            sequence += (isKitty ? "\u{1B}_Ga=d\u{1B}\\" : "") + "\u{1B}[2J"
+        }
+        sequence += frame.sequence(in: size, withStyles: hasStyles)
+        try? output.write(sequence)  // a terminal that has gone ends the program with SIGHUP
+        (drawn, drawnSize) = (frame, size)
+    }
+}
