@@ -146,7 +146,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "UplinkCommand", "Uplink", "UplinkTesting", "TestSupport", .httpTypes,
+                "UplinkCommand", "Uplink", "UplinkCore", "UplinkStore", "UplinkStoreTesting", "UplinkTesting",
+                "TestSupport", .httpTypes, .system,
                 .product(name: "FlyingFox", package: "FlyingFox"),
             ]),
         .testTarget(

@@ -96,14 +96,18 @@ public final class Outbox: Sendable {
     /// Removes an entry, unless it is being sent at this moment. In another process than the one that runs the outbox
     /// nobody knows that: only the one that runs it is to cancel.
     ///
+    /// - Parameter write: Takes back what was written with the entry, in the transaction that removes it.
     /// - Throws: ``StoreError``; the entry stays then.
     @discardableResult
-    public func cancel(_ id: OutboxEntry.ID) async throws -> OutboxCancellation {
+    public func cancel(
+        _ id: OutboxEntry.ID, write: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) async throws -> OutboxCancellation {
         guard core.withLock({ $0.machine.withdraw(id) }) == .granted else { return .beingSent }
         defer { tell { $0.machine.withdrawalEnded(id) } }
         return try await store.writing("cancelling an entry of the outbox `\(name)`") { [self] db in
             guard let row = try row(id, in: db) else { return .notFound }
             try row.delete(db)
+            try write(db)
             tellAfterCommit(of: row.key, in: db)
             return .cancelled
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Foundation
 import SystemPackage
 import TestSupport
 import Testing
@@ -14,7 +15,9 @@ struct FilesProgramTests {
         defer { home.remove() }
         let config = try TemporaryDirectory()
         defer { config.remove() }
-        let environment = ["XDG_CONFIG_HOME": config.path.string]
+        let state = try TemporaryDirectory()
+        defer { try? FileManager.default.removeItem(atPath: state.path.string) }
+        let environment = ["XDG_CONFIG_HOME": config.path.string, "XDG_STATE_HOME": state.path.string]
         try home.write("password", Array("se:cret\n".utf8))
         try home.write("cat.txt", Array("meow\n".utf8))
         func uplink(_ words: String, status: Int32 = 0) async throws -> RunningProgram {
@@ -59,9 +62,12 @@ struct FilesProgramTests {
     @Test func aPasswordIsAskedForWithoutAnEcho() async throws {
         let config = try TemporaryDirectory()
         defer { config.remove() }
+        let state = try TemporaryDirectory()
+        defer { try? FileManager.default.removeItem(atPath: state.path.string) }
         try await FilesSite.with { site in
             let program = try BuiltProgram.start(
-                "files me --server \(site.url.text) --user me", environment: ["XDG_CONFIG_HOME": config.path.string],
+                "files me --server \(site.url.text) --user me",
+                environment: ["XDG_CONFIG_HOME": config.path.string, "XDG_STATE_HOME": state.path.string],
                 terminal: TerminalDimensions(columns: 80, rows: 24))
             try await program.waitForOutput("Password for me")
             try program.type("\(FilesSite.password)\n")

@@ -14,6 +14,9 @@ struct FilesArguments: ParsableArguments {
     @OptionGroup
     var password: PasswordArguments
 
+    @Flag(help: "Fail where the server is not reached: read nothing from the store, and let nothing wait.")
+    var online = false
+
     /// The server of the options, checked.
     func serverURL() throws -> FilesServerURL? {
         do throws(FilesError) { return try server.map { text throws(FilesError) in try FilesServerURL(text) } } catch {
@@ -47,12 +50,64 @@ struct FilesArguments: ParsableArguments {
         return (server, user, try await password.read(for: "\(user) at \(server.text)"))
     }
 
+    /// How a command uses what is kept on this host.
+    enum Keeping: Sendable {
+        /// As far as there is something, and what waits is sent first.
+        case asPossible
+        /// The command is about what is kept.
+        case withStore
+    }
+
+    /// - Throws: `ValidationError` with the option that makes no sense for a command that is about what is kept.
+    func refuseOnline() throws {
+        if online { throw ValidationError("--online makes no sense here") }
+    }
+
     /// Runs `body` with what can be done as this user. A signal cancels it.
-    func run(_ body: @escaping @Sendable (FilesUseCases) async throws -> Void) async throws {
+    func run(
+        _ keeping: Keeping = .asPossible, _ body: @escaping @Sendable (FilesUseCases) async throws -> Void
+    ) async throws {
         try await untilInterrupted {
             let (server, user, password) = try await resolve()
             let credentials = try Credentials(user: user, password: password)
-            try await withTransport { try await body(.remote(server, as: credentials, over: $0)) }
+            try await withTransport { transport in
+                if online { return try await body(.remote(server, as: credentials, over: transport)) }
+                let notes = OfflineNotes()
+                defer { notes.end() }
+                switch keeping {
+                case .asPossible:
+                    let files = try await Self.files(server, credentials, transport, notes)
+                    try await Self.sendFirst(files)
+                    try await body(files)
+                case .withStore:
+                    guard FilesUseCases.keepsFiles else {
+                        throw CommandFailure("this build of uplink keeps nothing; build it with the trait Store")
+                    }
+                    try await body(.offline(server, as: credentials, over: transport, telling: notes.tell))
+                }
+            }
+        }
+    }
+
+    /// Where the store cannot be used, the server can be all the same.
+    private static func files(
+        _ server: FilesServerURL, _ credentials: Credentials, _ transport: any HTTPTransport, _ notes: OfflineNotes
+    ) async throws -> FilesUseCases {
+        do {
+            return try await .offline(server, as: credentials, over: transport, telling: notes.tell)
+        } catch let error as FilesError where error.code == .localFile {
+            try? Output.error.write("Nothing is kept: \(error)\n")
+            return try .remote(server, as: credentials, over: transport)
+        }
+    }
+
+    /// Sends what waits, as far as it goes: a command shows the server as it is with it.
+    private static func sendFirst(_ files: FilesUseCases) async throws {
+        do {
+            guard try await files.pending.list().contains(where: { !$0.isConflict }) else { return }
+            _ = try await files.pending.send(within: .zero)
+        } catch let error as FilesError {
+            if error.code != .busy { try? Output.error.write("Nothing was sent: \(error)\n") }
         }
     }
 }

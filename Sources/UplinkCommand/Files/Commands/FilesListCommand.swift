@@ -19,12 +19,17 @@ struct FilesListCommand: AsyncParsableCommand {
     func run() async throws {
         try await connection.run { [path, json] files in
             let item = try await files.item(at: RemotePath(path))
-            let listing = item.isFolder ? try await files.list(item.id) : Listing(items: [item], malformed: 0)
+            let listing =
+                item.isFolder
+                ? try await files.list(item.id)
+                : Listing(items: [item], malformed: 0, changes: try await files.changes(of: item))
             if listing.malformed > 0 {
                 let items = listing.malformed == 1 ? "1 item" : "\(listing.malformed) items"
                 try? Output.error.write("The server sent \(items) that cannot be read.\n")
             }
-            try json ? FilesOutput.json(listing.items) : Output.standard.write(FilesOutput.lines(listing.items))
+            try json
+                ? FilesOutput.json(listing.items.map { ListedItem(item: $0, change: listing.change(of: $0)) })
+                : Output.standard.write(FilesOutput.lines(listing))
         }
     }
 }
@@ -56,7 +61,9 @@ struct FilesMakeFolderCommand: AsyncParsableCommand {
                 let parent = try await files.item(at: path.parent)
                 folder = try await files.makeFolder(named: name, in: parent.id)
             }
-            if json { try FilesOutput.json(folder) }
+            if json {
+                try FilesOutput.json(ListedItem(item: folder, change: try await files.changes(of: folder).first))
+            }
         }
     }
 
@@ -104,7 +111,7 @@ struct FilesRemoveCommand: AsyncParsableCommand {
                 throw CommandFailure("`\(path)` is a folder; --recursive deletes it with all that is in it")
             }
             try await files.delete(item.id)
-            if json { try FilesOutput.json(item) }
+            if json { try FilesOutput.json(ListedItem(item: item, change: try await files.changes(of: item).first)) }
         }
     }
 }

@@ -11,17 +11,44 @@ enum FilesOutput {
         try Output.standard.write("\(printable(user.firstName)) \(printable(user.lastName))\n")
     }
 
-    /// A line for each item: size, date, name; folders end in a slash.
-    static func lines(_ items: [Item]) -> String {
-        let sizes = items.map { item in
-            item.isFolder ? "folder" : item.size.map { "\(ByteCount(Int(clamping: $0)))" } ?? "?"
-        }
+    /// A line for each item: size, date, name; folders end in a slash. What is to become of an item follows its name.
+    static func lines(_ listing: Listing) -> String {
+        let sizes = listing.items.map(size)
         let width = sizes.map(\.count).max() ?? 0
-        return zip(items, sizes).map { item, size in
+        return zip(listing.items, sizes).map { item, size in
             let padding = String(repeating: " ", count: width - size.count)
-            let date = item.modificationDate.description.prefix(16).replacing("T", with: " ")
-            return "\(padding)\(size)  \(date)  \(item.name)\(item.isFolder ? "/" : "")\n"
+            let change = listing.change(of: item).map { "  (\(mark($0)))" } ?? ""
+            let name = item.name + (item.isFolder ? "/" : "")
+            return "\(padding)\(size)  \(date(item.modificationDate))  \(name)\(change)\n"
         }.joined()
+    }
+
+    /// A line for each change: number, state, what is to be done, and why it is not.
+    static func lines(_ changes: [PendingChange]) -> String {
+        let width = changes.map { String($0.id).count }.max() ?? 0
+        return changes.map { change in
+            let number = String(change.id)
+            let padding = String(repeating: " ", count: width - number.count)
+            let reason = change.reason.map { ": \(printable($0))" } ?? ""
+            return "\(padding)\(number)  \(change.stateWord)  \(date(change.date))  \(change.words)\(reason)\n"
+        }.joined()
+    }
+
+    private static func size(_ item: Item) -> String {
+        item.isFolder ? "folder" : item.size.map { "\(ByteCount(Int(clamping: $0)))" } ?? "?"
+    }
+
+    private static func date(_ date: Timestamp) -> String {
+        String(date.description.prefix(16).replacing("T", with: " "))
+    }
+
+    private static func mark(_ change: PendingChange) -> String {
+        switch (change.state, change.kind) {
+        case (.conflict, _): "conflict, number \(change.id)"
+        case (_, .upload): "to be uploaded"
+        case (_, .newFolder): "to be made"
+        case (_, .deletion): "to be deleted"
+        }
     }
 
     /// The text without characters that a terminal would obey.

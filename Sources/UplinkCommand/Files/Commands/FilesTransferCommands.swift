@@ -119,7 +119,7 @@ struct FilesPutCommand: AsyncParsableCommand {
             let progress = ProgressLine()
             defer { progress.end() }
             let item = try await files.upload(source, named: name, in: folder.id) { progress.show($0, of: $1) }
-            if json { try FilesOutput.json(item) }
+            if json { try FilesOutput.json(ListedItem(item: item, change: try await files.changes(of: item).first)) }
         }
     }
 

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import UplinkEventLoop
 import UplinkHTTP
 
 extension FilesUseCases {
+    /// Whether this build keeps anything.
+    static var keepsFiles: Bool {
+        #if Store
+        true
+        #else
+        false
+        #endif
+    }
+
     /// Those of ``remote(_:as:over:)`` with the store of this host around them: what was read stays readable, and what is
     /// changed without the server waits. Without the trait `Store` there is none, and all is as online.
     ///
@@ -11,6 +21,31 @@ extension FilesUseCases {
         _ server: FilesServerURL, as credentials: Credentials, over transport: any HTTPTransport,
         telling tell: @escaping @Sendable (OfflineNews) -> Void
     ) async throws -> Self {
-        try .remote(server, as: credentials, over: transport)
+        let remote = try remote(server, as: credentials, over: transport)
+        #if Store
+        let directory = try OfflineDirectory.standard(for: server, user: credentials.user)
+        let files = try await OfflineStore.open(directory, reach: ServerReach(to: server), telling: tell)
+        return remote.stored(in: files)
+        #else
+        return remote
+        #endif
     }
 }
+
+#if Store
+extension FilesUseCases {
+    /// These with a store around them.
+    func stored(in files: OfflineStore, clock: any Clock<Duration> = LoopClock.shared) -> Self {
+        Self(
+            user: StoredReadUser(remote: user, files: files), list: StoredListFolder(remote: list, files: files),
+            read: StoredReadData(remote: read, files: files),
+            makeFolder: StoredMakeFolder(remote: makeFolder, files: files),
+            upload: StoredUploadFile(remote: upload, files: files),
+            delete: StoredDeleteItem(remote: delete, files: files),
+            pending: PendingUseCases(
+                list: StoredListPendingChanges(files: files), follow: StoredFollowPendingChanges(files: files),
+                retry: StoredRetryChange(files: files), discard: StoredDiscardChange(files: files),
+                send: StoredSendPendingChanges(remote: self, files: files, clock: clock)))
+    }
+}
+#endif

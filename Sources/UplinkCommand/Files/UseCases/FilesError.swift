@@ -24,6 +24,8 @@ struct FilesError: Error, CustomStringConvertible {
         case unreachable
         /// A file of this host could not be read or written.
         case localFile
+        /// What is asked for is being done at this moment, perhaps by another process.
+        case busy
     }
 
     let code: Code

@@ -93,6 +93,13 @@ private struct NoPendingChanges: ListPendingChanges, FollowPendingChanges, Retry
     func callAsFunction(within limit: Duration) async throws -> SentChanges { SentChanges() }
 }
 
+extension FilesUseCases {
+    /// What is to become of an item: one change, or none.
+    func changes(of item: Item) async throws -> [PendingChange] {
+        try await pending.list().filter { $0.item.id == item.id }
+    }
+}
+
 extension FilesError {
     /// There is no change with this number.
     static func noChange(_ id: PendingChange.ID) -> Self {

@@ -10,6 +10,8 @@ struct FilesServerURL: Sendable, Hashable {
     let text: String
     /// Scheme, host and port: whom the password is for.
     let origin: String
+    /// A name or an address, without brackets.
+    let host: String
 
     /// - Throws: ``FilesError`` when the text is no `http` or `https` URL, or has a query.
     init(_ text: String) throws(FilesError) {
@@ -23,6 +25,7 @@ struct FilesServerURL: Sendable, Hashable {
             throw FilesError(.invalidServer, "a server's URL has no query; leave out what follows the `?`")
         }
         origin = url.origin
+        host = url.hostWithoutBrackets
         var base = url.text
         while base.hasSuffix("/") { base.removeLast() }
         self.text = base

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import GRDB
+import UplinkCore
+import UplinkStore
+
+/// Sends what is in the outbox: each at least once, so that an answer that was lost must do no harm.
+struct ChangeSender: Sendable {
+    let remote: FilesUseCases
+    let files: OfflineStore
+
+    /// Sends one entry.
+    ///
+    /// - Throws: `CancellationError`, or ``FilesError`` when the store fails; the entry stays.
+    func send(_ entry: OutboxEntry) async throws -> OutboxVerdict {
+        let change = try await files.read { db in try ChangeRow.fetchOne(db, key: entry.id) }
+        guard let change, let item = change.item, let folder = item.parentID else { return .done() }  // was discarded
+        if let reason = files.reach.recentFailure { return .tryAgain(reason: reason) }
+        if let parent = try await files.newItem(folder) {
+            return .failed(
+                reason: "the folder `\(parent.name)`, change \(parent.entry), is not made yet; retry that one")
+        }
+        do {
+            return done(change, as: try await request(change, item, in: folder))
+        } catch let error as FilesError {
+            return try await verdict(of: error, change, item, in: folder)
+        }
+    }
+
+    private func request(_ change: ChangeRow, _ item: Item, in folder: ItemID) async throws -> Item? {
+        switch change.kind {
+        case .newFolder: return try await remote.makeFolder(named: item.name, in: folder)
+        case .upload:
+            let path = files.uploads.path(of: change.file ?? "")
+            return try await remote.upload(.file(path), named: item.name, in: folder, progress: nil)
+        case .deletion:
+            try await remote.delete(item.id)
+            return nil
+        }
+    }
+
+    private func verdict(
+        of error: FilesError, _ change: ChangeRow, _ item: Item, in folder: ItemID
+    ) async throws -> OutboxVerdict {
+        switch SendingAnswer(error, to: change.kind) {
+        case .done: return done(change, as: nil)
+        case .again(let reason):
+            if let reason = ServerReach.reason(error) { files.reach.failed(reason) }
+            return .tryAgain(reason: reason)
+        case .conflict(let reason): return conflict(change, reason)
+        case .look:
+            do {
+                guard let twin = SendingAnswer.twin(item, among: try await remote.list(folder).items) else {
+                    return conflict(change, "the server refuses it (400): the name is taken, or not permitted")
+                }
+                guard try await isSame(twin, change) else {
+                    return conflict(change, "the folder has another file with this name")
+                }
+                return done(change, as: twin)
+            } catch let error as FilesError {
+                if case .conflict(let reason) = SendingAnswer(error, to: change.kind) {
+                    return conflict(change, reason)
+                }
+                return .tryAgain(reason: error.message)
+            }
+        }
+    }
+
+    private func done(_ change: ChangeRow, as item: Item?) -> OutboxVerdict {
+        .done { [files] db in
+            let path = try ChangeTable.path(of: change.folder, change.name, in: db)
+            let contents = try ChangeTable.sent(change, as: item, now: files.now(), in: db)
+            files.remove(contents, from: files.contents, after: db)
+            files.remove(change.file.map { [$0] } ?? [], from: files.uploads, after: db)
+            if let sent = change.pending(path, .sending) { db.afterNextTransaction { _ in files.tell(.sent(sent)) } }
+        }
+    }
+
+    private func conflict(_ change: ChangeRow, _ reason: String) -> OutboxVerdict {
+        .failed(reason: reason) { [files] db in
+            let path = try ChangeTable.path(of: change.folder, change.name, in: db)
+            guard let news = change.pending(path, .conflict(reason: reason)) else { return }
+            db.afterNextTransaction { _ in files.tell(.conflict(news)) }
+        }
+    }
+
+    /// Whether the server has what is to be uploaded: the same bytes.
+    private func isSame(_ twin: Item, _ change: ChangeRow) async throws -> Bool {
+        guard change.kind == .upload else { return true }
+        let own = try LocalFile(files.uploads.path(of: change.file ?? ""))
+        do {
+            try await remote.read(twin.id, progress: nil) { bytes in
+                guard try await own.next(upTo: bytes.count) == bytes else { throw Difference() }
+            }
+            return try await own.next(upTo: 1).isEmpty
+        } catch is Difference {
+            return false
+        }
+    }
+
+    private struct Difference: Error {}
+}
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import SystemPackage
+import UplinkCore
+
+/// Makes a folder on the server, or keeps that it is to be made.
+struct StoredMakeFolder: MakeFolder {
+    let remote: any MakeFolder
+    let files: OfflineStore
+
+    func callAsFunction(named name: String, in folder: ItemID) async throws -> Item {
+        let folder = try await files.resolved(folder)
+        return try await files.change(in: folder) {
+            try await remote(named: name, in: folder)
+        } orKeep: { reason in
+            try await files.keep(named: name, in: folder, because: reason)
+        }
+    }
+}
+
+/// Uploads a file, or keeps a copy of it that is to be uploaded.
+struct StoredUploadFile: UploadFile {
+    let remote: any UploadFile
+    let files: OfflineStore
+
+    func callAsFunction(
+        _ source: UploadSource, named name: String, in folder: ItemID, progress: TransferProgress?
+    ) async throws -> Item {
+        let folder = try await files.resolved(folder)
+        switch source {
+        case .file, .bytes:
+            return try await files.change(in: folder) {
+                try await remote(source, named: name, in: folder, progress: progress)
+            } orKeep: { reason in
+                let copy = try await copy(of: source)
+                defer { copy.file.discard() }
+                return try await files.keep(named: name, in: folder, copy, because: reason)
+            }
+        case .pieces:
+            // They come once: what is sent has to be there still if it does not arrive.
+            let copy = try await copy(of: source)
+            defer { copy.file.discard() }
+            return try await files.change(in: folder) {
+                try await remote(.file(copy.file.path), named: name, in: folder, progress: progress)
+            } orKeep: { reason in
+                try await files.keep(named: name, in: folder, copy, because: reason)
+            }
+        }
+    }
+
+    private func copy(of source: UploadSource) async throws -> (file: Draft, size: Int64) {
+        let draft = try await files.uploads.draft()
+        do { return (draft, try await fill(draft, from: source)) } catch {
+            draft.discard()
+            throw error
+        }
+    }
+
+    /// - Returns: How many bytes there are.
+    private func fill(_ draft: Draft, from source: UploadSource) async throws -> Int64 {
+        var size: Int64 = 0
+        func add(_ bytes: [UInt8]) async throws {
+            size += Int64(bytes.count)
+            guard size <= files.limits.upload else {
+                throw FilesError(
+                    .localFile,
+                    "the file is larger than what may wait for the server "
+                        + "(\(ByteCount(Int(clamping: files.limits.upload)))); use --online")
+            }
+            try await draft.write(bytes)
+        }
+        switch source {
+        case .file(let path):
+            let file = try LocalFile(path)
+            while case let bytes = try await file.next(), !bytes.isEmpty { try await add(bytes) }
+            guard file.isUnchanged else {
+                throw FilesError(.localFile, "`\(path)` changed while it was copied; try again when it is at rest")
+            }
+        case .bytes(let bytes): try await add(bytes)
+        case .pieces(let pieces): for try await bytes in pieces { try await add(bytes) }
+        }
+        return size
+    }
+}
+
+/// Deletes an item on the server, or keeps that it is to be deleted; what is still to be made is given up.
+struct StoredDeleteItem: DeleteItem {
+    let remote: any DeleteItem
+    let files: OfflineStore
+
+    func callAsFunction(_ item: ItemID) async throws {
+        if let new = try await files.newItem(item) { return try await files.discardAll(in: new) }
+        let item = try await files.resolved(item)
+        do {
+            try await files.reach.ask { try await remote(item) }
+            try await files.write { [files] db in
+                files.remove(try ListingTable.remove(item, from: db), from: files.contents, after: db)
+            }
+        } catch let error as ServerNotReached {
+            try await files.keepDeletion(of: item, because: error.reason)
+        }
+    }
+}
+
+extension OfflineStore {
+    /// Makes something in a folder on the server, and notes it, or keeps what is to be made; also when the folder itself
+    /// is still to be made.
+    func change(
+        in folder: ItemID, _ make: () async throws -> Item, orKeep keep: (_ reason: String) async throws -> Item
+    ) async throws -> Item {
+        guard try await !isNew(folder) else { return try await keep("its folder is still to be made on the server") }
+        do {
+            let item = try await reach.ask(make)
+            try await write { [now] db in try ListingTable.add(item, in: folder, now: now(), to: db) }
+            return item
+        } catch let error as ServerNotReached {
+            return try await keep(error.reason)
+        }
+    }
+}
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Glibc
+import SystemPackage
+import UplinkHTTP
+
+/// The directory for one user's files of one server: nobody else can look into it.
+///
+/// What is in it is not encrypted, and holds no password.
+struct OfflineDirectory: Sendable {
+    let path: FilePath
+
+    var database: FilePath { path.appending("store.db") }
+    var contents: FilePath { path.appending("contents") }
+    var uploads: FilePath { path.appending("uploads") }
+
+    /// A directory of `$XDG_STATE_HOME/uplink/files`, by default in `~/.local/state` (XDG Base Directory Specification).
+    ///
+    /// - Throws: ``FilesError`` when there is no home directory.
+    static func standard(for server: FilesServerURL, user: String) throws(FilesError) -> Self {
+        func variable(_ name: String) -> String? {
+            guard let value = getenv(name).map({ String(cString: $0) }), value.hasPrefix("/") else { return nil }
+            return value
+        }
+        guard let base = variable("XDG_STATE_HOME") ?? variable("HOME").map({ $0 + "/.local/state" }) else {
+            throw FilesError(.localFile, "there is no home directory for what is kept; set HOME, or use --online")
+        }
+        let files = FilePath(base).appending("uplink").appending("files")
+        return Self(path: files.appending(name(for: server, user: user)))
+    }
+
+    /// The same for the same server and user, and for no others.
+    static func name(for server: FilesServerURL, user: String) -> String {
+        var hash = SHA256()
+        hash.update(Array("\(user)\n\(server.text)".utf8))  // a user's name holds no line break
+        let digits = Array("0123456789abcdef")
+        return hash.finish().prefix(16).map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }.joined()
+    }
+
+    /// Makes what is missing, for this user alone. SQLite gives its other files the permissions of the database.
+    ///
+    /// - Throws: ``FilesError`` when that fails, or when others can look into it.
+    func make() throws(FilesError) {
+        let parent = path.removingLastComponent()
+        for directory in [
+            parent.removingLastComponent().removingLastComponent(), parent.removingLastComponent(), parent, path,
+            contents, uploads,
+        ] where mkdir(directory.string, 0o700) != 0 && errno != EEXIST { throw failure(directory) }
+        for directory in [path, contents, uploads] {
+            var status = stat()
+            guard lstat(directory.string, &status) == 0 else { throw failure(directory) }
+            guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+                throw FilesError(
+                    .localFile, "`\(directory)` is open to others, or not yours; `chmod 700` it, or use --online")
+            }
+        }
+        let descriptor = open(database.string, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(database) }
+        close(descriptor)
+    }
+
+    private func failure(_ path: FilePath) -> FilesError {
+        FilesError(.localFile, "`\(path)` cannot be made: \(String(cString: strerror(errno))); or use --online")
+    }
+}
+#endif

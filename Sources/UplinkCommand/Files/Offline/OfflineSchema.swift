@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import GRDB
+
+/// The tables beside the store's own: what was read, and what is to be sent.
+enum OfflineSchema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("files-1") { db in
+            try db.create(table: "user") { table in
+                table.primaryKey("id", .integer)
+                table.column("json", .blob).notNull()
+            }
+            // The folders whose listings were read, and what was in them.
+            try db.create(table: "folder") { table in
+                table.primaryKey("id", .text)
+                table.column("malformed", .integer).notNull()
+                table.column("readAt", .double).notNull()
+            }
+            try db.create(table: "item") { table in
+                table.primaryKey("id", .text)
+                itemColumns(of: table)
+            }
+            try db.create(index: "item_folder", on: "item", columns: ["folder"])
+            // Files whose content was read; without a name of our file where it was too large to be kept.
+            try db.create(table: "content") { table in
+                table.primaryKey("item", .text)
+                table.column("file", .text)
+                table.column("size", .integer).notNull()
+                table.column("readAt", .double).notNull()
+                table.column("usedAt", .double).notNull()
+            }
+            // What is to be sent; the number is that of the outbox's entry.
+            try db.create(table: "change") { table in
+                table.primaryKey("entry", .integer)
+                table.column("kind", .text).notNull()
+                table.column("key", .text).notNull()
+                table.column("id", .text).notNull().unique()
+                itemColumns(of: table)
+                table.column("file", .text)
+                table.column("madeAt", .double).notNull()
+            }
+            try db.create(index: "change_folder", on: "change", columns: ["folder"])
+            // What the server calls an item that had an id of ours.
+            try db.create(table: "alias") { table in
+                table.autoIncrementedPrimaryKey("number")
+                table.column("id", .text).notNull().unique()
+                table.column("item", .text).notNull()
+            }
+        }
+        return migrator
+    }
+
+    private static func itemColumns(of table: TableDefinition) {
+        table.column("folder", .text).notNull()
+        table.column("name", .text).notNull()
+        table.column("isFolder", .boolean).notNull()
+        table.column("seconds", .integer).notNull()
+        table.column("nanoseconds", .integer).notNull()
+        table.column("size", .integer)
+        table.column("contentType", .text)
+    }
+}
+
+/// An item in a folder, as a row has it.
+struct ItemRow: Codable, Sendable, FetchableRecord, PersistableRecord {
+    static let databaseTableName = "item"
+
+    var id: String
+    var folder: String
+    var name: String
+    var isFolder: Bool
+    var seconds: Int64
+    var nanoseconds: Int32
+    var size: Int64?
+    var contentType: String?
+
+    init(_ item: Item, in folder: ItemID) {
+        (id, self.folder, name, isFolder) = (item.id.text, folder.text, item.name, item.isFolder)
+        (seconds, nanoseconds) = (item.modificationDate.seconds, item.modificationDate.nanoseconds)
+        (size, contentType) = (item.size, item.contentType)
+    }
+
+    /// Nil where the row holds no ids.
+    var item: Item? {
+        guard let id = ItemID(id), let folder = ItemID(folder) else { return nil }
+        return Item(
+            id: id, parentID: folder, name: name, isFolder: isFolder,
+            modificationDate: Timestamp(seconds: seconds, nanoseconds: nanoseconds), size: size,
+            contentType: contentType)
+    }
+}
+
+/// A change that is to be sent, beside its entry in the outbox: written and removed in one transaction with it.
+struct ChangeRow: Codable, Sendable, FetchableRecord, PersistableRecord {
+    static let databaseTableName = "change"
+
+    var entry: Int64
+    var kind: PendingChange.Kind
+    /// The outbox's key: what is made in a new folder has that of the folder, and so comes after it.
+    var key: String
+    /// What the new item is called until the server has an id for it, or what is deleted.
+    var id: String
+    /// Where it is, or is to go.
+    var folder: String
+    var name: String
+    var isFolder: Bool
+    var seconds: Int64
+    var nanoseconds: Int32
+    var size: Int64?
+    var contentType: String?
+    /// What is uploaded, among our files.
+    var file: String?
+    /// Seconds since 1970 on the wall clock.
+    var madeAt: Double
+
+    init(_ kind: PendingChange.Kind, _ row: ItemRow, entry: Int64, key: String, file: String?, madeAt: Double) {
+        (self.kind, self.entry, self.key, self.file, self.madeAt) = (kind, entry, key, file, madeAt)
+        (id, folder, name, isFolder) = (row.id, row.folder, row.name, row.isFolder)
+        (seconds, nanoseconds, size, contentType) = (row.seconds, row.nanoseconds, row.size, row.contentType)
+    }
+
+    /// Nil where the row holds no ids.
+    var item: Item? {
+        guard let id = ItemID(id), let folder = ItemID(folder) else { return nil }
+        return Item(
+            id: id, parentID: folder, name: name, isFolder: isFolder,
+            modificationDate: Timestamp(seconds: seconds, nanoseconds: nanoseconds), size: size,
+            contentType: contentType)
+    }
+
+    func pending(_ path: RemotePath, _ state: PendingChange.State) -> PendingChange? {
+        item.map {
+            PendingChange(
+                id: entry, kind: kind, item: $0, path: path, state: state,
+                date: Timestamp(seconds: Int64(madeAt.rounded(.down))))
+        }
+    }
+}
+#endif

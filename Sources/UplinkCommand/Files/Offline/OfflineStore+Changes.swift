@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import GRDB
+import UplinkCore
+import UplinkStore
+
+extension OfflineStore {
+    /// How far each change is, by its number.
+    func states() async throws -> [Int64: PendingChange.State] {
+        let entries = try await Self.explained { try await outbox.entries() }
+        guard !entries.isEmpty else { return [:] }
+        let sending = await outbox.states.first { _ in true }?.sending ?? []
+        return Dictionary(uniqueKeysWithValues: entries.map { ($0.id, Self.state(of: $0, sending)) })
+    }
+
+    private static func state(of entry: OutboxEntry, _ sending: Set<Int64>) -> PendingChange.State {
+        if entry.isFailed { return .conflict(reason: entry.lastError ?? "the server refuses it") }
+        return sending.contains(entry.id) ? .sending : .waiting(problem: entry.lastError)
+    }
+
+    /// All changes, the oldest first.
+    func changes() async throws -> [PendingChange] {
+        let states = try await states()
+        return try await read { db in try ChangeTable.changes(states, in: db) }
+    }
+
+    /// What the server calls an item, where it had an id of ours.
+    func resolved(_ id: ItemID) async throws -> ItemID {
+        try await read { db in
+            try String.fetchOne(db, sql: "SELECT item FROM alias WHERE id = ?", arguments: [id.text])
+                .flatMap { ItemID($0) } ?? id
+        }
+    }
+
+    /// Whether an item is still to be made on the server.
+    func isNew(_ id: ItemID) async throws -> Bool { try await newItem(id) != nil }
+
+    /// The change that is to make an item.
+    func newItem(_ id: ItemID) async throws -> ChangeRow? {
+        try await read { db in try ChangeTable.making(id, in: db) }
+    }
+
+    /// Keeps a new file or folder, to be made later: its row, and the outbox's entry, in one transaction.
+    ///
+    /// - Parameter draft: What is to be uploaded, whole, and its size; nil for a folder.
+    /// - Throws: ``FilesError`` where the server would refuse it, or when there is no room.
+    func keep(
+        named name: String, in folder: ItemID, _ draft: (file: Draft, size: Int64)? = nil, because reason: String
+    ) async throws -> Item {
+        if let problem = ItemName.problem(with: name) { throw FilesError(.refused, problem) }
+        try await draft?.file.seal()
+        let kind = draft == nil ? PendingChange.Kind.newFolder : .upload
+        let row = ItemRow(
+            Item(
+                id: .random(), parentID: folder, name: name, isFolder: kind == .newFolder, modificationDate: .now,
+                size: draft?.size, contentType: draft == nil ? nil : MediaType.of(name)), in: folder)
+        try await enqueue(kind, row, file: draft?.file.name, because: reason) { [limits] db in
+            try ChangeTable.check(name, in: folder, db)
+            let waiting = try Int64.fetchOne(db, sql: "SELECT TOTAL(size) FROM change WHERE file IS NOT NULL") ?? 0
+            guard waiting + (draft?.size ?? 0) <= limits.uploads else {
+                throw FilesError(
+                    .localFile, "uploads of \(ByteCount(Int(clamping: waiting))) wait already; send them first")
+            }
+        }
+        draft?.file.keep()
+        guard let item = row.item else { throw FilesError(.notFound, "`\(name)` has no id") }  // not reached
+        return item
+    }
+
+    /// Keeps a deletion, to be done later.
+    ///
+    /// - Throws: ``FilesError`` when nothing is known of the item.
+    func keepDeletion(of id: ItemID, because reason: String) async throws {
+        let known = try await read { db in
+            (
+                try ItemRow.fetchOne(db, key: id.text),
+                try Bool.fetchOne(db, sql: "SELECT 1 FROM change WHERE id = ?", arguments: [id.text]) ?? false
+            )
+        }
+        guard !known.1 else { return }  // is to be deleted already
+        guard let row = known.0 else { throw FilesError(.unreachable, "\(reason); and nothing is kept of the item") }
+        try await enqueue(.deletion, row, file: nil, because: reason) { _ in }
+    }
+
+    private func enqueue(
+        _ kind: PendingChange.Kind, _ row: ItemRow, file: String?, because reason: String,
+        check: @escaping @Sendable (Database) throws -> Void
+    ) async throws {
+        let change = try await write { [outbox, now] db in
+            try check(db)
+            let key = try ChangeTable.key(for: row.folder, in: db)
+            let entry = try outbox.enqueue(key: key, kind: kind.rawValue, payload: Data(row.id.utf8), in: db)
+            let change = ChangeRow(
+                kind, row, entry: entry.id, key: key, file: file, madeAt: now().timeIntervalSince1970)
+            try change.insert(db)
+            return change.pending(try ChangeTable.path(of: row.folder, row.name, in: db), .waiting(problem: reason))
+        }
+        if let change { tell(.waits(change)) }
+    }
+}
+
+/// Changes as rows.
+enum ChangeTable {
+    /// The changes of a condition, the oldest first. One whose state is not known has just been added.
+    static func changes(
+        _ states: [Int64: PendingChange.State], in db: Database, where condition: String = "TRUE",
+        _ arguments: StatementArguments = []
+    ) throws -> [PendingChange] {
+        let rows = try ChangeRow.filter(sql: condition, arguments: arguments).order(Column("entry")).fetchAll(db)
+        return try rows.compactMap { row in
+            row.pending(try path(of: row.folder, row.name, in: db), states[row.entry] ?? .waiting(problem: nil))
+        }
+    }
+
+    static func making(_ id: ItemID, in db: Database) throws -> ChangeRow? {
+        try ChangeRow.filter(Column("id") == id.text && Column("kind") != PendingChange.Kind.deletion.rawValue)
+            .fetchOne(db)
+    }
+
+    /// What is done in a folder is done in order; in a folder that is still to be made, after what makes it.
+    static func key(for folder: String, in db: Database) throws -> String {
+        try String.fetchOne(
+            db, sql: "SELECT key FROM change WHERE id = ? AND kind = 'newFolder'", arguments: [folder]) ?? folder
+    }
+
+    /// - Throws: ``FilesError`` when the folder is known to have an item of this name.
+    static func check(_ name: String, in folder: ItemID, _ db: Database) throws {
+        let taken = """
+            SELECT 1 FROM item WHERE folder = :folder AND name = :name
+                AND id NOT IN (SELECT id FROM change WHERE kind = 'deletion')
+            UNION SELECT 1 FROM change WHERE folder = :folder AND name = :name AND kind <> 'deletion'
+            """
+        guard try Int.fetchOne(db, sql: taken, arguments: ["folder": folder.text, "name": name]) == nil else {
+            throw FilesError(.refused, "the folder has an item `\(name)`, or is to have one; choose another name")
+        }
+    }
+
+    /// Where an item is, as far as it is known.
+    static func path(of folder: String, _ name: String, in db: Database) throws -> RemotePath {
+        var (names, next) = ([name], folder)
+        for _ in 0..<256 {
+            guard
+                let row = try Row.fetchOne(
+                    db,
+                    sql: """
+                        SELECT name, folder FROM item WHERE id = :id
+                        UNION SELECT name, folder FROM change WHERE id = :id AND kind = 'newFolder'
+                        """, arguments: ["id": next])
+            else { break }
+            names.append(row["name"])
+            next = row["folder"]
+        }
+        return RemotePath(names: names.reversed())
+    }
+
+    /// The server has done what was to be done; in the transaction that removes the outbox's entry.
+    ///
+    /// - Parameter item: What the server has made.
+    /// - Returns: The names of our files of contents that are of no use any more.
+    static func sent(_ change: ChangeRow, as item: Item?, now: Date, in db: Database) throws -> [String] {
+        try change.delete(db)
+        guard let item, let folder = ItemID(change.folder) else {
+            return try ItemID(change.id).map { try ListingTable.remove($0, from: db) } ?? []
+        }
+        try ListingTable.add(item, in: folder, now: now, to: db)
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO alias (id, item) VALUES (?, ?)", arguments: [change.id, item.id.text])
+        // Whoever shows a folder may ask for it by its old id for some time yet, but not for ever.
+        try db.execute(sql: "DELETE FROM alias WHERE number <= (SELECT MAX(number) FROM alias) - 10000")
+        try db.execute(
+            sql: "UPDATE change SET folder = ? WHERE folder = ?", arguments: [item.id.text, change.id])
+        return []
+    }
+}
+
+extension ItemID {
+    /// An id of our own.
+    static func random() -> Self {
+        var generator = SystemRandomNumberGenerator()
+        let digits = Array("0123456789abcdef")
+        let text = String((0..<length).map { _ in digits[Int.random(in: 0..<16, using: &generator)] })
+        guard let id = Self(text) else { preconditionFailure("40 digits are an id") }
+        return id
+    }
+}
+#endif

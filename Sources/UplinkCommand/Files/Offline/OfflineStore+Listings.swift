@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import GRDB
+import UplinkCore
+import UplinkStore
+
+extension OfflineStore {
+    /// What a query answers after a sync, or, when the server is not reached, as it is.
+    ///
+    /// - Parameters:
+    ///   - query: Nil where nothing is kept.
+    ///   - activity: What is tried, for the errors.
+    /// - Throws: ``FilesError``, or `CancellationError`.
+    func answer<Value: Equatable & Sendable>(
+        to query: @escaping @Sendable (Database) throws -> Value?, _ sync: StoreSync, while activity: String
+    ) async throws -> (value: Value, source: AnswerSource) {
+        var problem = reach.recentFailure
+        let request = problem == nil ? StoreRequest.freshOrStored : .storedOnly
+        for await element in store.stream(StoreQuery(sync.key, fetch: query), sync: sync, request: request) {
+            switch element {
+            case .waiting, .loading: continue
+            case .noNews:  // somebody else has just synced it
+                guard let value = try await read(query) else { continue }
+                return (value, .server)
+            case .error(let error):
+                guard let reason = ServerReach.reason(error) else {
+                    throw error.underlyingError as? FilesError
+                        ?? FilesError(.localFile, "could not \(activity): \(error)")
+                }
+                reach.failed(reason)
+                problem = reason
+            case .value(let value, let origin):
+                guard let value else {
+                    throw FilesError(
+                        .unreachable, "\(problem ?? "the server was not asked"); and nothing is kept of it")
+                }
+                guard let problem else { return (value, .server) }
+                let stored = StoredAnswer(age: origin.age, reason: problem)
+                tell(.stored(stored))
+                return (value, .store(stored))
+            }
+        }
+        throw CancellationError()
+    }
+
+    /// The folder's listing with what is to be sent in it.
+    ///
+    /// - Throws: ``FilesError``, or `CancellationError`.
+    func listing(of folder: ItemID, from remote: any ListFolder) async throws -> Listing {
+        let states = try await states()
+        if try await isNew(folder) {
+            let source = StoredAnswer(age: .zero, reason: "the folder is still to be made on the server")
+            return try await read { db in
+                try ListingTable.listing(of: folder, states, isNew: true, in: db) ?? Listing(items: [], malformed: 0)
+            }.from(.store(source))
+        }
+        let sync = StoreSync(
+            "items/\(folder)", networkLimit: ServerReach.networkLimit, requiring: reach.requirement,
+            fetch: { try await remote(folder) as Listing? },
+            write: { [limits, now] db, listing in
+                try ListingTable.write(listing, of: folder, now: now(), limit: limits.items, in: db)
+            })
+        let answer = try await answer(
+            to: { db in try ListingTable.listing(of: folder, states, isNew: false, in: db) }, sync,
+            while: "list the folder")
+        return answer.value.from(answer.source)
+    }
+
+    /// The user.
+    ///
+    /// - Throws: ``FilesError``, or `CancellationError`.
+    func user(from remote: any ReadUser) async throws -> User {
+        let sync = StoreSync(
+            "me", networkLimit: ServerReach.networkLimit, requiring: reach.requirement,
+            fetch: { try await remote() as User? },
+            write: { db, user in
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO user (id, json) VALUES (1, ?)",
+                    arguments: [Data(try FilesJSON.encode(user))])
+            })
+        return try await answer(
+            to: { db in
+                try Data.fetchOne(db, sql: "SELECT json FROM user").map { try FilesJSON.user(from: Array($0)) }
+            }, sync, while: "log in"
+        ).value
+    }
+}
+
+/// Listings as rows.
+enum ListingTable {
+    /// Puts a listing in place of what was known of the folder; what was read longest ago goes when there is too much.
+    static func write(_ listing: Listing, of folder: ItemID, now: Date, limit: Int, in db: Database) throws {
+        try db.execute(sql: "DELETE FROM item WHERE folder = ?", arguments: [folder.text])
+        for item in listing.items { try ItemRow(item, in: folder).insert(db, onConflict: .replace) }
+        try note(folder, malformed: listing.malformed, now: now, in: db)
+        while try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM item") ?? 0 > limit {
+            guard
+                let oldest = try String.fetchOne(
+                    db, sql: "SELECT id FROM folder WHERE id <> ? ORDER BY readAt LIMIT 1", arguments: [folder.text])
+            else { break }
+            try db.execute(sql: "DELETE FROM item WHERE folder = ?", arguments: [oldest])
+            try db.execute(sql: "DELETE FROM folder WHERE id = ?", arguments: [oldest])
+        }
+    }
+
+    /// The folder's listing is known.
+    static func note(_ folder: ItemID, malformed: Int = 0, now: Date, in db: Database) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO folder (id, malformed, readAt) VALUES (?, ?, ?)",
+            arguments: [folder.text, malformed, now.timeIntervalSince1970])
+    }
+
+    /// The server has made an item.
+    static func add(_ item: Item, in folder: ItemID, now: Date, to db: Database) throws {
+        if item.isFolder { try note(item.id, now: now, in: db) }
+        guard try Int.fetchOne(db, sql: "SELECT 1 FROM folder WHERE id = ?", arguments: [folder.text]) != nil
+        else { return }
+        try ItemRow(item, in: folder).insert(db, onConflict: .replace)
+    }
+
+    /// The server has deleted an item, and all that was in it.
+    ///
+    /// - Returns: The names of our files that held its contents.
+    static func remove(_ item: ItemID, from db: Database) throws -> [String] {
+        let all = try String.fetchAll(
+            db,
+            sql: """
+                WITH RECURSIVE gone(id) AS (
+                    VALUES (?) UNION SELECT item.id FROM item JOIN gone ON item.folder = gone.id)
+                SELECT id FROM gone
+                """, arguments: [item.text])
+        var files: [String] = []
+        for id in all {
+            files += try String.fetchAll(
+                db, sql: "SELECT file FROM content WHERE item = ? AND file IS NOT NULL", arguments: [id])
+            for statement in [
+                "DELETE FROM content WHERE item = ?", "DELETE FROM folder WHERE id = ?",
+                "DELETE FROM item WHERE id = ?",
+            ] { try db.execute(sql: statement, arguments: [id]) }
+        }
+        return files
+    }
+
+    /// What was read of a folder, with what is to be sent in it; nil when nothing was read.
+    ///
+    /// - Parameter isNew: Whether the folder itself is to be made: nothing is in it but what is to be sent.
+    static func listing(
+        of folder: ItemID, _ states: [Int64: PendingChange.State], isNew: Bool, in db: Database
+    ) throws -> Listing? {
+        let malformed = try Int.fetchOne(
+            db, sql: "SELECT malformed FROM folder WHERE id = ?", arguments: [folder.text])
+        guard isNew || malformed != nil else { return nil }
+        let items = try ItemRow.filter(Column("folder") == folder.text).fetchAll(db).compactMap(\.item)
+        let changes = try ChangeTable.changes(states, in: db, where: "folder = ?", [folder.text])
+        let new = changes.filter(\.makesItem).map(\.item)
+        return Listing(items: ItemOrder.sorted(items + new), malformed: malformed ?? 0, changes: changes)
+    }
+}
+
+extension Listing {
+    /// The same from another source.
+    func from(_ source: AnswerSource) -> Self {
+        var listing = self
+        listing.source = source
+        return listing
+    }
+}
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import GRDB
+import UplinkCore
+import UplinkStore
+
+struct StoredListPendingChanges: ListPendingChanges {
+    let files: OfflineStore
+
+    func callAsFunction() async throws -> [PendingChange] { try await files.changes() }
+}
+
+struct StoredFollowPendingChanges: FollowPendingChanges {
+    let files: OfflineStore
+
+    func callAsFunction() -> AsyncStream<[PendingChange]> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: [PendingChange].self, bufferingPolicy: .bufferingNewest(1))
+        let following = Task { [files] in
+            for await _ in files.outbox.states {
+                if let changes = try? await files.changes() { continuation.yield(changes) }
+            }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in following.cancel() }
+        return stream
+    }
+}
+
+struct StoredRetryChange: RetryChange {
+    let files: OfflineStore
+
+    func callAsFunction(_ id: PendingChange.ID) async throws {
+        for id in try await files.family(of: id) {
+            try await OfflineStore.explained { _ = try await files.outbox.retry(id) }
+        }
+    }
+}
+
+struct StoredDiscardChange: DiscardChange {
+    let files: OfflineStore
+
+    func callAsFunction(_ id: PendingChange.ID) async throws {
+        let family = try await files.family(of: id)
+        guard family.count == 1 else {
+            let others = family.dropFirst().map(String.init).joined(separator: ", ")
+            throw FilesError(.refused, "what is to go into this folder waits too; discard \(others) first")
+        }
+        try await files.discard(id)
+    }
+}
+
+extension OfflineStore {
+    /// A change, and for a new folder all that is to go into it, the outermost first.
+    ///
+    /// - Throws: ``FilesError`` when there is no such change.
+    func family(of id: PendingChange.ID) async throws -> [PendingChange.ID] {
+        let family = try await read { db in
+            try Int64.fetchAll(
+                db,
+                sql: """
+                    WITH RECURSIVE family(entry, id) AS (
+                        SELECT entry, id FROM change WHERE entry = ?
+                        UNION SELECT change.entry, change.id FROM change JOIN family ON change.folder = family.id)
+                    SELECT entry FROM family ORDER BY entry
+                    """, arguments: [id])
+        }
+        guard !family.isEmpty else { throw FilesError.noChange(id) }
+        return family
+    }
+
+    /// Gives a change up, with what was to be uploaded.
+    ///
+    /// - Throws: ``FilesError``, also when it is being sent.
+    func discard(_ id: PendingChange.ID) async throws {
+        let outcome = try await Self.explained {
+            try await outbox.cancel(id) { [self] db in
+                guard let change = try ChangeRow.fetchOne(db, key: id) else { return }
+                try change.delete(db)
+                remove(change.file.map { [$0] } ?? [], from: uploads, after: db)
+            }
+        }
+        switch outcome {
+        case .cancelled: return
+        case .beingSent: throw FilesError(.busy, "change \(id) is being sent at this moment")
+        case .notFound: throw FilesError.noChange(id)
+        }
+    }
+
+    /// Gives up what makes an item, and what is to go into it.
+    func discardAll(in new: ChangeRow) async throws {
+        for id in try await family(of: new.entry).reversed() { try await discard(id) }
+    }
+}
+#endif

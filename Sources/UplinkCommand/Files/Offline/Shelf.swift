@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import SystemPackage
+import UplinkCore
+import UplinkEventLoop
+
+/// Files that rows of the database name: each is whole before its row is written, and removed after the row.
+struct Shelf: Sendable {
+    let directory: FilePath
+
+    func path(of name: String) -> FilePath { directory.appending(name) }
+
+    func remove(_ name: String) { unlink(path(of: name).string) }
+
+    /// Begins a file.
+    ///
+    /// - Parameter permissions: By default it is for this user alone.
+    /// - Throws: ``FilesError`` when it cannot be made.
+    func draft(permissions: mode_t = 0o600) async throws -> Draft {
+        try await EventLoop.shared.offLoop { [directory] in try Draft(in: directory, permissions) }
+    }
+
+    /// Removes what no row names, as a process leaves it that was killed. A draft that somebody writes is locked, and stays
+    /// until its row is there.
+    ///
+    /// - Parameter named: The names in the database, at this moment.
+    func sweep(named: @Sendable () async throws -> Set<String>) async throws {
+        let names = Set(try FileManager.default.contentsOfDirectory(atPath: directory.string))
+        for name in names.subtracting(try await named()) {
+            let descriptor = open(path(of: name).string, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { continue }
+            defer { close(descriptor) }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, !(try await named()).contains(name) else { continue }
+            remove(name)
+        }
+    }
+}
+
+/// A file that is being written; it goes unless it is kept.
+final class Draft: Sendable {
+    let name: String
+    let path: FilePath
+    private let descriptor: CInt
+    /// Whether it has been decided what becomes of it.
+    private let isSettled = Locked(false)
+
+    fileprivate init(in directory: FilePath, _ permissions: mode_t) throws(FilesError) {
+        while true {
+            let name = UUID().uuidString
+            let path = directory.appending(name)
+            let descriptor = open(path.string, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions)
+            guard descriptor >= 0 else { throw Self.failure(path, errno) }
+            var status = stat()
+            // Somebody who sweeps may have come between the two calls.
+            if flock(descriptor, LOCK_EX) == 0, fstat(descriptor, &status) == 0, status.st_nlink > 0 {
+                (self.name, self.path, self.descriptor) = (name, path, descriptor)
+                return
+            }
+            close(descriptor)
+        }
+    }
+
+    deinit {
+        discard()
+        close(descriptor)
+    }
+
+    /// Adds bytes.
+    ///
+    /// - Throws: ``FilesError`` when there is no room for them.
+    func write(_ bytes: [UInt8]) async throws {
+        try await EventLoop.shared.offLoop { [self] in try writeAll(bytes) }
+    }
+
+    /// Has what was written survive a power cut.
+    func seal() async throws {
+        try await EventLoop.shared.offLoop { [self] in
+            guard fsync(descriptor) == 0 else { throw Self.failure(path, errno) }
+            let directory = open(path.removingLastComponent().string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard directory >= 0 else { throw Self.failure(path, errno) }
+            defer { close(directory) }
+            guard fsync(directory) == 0 else { throw Self.failure(path, errno) }
+        }
+    }
+
+    /// A row names the file now: it stays.
+    func keep() { isSettled.withLock { $0 = true } }
+
+    /// Nobody wants the file, unless it is kept already.
+    func discard() {
+        let isUnwanted = isSettled.withLock { isSettled in
+            defer { isSettled = true }
+            return !isSettled
+        }
+        if isUnwanted { unlink(path.string) }
+    }
+
+    private func writeAll(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw Self.failure(path, errno) }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    private static func failure(_ path: FilePath, _ number: CInt) -> FilesError {
+        FilesError(.localFile, "`\(path)` cannot be written: \(String(cString: strerror(number))); make room for it")
+    }
+}
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import GRDB
+import UplinkCore
+import UplinkStore
+
+/// Runs the outbox until nothing can be sent.
+struct StoredSendPendingChanges: SendPendingChanges {
+    let remote: FilesUseCases
+    let files: OfflineStore
+    let clock: any Clock<Duration>
+
+    func callAsFunction(within limit: Duration) async throws -> SentChanges {
+        let before = try await files.changes()
+        guard before.contains(where: { !$0.isConflict }) else { return SentChanges(sent: [], left: before) }
+        // What rests after an attempt of another process, or of a command before, goes at once.
+        for change in before where change.hasFailedBefore {
+            try await OfflineStore.explained { _ = try await files.outbox.retry(change.id) }
+        }
+        let sender = ChangeSender(remote: remote, files: files)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await files.outbox.run { entry in try await sender.send(entry) } }
+            group.addTask { try await wait(upTo: limit) }
+            defer { group.cancelAll() }
+            do { _ = try await group.next() } catch let error as StoreError where error.code == .outboxInUse {
+                throw FilesError(.busy, "another process sends at this moment what waits")
+            } catch let error as StoreError {
+                throw FilesError(.localFile, "what waits cannot be sent: \(error)")
+            }
+        }
+        let left = try await files.changes()
+        let isLeft = Set(left.map(\.id))
+        return SentChanges(sent: before.filter { !isLeft.contains($0.id) }, left: left)
+    }
+
+    /// Returns when nothing waits, or, after the limit, when all that waits cannot be sent.
+    private func wait(upTo limit: Duration) async throws {
+        if limit > .zero {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await reach { $0.pending == 0 } }
+                group.addTask { try? await clock.sleep(for: limit) }
+                _ = await group.next()
+                group.cancelAll()
+            }
+        }
+        await reach { state in
+            if state.pending == 0 || state.isWaiting && state.sending.isEmpty { return true }
+            guard state.resting > 0, let entries = try? await files.outbox.entries() else { return false }
+            return state.resting == Set(entries.filter { !$0.isFailed }.map(\.key)).count
+        }
+        try Task.checkCancellation()
+    }
+
+    private func reach(_ isSo: (OutboxState) async -> Bool) async {
+        for await state in files.outbox.states {
+            if await isSo(state) { return }
+        }
+    }
+}
+
+extension PendingChange {
+    /// Whether it waits, and an attempt has failed.
+    fileprivate var hasFailedBefore: Bool {
+        switch state {
+        case .waiting(let problem): problem != nil
+        case .sending, .conflict: false
+        }
+    }
+}
+#endif

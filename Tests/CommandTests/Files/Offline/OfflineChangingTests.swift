@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+import Uplink
+import UplinkCore
+import UplinkTesting
+
+@testable import UplinkCommand
+
+/// What is changed without the server waits, and is sent at least once, without a socket.
+@Suite(.timeLimit(.minutes(1)))
+struct OfflineChangingTests {
+    @Test func whatWaitsIsShownAndSentInOrder() async throws {
+        try await OfflineSite.with { site in
+            let old = try await site.put("old", named: "old")
+            _ = try await site.files.item(at: RemotePath("/old"))
+            site.be(.unreachable)
+            let folder = try await site.files.makeFolder(named: "new", in: site.root)
+            let inner = try await site.files.makeFolder(named: "inner", in: folder.id)
+            let file = try await site.files.upload(
+                .bytes(Array("meow".utf8)), named: "cat", in: inner.id, progress: nil)
+            try await site.files.delete(old.id)
+            try await site.files.delete(old.id)  // says no more than the first
+
+            let listing = try await site.files.list(site.root)
+            #expect(listing.items.map(\.name) == ["new", "old"])
+            #expect(listing.items.map { listing.change(of: $0)?.kind } == [.newFolder, .deletion])
+            #expect(try await site.files.item(at: RemotePath("/new/inner/cat")) == file)
+            #expect(try await site.read(file.id) == "meow")
+            let pending = try await site.files.pending.list()
+            #expect(pending.map(\.path.description) == ["/new", "/new/inner", "/new/inner/cat", "/old"])
+            #expect(pending.allSatisfy { $0.state == .waiting(problem: nil) })
+
+            site.be(.fine)
+            #expect(try await site.files.list(site.root).changes.count == 2)  // shown until they are sent
+            let outcome = try await site.send()
+            #expect(outcome == SentChanges(sent: pending, left: []))
+            #expect(try site.uploads.isEmpty)
+            let sent = try await site.files.item(at: RemotePath("/new/inner/cat"))
+            #expect(try await site.text(of: sent.id) == "meow")
+            #expect(try await site.served.items(in: site.root).map(\.name) == ["new"])
+            // Whoever still has the ids of before can use them.
+            #expect(try await site.files.list(inner.id).items == [sent])
+            #expect(try await site.read(file.id) == "meow")
+            #expect(try await site.files.list(site.root).changes.isEmpty)
+        }
+    }
+
+    @Test func aCopyIsUploadedWhateverBecomesOfTheOriginal() async throws {
+        try await OfflineSite.with { site in
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            try directory.write("x", Array("first".utf8))
+            site.be(.unreachable)
+            let path = directory.path.appending("x")
+            _ = try await site.files.upload(.file(path), named: "x", in: site.root, progress: nil)
+            try directory.write("x", Array("second".utf8))
+            let (pieces, continuation) = AsyncThrowingStream.makeStream(of: [UInt8].self)
+            for piece in ["a", "b"] { continuation.yield(Array(piece.utf8)) }
+            continuation.finish()
+            _ = try await site.files.upload(.pieces(pieces), named: "y", in: site.root, progress: nil)
+            site.be(.fine)
+            #expect(try await site.send().left.isEmpty)
+            let items = try await site.served.items(in: site.root)
+            #expect(try await site.text(of: items[0].id) == "first")
+            #expect(try await site.text(of: items[1].id) == "ab")
+        }
+    }
+
+    @Test func aNameThatIsTakenIsAConflictThatCanBeRetriedOrDiscarded() async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            for (name, text) in [("a", "mine"), ("b", "mine")] {
+                _ = try await site.files.upload(.bytes(Array(text.utf8)), named: name, in: site.root, progress: nil)
+            }
+            _ = try await site.files.makeFolder(named: "c", in: site.root)
+            let others = try await [
+                site.put("your", named: "a"), site.put("longer", named: "b"), site.put("file", named: "c"),
+            ]
+            site.be(.fine)
+            let left = try await site.send().left
+            #expect(left.count == 3 && left.allSatisfy(\.isConflict))
+            #expect(try site.uploads.count == 2)
+            let listing = try await site.files.list(site.root)
+            #expect(listing.items.count == 6 && listing.changes.count == 3)
+            #expect(try await site.files.item(at: RemotePath("/a")) == others[0])
+            #expect(try await site.send() == SentChanges(sent: [], left: left))  // not again by itself
+
+            try await site.served.delete(others[0].id)
+            try await site.files.pending.retry(left[0].id)
+            #expect(try await site.send().sent.map(\.item.name) == ["a"])
+            try await site.files.pending.discard(left[1].id)
+            #expect(try site.uploads.isEmpty)
+            try await site.files.pending.discard(left[2].id)
+            #expect(try await site.files.pending.list().isEmpty)
+            #expect(try await site.text(of: others[0].id) == "mine")
+            await expectError(.notFound) { try await site.files.pending.discard(left[1].id) }
+            await expectError(.notFound) { try await site.files.pending.retry(left[1].id) }
+        }
+    }
+
+    @Test func whatGoesIntoAFolderThatIsGoneIsAConflict() async throws {
+        try await OfflineSite.with { site in
+            let folder = try await site.files.makeFolder(named: "a", in: site.root)
+            let file = try await site.put("x", named: "x")
+            _ = try await site.files.list(site.root)
+            site.be(.unreachable)
+            _ = try await site.files.upload(.bytes([1]), named: "in", in: folder.id, progress: nil)
+            try await site.files.delete(file.id)
+            for item in [folder, file] { try await site.served.delete(item.id) }
+            site.be(.fine)
+            let outcome = try await site.send()
+            #expect(outcome.sent.map(\.item.name) == ["x"])  // is gone, as it was to be
+            #expect(outcome.left.map(\.item.name) == ["in"])
+            #expect(outcome.left.first?.reason?.contains("gone") == true)
+        }
+    }
+
+    @Test func whatGoesIntoAFolderThatIsAConflictWaitsForIt() async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            let folder = try await site.files.makeFolder(named: "a", in: site.root)
+            _ = try await site.files.upload(.bytes([1]), named: "in", in: folder.id, progress: nil)
+            let other = try await site.put("file", named: "a")
+            site.be(.fine)
+            let left = try await site.send().left
+            #expect(left.count == 2 && left.allSatisfy(\.isConflict))
+            await expectError(.refused) { try await site.files.pending.discard(left[0].id) }
+            try await site.served.delete(other.id)
+            try await site.files.pending.retry(left[0].id)  // takes along what is to go into it
+            #expect(try await site.send().left.isEmpty)
+            #expect(try await site.files.item(at: RemotePath("/a/in")).size == 1)
+        }
+    }
+
+    @Test func wrongCredentialsKeepWhatWaits() async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            _ = try await site.files.makeFolder(named: "a", in: site.root)
+            site.be(.status(401))
+            #expect(try await site.send().left.map(\.state) == [.waiting(problem: "wrong user or password")])
+            site.be(.fine)
+            #expect(try await site.send().left.isEmpty)
+        }
+    }
+
+    @Test func anAnswerThatWasLostIsNoConflict() async throws {
+        try await OfflineSite.with { site in
+            let old = try await site.put("old", named: "old")
+            _ = try await site.files.list(site.root)
+            site.be(.answersAreLost)
+            _ = try await site.files.makeFolder(named: "folder", in: site.root)
+            site.wait()
+            _ = try await site.files.upload(.bytes(Array("meow".utf8)), named: "cat", in: site.root, progress: nil)
+            site.wait()
+            try await site.files.delete(old.id)
+            #expect(try await site.served.items(in: site.root).count == 2)
+            site.wait()
+            _ = try await site.send()
+            site.be(.fine)
+            let outcome = try await site.send()
+            #expect(outcome.sent.count == 3 && outcome.left.isEmpty)
+            #expect(try await site.served.items(in: site.root).map(\.name) == ["folder", "cat"])
+        }
+    }
+
+    @Test func whatIsStillToBeMadeIsGivenUpByDeletingIt() async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            let folder = try await site.files.makeFolder(named: "a", in: site.root)
+            _ = try await site.files.upload(.bytes([1]), named: "in", in: folder.id, progress: nil)
+            #expect(try site.uploads.count == 1)
+            try await site.files.delete(folder.id)
+            #expect(try await site.files.pending.list().isEmpty)
+            #expect(try site.uploads.isEmpty)
+        }
+    }
+
+    @Test func whatTheServerWouldRefuseDoesNotWait() async throws {
+        try await OfflineSite.with(OfflineLimits(upload: 4, uploads: 6)) { site in
+            let old = try await site.put("x", named: "old")
+            _ = try await site.files.list(site.root)
+            site.be(.unreachable)
+            for name in ["", "a/b", "a\r\nb", "old"] {
+                await expectError(.refused) { _ = try await site.files.makeFolder(named: name, in: site.root) }
+            }
+            _ = try await site.files.upload(.bytes([1, 2, 3, 4]), named: "new", in: site.root, progress: nil)
+            await expectError(.refused) { _ = try await site.files.makeFolder(named: "new", in: site.root) }
+            await expectError(.localFile) {  // larger than one may be
+                let source = UploadSource.bytes([1, 2, 3, 4, 5])
+                _ = try await site.files.upload(source, named: "five", in: site.root, progress: nil)
+            }
+            await expectError(.localFile) {  // more than all may be
+                _ = try await site.files.upload(.bytes([1, 2, 3]), named: "three", in: site.root, progress: nil)
+            }
+            #expect(try site.uploads.count == 1)
+            try await site.files.delete(old.id)
+            _ = try await site.files.makeFolder(named: "old", in: site.root)  // after the deletion
+            site.be(.fine)
+            #expect(try await site.send().left.isEmpty)
+            #expect(try await site.files.item(at: RemotePath("/old")).isFolder)
+        }
+    }
+
+    @Test func changesCanBeFollowed() async throws {
+        try await OfflineSite.with { site in
+            let seen = Locked<[[String]]>([])
+            let files = site.files
+            let following = Task {
+                for await changes in files.pending.follow() {
+                    seen.withLock { $0.append(changes.map(\.item.name)) }
+                }
+            }
+            try await eventually { seen.withLock { $0.last == [] } }
+            site.be(.unreachable)
+            _ = try await files.makeFolder(named: "a", in: site.root)
+            try await eventually { seen.withLock { $0.last == ["a"] } }
+            site.be(.fine)
+            _ = try await site.send()
+            try await eventually { seen.withLock { $0.last == [] } }
+            following.cancel()
+            await following.value
+        }
+    }
+
+    @Test func whatIsTold() async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            _ = try await site.files.makeFolder(named: "a", in: site.root)
+            _ = try await site.files.makeFolder(named: "b", in: site.root)
+            _ = try await site.put("file", named: "b")
+            site.be(.fine)
+            _ = try await site.send()
+            try await eventually { site.news.withLock { $0.count == 4 } }
+            let words = site.news.withLock { $0 }.map { news in
+                switch news {
+                case .stored: "stored"
+                case .waits(let change): "waits \(change.words)"
+                case .sent(let change): "sent \(change.words)"
+                case .conflict(let change): "conflict \(change.words)"
+                }
+            }
+            #expect(
+                words == ["waits new folder /a", "waits new folder /b", "sent new folder /a", "conflict new folder /b"])
+        }
+    }
+}
+#endif

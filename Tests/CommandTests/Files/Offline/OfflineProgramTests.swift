@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import ArgumentParser
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkTesting
+
+@testable import UplinkCommand
+
+/// The real program with its server, which goes and comes back at the same port.
+@Suite(.timeLimit(.minutes(4)))
+struct OfflineProgramTests {
+    @Test func whatWasReadStaysAndWhatIsChangedIsSent() async throws {
+        try await OfflineProgram.with { program in
+            try program.home.write("cat.txt", Array("meow\n".utf8))
+            try await program.serve {
+                _ = try await program.uplink("mkdir /Pictures")
+                _ = try await program.uplink("put \(program.home.path)/cat.txt /Pictures")
+                #expect(try await program.uplink("ls /Pictures").errors.isEmpty)
+                #expect(try await program.uplink("cat /Pictures/cat.txt").output == "meow\n")
+            }
+
+            let listed = try await program.uplink("ls /Pictures")
+            #expect(listed.output.hasSuffix("  cat.txt\n"))
+            #expect(
+                listed.errors.hasPrefix("As of ") && listed.errors.contains("ago, since the server was not reached"))
+            #expect(try await program.uplink("cat /Pictures/cat.txt").output == "meow\n")
+            #expect(try await program.uplink("ls --online", status: 1).output.isEmpty)
+            #expect(try await program.uplink("mkdir /New").errors.hasPrefix("Waits to be sent: new folder /New"))
+            let put = try await program.uplink("put \(program.home.path)/cat.txt /New/copy.txt --json")
+            #expect(put.output.contains("\"pending\":{"))
+            _ = try await program.uplink("rm /Pictures/cat.txt")
+            try program.home.write("cat.txt", Array("changed\n".utf8))
+            _ = try await program.uplink("mkdir /Refused --online", status: 1)
+            #expect(try await program.uplink("ls").output.contains("New/  (to be made)\n"))
+            #expect(try await program.uplink("ls /Pictures").output.contains("cat.txt  (to be deleted)\n"))
+            #expect(try await program.uplink("cat /New/copy.txt").output == "meow\n")
+            #expect(try await program.uplink("pending").output.split(separator: "\n").count == 3)
+            #expect(try await program.uplink("sync", status: 1).output.split(separator: "\n").count == 3)
+
+            try await program.serve {
+                let sent = try await program.uplink("sync --within 60")
+                #expect(sent.errors.split(separator: "\n").count == 3 && sent.output.isEmpty)
+                #expect(try await program.uplink("pending --json").output == "[]\n")
+                #expect(try await program.uplink("cat /New/copy.txt").output == "meow\n")
+                #expect(try await program.uplink("ls /Pictures --json").output == "[]\n")
+            }
+            #expect(try program.uploads.isEmpty)
+            try program.expectPrivacy()
+        }
+    }
+
+    @Test func conflictsAreShownAndNothingIsLost() async throws {
+        try await OfflineProgram.with { program in
+            try program.home.write("mine", Array("mine".utf8))
+            try await program.serve {
+                _ = try await program.uplink("mkdir /Gone")
+                _ = try await program.uplink("ls /Gone")
+            }
+            _ = try await program.uplink("put \(program.home.path)/mine /taken")
+            _ = try await program.uplink("put \(program.home.path)/mine /Gone")
+            try await program.serve {
+                try program.home.write("other", Array("other's".utf8))
+                _ = try await program.uplink("put \(program.home.path)/other /taken --online")
+                _ = try await program.uplink("rm -r /Gone --online")
+                let listed = try await program.uplink("ls")  // sends what waits first
+                #expect(listed.errors.contains("Not sent: upload of /taken, number 1"))
+                #expect(listed.errors.contains("Not sent: upload of /Gone/mine, number 2"))
+                #expect(listed.output.contains("taken  (conflict, number 1)\n"))
+                #expect(listed.output.contains("taken\n"))
+                let pending = try await program.uplink("pending --json").output
+                #expect(pending.contains("\"state\":\"conflict\"") && pending.contains("is gone"))
+                #expect(try await program.uplink("sync", status: 1).errors.isEmpty)
+
+                _ = try await program.uplink("rm /taken")
+                _ = try await program.uplink("pending --retry 1")
+                #expect(try await program.uplink("ls").errors.contains("Sent: upload of /taken"))
+                #expect(try await program.uplink("cat /taken").output == "mine")
+                #expect(try await program.uplink("pending --discard 2").output.isEmpty)
+                #expect(
+                    try await program.uplink("pending --discard 2", status: 1).errors.contains("there is no change 2"))
+            }
+            #expect(try program.uploads.isEmpty)
+        }
+    }
+
+    /// Killed while the server has the upload and has not answered: it is sent again, and is no conflict.
+    @Test func aProgramThatIsKilledWhileItSendsLosesNothing() async throws {
+        try await OfflineProgram.with { program in
+            try program.home.write("cat", Array("meow".utf8))
+            try await program.serve { _ = try await program.uplink("ls") }
+            _ = try await program.uplink("put \(program.home.path)/cat /")
+            try await program.serve("--slow 1") {
+                let sync = try program.start("sync --within 60")
+                try await eventually(within: .seconds(30), "the server has it") {
+                    program.served.names.contains("cat")
+                }
+                sync.signal(SIGKILL)
+                _ = try await sync.wait()
+            }
+            try await program.serve {
+                _ = try await program.uplink("sync --within 60")
+                #expect(try await program.uplink("ls --json").output.contains("\"name\":\"cat\",\"parentId\""))
+                #expect(try await program.uplink("pending").output.isEmpty)
+            }
+            #expect(program.served.names == ["cat"])
+            #expect(try program.uploads.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["pending --retry 1 --discard 2", "pending --online", "sync --online", "sync --within soon"])
+    func wrongUsageExits64(words: String) {
+        let error = #expect(throws: (any Error).self) {
+            try UplinkProgram.parseAsRoot(["files"] + words.split(separator: " ").map(String.init))
+        }
+        #expect(error.map { UplinkProgram.exitCode(for: $0).rawValue } == 64)
+    }
+}
+
+/// The same where the network itself goes, on the kernel's own word.
+@Suite(.timeLimit(.minutes(4)), .needsNetworkNamespaces)
+struct OfflineNetworkTests {
+    @Test func whatWaitsGoesWhenTheNetworkComes() async throws {
+        try await withTestNetwork(.ipv4) { network in
+            try await OfflineProgram.with(network) { program in
+                try await program.serve {
+                    #expect(try await program.uplink("ls").errors.isEmpty)
+                    try network.goOffline()
+                    #expect(try await program.uplink("ls").errors.contains("the network (a way to 192.0.2.254)"))
+                    #expect(try await program.uplink("mkdir /New").errors.hasPrefix("Waits to be sent"))
+                    let sync = try program.start("sync --within 60")
+                    try network.goOnline()
+                    #expect(try await sync.wait(upTo: .seconds(90)) == 0)
+                    #expect(program.served.names == ["New"])
+                    #expect(try await program.uplink("ls").output.hasSuffix("New/\n"))
+                }
+            }
+        }
+    }
+}
+#endif
