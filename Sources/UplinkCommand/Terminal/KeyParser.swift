@@ -150,7 +150,8 @@ struct KeyParser: Sendable {
         pasted.append(byte)
         if byte == Self.pasteEnd.last, pasted.suffix(Self.pasteEnd.count).elementsEqual(Self.pasteEnd) {
             defer { (state, pasted) = (.ground, []) }
-            return .paste(String(decoding: pasted.dropLast(Self.pasteEnd.count), as: UTF8.self))
+            let text = pasted.dropLast(Self.pasteEnd.count).prefix(Self.maximumPaste)
+            return .paste(String(decoding: text, as: UTF8.self))
         }
         // What may be the end's beginning stays.
         if pasted.count > Self.maximumPaste + Self.pasteEnd.count { pasted.remove(at: Self.maximumPaste) }

@@ -60,6 +60,7 @@ extension Text {
         guard width > columns else { return (self, nil) }
         let characters = plain
         let end = LineBreak.end(of: characters[...], columns: columns)
+        if end == characters.endIndex { return (self, nil) }  // one character that is too wide
         var count = characters.distance(from: characters.startIndex, to: end)
         var (part, rest) = (Text(), Text())
         for run in runs {
