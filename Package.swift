@@ -160,7 +160,12 @@ let package = Package(
                 "UplinkStore", "UplinkStoreTesting", "Uplink", "UplinkCore", "UplinkHTTP", "UplinkTesting",
                 "TestSupport", "StoreVictim", .httpTypes, .system, .grdb,
             ]),
-        .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
+        .testTarget(
+            name: "StressTests",
+            dependencies: [
+                "Uplink", "UplinkC", "CUplink", "UplinkStore", "UplinkTesting", "TestSupport", "RacyCounter", .system,
+                .grdb,
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
