@@ -169,7 +169,12 @@ let package = Package(
                 "Uplink", "UplinkCore", "UplinkHTTP", "UplinkMonitor", "UplinkStore", "UplinkTesting", "TestSupport",
                 .httpTypes, .system, .grdb,
             ]),
-        .testTarget(name: "StressTests", dependencies: ["Uplink", "UplinkTesting", "TestSupport", "RacyCounter"]),
+        .testTarget(
+            name: "StressTests",
+            dependencies: [
+                "Uplink", "UplinkC", "CUplink", "UplinkStore", "UplinkTesting", "TestSupport", "RacyCounter", .system,
+                .grdb,
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

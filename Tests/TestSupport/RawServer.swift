@@ -25,6 +25,8 @@ package final class RawServer: Sendable {
         case waitForCloseWithoutReading
         /// Close with RST.
         case reset
+        /// Close in the usual way, though the script may go on.
+        case close
         /// Begin again with the script's first step, on the same connection.
         case loop
         /// Read a request's head, and take the steps that it calls for, which end with the connection or go on here.
@@ -154,6 +156,7 @@ package final class RawServer: Sendable {
                 var linger = linger(l_onoff: 1, l_linger: 0)
                 setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
                 return false
+            case .close: return false
             case .loop:
                 place = 0
                 continue

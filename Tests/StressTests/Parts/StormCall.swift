@@ -1,21 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 import Uplink
 
-/// What became of the calls of a storm.
-struct StormTally: Sendable {
+/// A performer under many calls, and how many of their operations run.
+struct StormPerformer: Sendable {
+    let performer: NetworkOperationPerformer
+    let loop: EventLoop
+    let record: StormRecord
     let maximumRunning: Int?
-    var outcomes: [String: Int] = [:]
-    var broken: [String] = []
     /// How many operations run now that hold a slot of their own.
-    var running = 0
-    /// How many calls ran their operation more than once.
-    var repeated = 0
+    private let running = Locked(0)
 
-    init(maximumRunning: Int?) { self.maximumRunning = maximumRunning }
+    init(_ performer: NetworkOperationPerformer, on loop: EventLoop, _ record: StormRecord, maximumRunning: Int?) {
+        (self.performer, self.loop, self.record, self.maximumRunning) = (performer, loop, record, maximumRunning)
+    }
 
-    mutating func begin() {
-        running += 1
-        if let maximumRunning, running > maximumRunning { broken.append("\(running) ran at once") }
+    fileprivate func begin() {
+        let count = running.withLock { running in
+            running += 1
+            return running
+        }
+        if let maximumRunning { record.expect(count <= maximumRunning, "\(count) ran at once") }
+    }
+
+    fileprivate func end() { running.withLock { $0 -= 1 } }
+
+    /// Makes many calls from many tasks, and checks that nothing is left of them.
+    func storm(
+        callers: Int, rounds: Int, within limits: Range<Int>, _ random: inout SeededGenerator
+    ) async {
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<callers {
+                let start = random.fork()
+                group.addTask {
+                    var random = start
+                    for _ in 0..<rounds { await StormCall(self, within: limits, &random).run(&random) }
+                }
+            }
+        }
+        record.expect(performer.census == PerformerCensus(), "left of the performer: \(performer.census)")
+        record.expect(running.withLock { $0 } == 0, "operations still run")
     }
 }
 
@@ -29,27 +52,26 @@ struct StormCall: Sendable {
 
     private static let maximumAttempts = 3
 
-    private let performer: NetworkOperationPerformer
-    private let loop: EventLoop
-    private let tally: Locked<StormTally>
+    private let target: StormPerformer
     private let form: Form
     private let limit: Duration
     private let fails: Bool
     private let runs = Locked(0)
 
-    init(
-        _ performer: NetworkOperationPerformer, _ loop: EventLoop, _ tally: Locked<StormTally>,
-        _ random: inout SeededGenerator
-    ) {
-        (self.performer, self.loop, self.tally) = (performer, loop, tally)
+    private var performer: NetworkOperationPerformer { target.performer }
+
+    /// - Parameter limits: In microseconds.
+    init(_ target: StormPerformer, within limits: Range<Int>, _ random: inout SeededGenerator) {
+        self.target = target
         form = Form.allCases.randomElement(using: &random) ?? .waiting
-        limit = .microseconds(Int.random(in: -50..<2000, using: &random))
-        fails = Int.random(in: 0..<4, using: &random) == 0
+        limit = .microseconds(Int.random(in: limits, using: &random))
+        fails = random.oneIn(4)
     }
 
     func run(_ random: inout SeededGenerator) async {
-        let isCancelled = Int.random(in: 0..<3, using: &random) == 0
+        let isCancelled = random.oneIn(3)
         let delay = Int.random(in: 0..<5, using: &random)
+        target.record.begin()
         let result: Result<Void, any Error>
         if form == .handle {
             let handle = performer.start(within: limit) { try await operation() }
@@ -59,7 +81,7 @@ struct StormCall: Sendable {
             }
             do { result = .success(try await handle.value) } catch { result = .failure(error) }
         } else {
-            let task = Task(executorPreference: Bool.random(using: &random) ? loop : nil) { try await perform() }
+            let task = Task(executorPreference: Bool.random(using: &random) ? target.loop : nil) { try await perform() }
             if isCancelled {
                 for _ in 0..<delay { await Task.yield() }
                 task.cancel()
@@ -93,7 +115,7 @@ struct StormCall: Sendable {
                     withinSeconds: 0.0005, requiring: .internet
                 ) { await Task.yield() }
                 if case .failure(.notStarted(let error)) = inner, error.missing == .slot {
-                    tally.withLock { $0.broken.append("a nested call lacked a slot") }
+                    target.record.broken("a nested call lacked a slot")
                 }
                 try await operation()
             }
@@ -102,8 +124,8 @@ struct StormCall: Sendable {
 
     private func operation() async throws {
         runs.withLock { $0 += 1 }
-        tally.withLock { $0.begin() }
-        defer { tally.withLock { $0.running -= 1 } }
+        target.begin()
+        defer { target.end() }
         for _ in 0..<5 {
             if form != .waiting { try Task.checkCancellation() }
             await Task.yield()
@@ -124,12 +146,13 @@ struct StormCall: Sendable {
         // The operation may have thrown it: all but one form look whether they are cancelled.
         case .failure(is CancellationError): (outcome, expected) = ("cancelled", form == .waiting ? 0...0 : 0...most)
         case .failure(is Own): (outcome, expected) = ("own", 1...most)
-        case .failure(let error): (outcome, expected) = ("\(error)", 0...0)
+        case .failure(let error):
+            (outcome, expected) = ("unexpected", 0...most)
+            target.record.broken("\(form): \(error)")
         }
-        tally.withLock { tally in
-            tally.outcomes[outcome, default: 0] += 1
-            if count > 1 { tally.repeated += 1 }
-            if !expected.contains(count) { tally.broken.append("\(form) \(outcome), but ran \(count) times") }
-        }
+        target.record.expect(expected.contains(count), "\(form) \(outcome), but ran \(count) times")
+        target.record.expect(outcome != "monitorFailed", "\(form): the monitor failed")
+        // An outcome of its own for those that ran again: it shows that there were some.
+        target.record.end(count > 1 ? "ran again" : outcome)
     }
 }

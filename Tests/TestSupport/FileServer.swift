@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
-import TestSupport
 import UplinkCore
 
 /// A server of one file, which does its work well unless it is told otherwise, and can be stopped and started again.
-final class FileServer: Sendable {
+package final class FileServer: Sendable {
     /// What the file is now.
-    struct Version: Sendable, Equatable {
-        var content: [UInt8]
-        var tag: String?
+    package struct Version: Sendable, Equatable {
+        package var content: [UInt8]
+        package var tag: String?
     }
 
     /// What it does with a request.
-    enum Conduct: Sendable {
+    package enum Conduct: Sendable {
         /// What it should (RFC 9110, sections 13 and 14).
         case honest
         /// It sends so many bytes of the body and then closes, or resets, the connection.
@@ -40,39 +38,43 @@ final class FileServer: Sendable {
 
     private let state: Locked<State>
     private let address: String
-    let port: UInt16
+    package let port: UInt16
 
     /// - Parameter conduct: What it does with one request after the other; with all that follow it is honest.
-    init(_ content: [UInt8], tag: String? = "\"v1\"", address: String = "127.0.0.1", _ conduct: Conduct...) throws {
+    package init(_ content: [UInt8], tag: String? = "\"v1\"", address: String = "127.0.0.1", _ conduct: Conduct...)
+        throws
+    {
         state = Locked(State(version: Version(content: content, tag: tag), conduct: conduct))
         self.address = address
         port = try FreePort.take()  // which is free again after a stop
         try start()
     }
 
-    func url(_ path: String = "/disk.iso", host: String = "127.0.0.1") -> String { "http://\(host):\(port)\(path)" }
+    package func url(_ path: String = "/disk.iso", host: String = "127.0.0.1") -> String {
+        "http://\(host):\(port)\(path)"
+    }
 
     /// The heads of all requests.
-    var requests: [String] { state.withLock { $0.requests } }
+    package var requests: [String] { state.withLock { $0.requests } }
 
     /// What they asked for.
-    var ranges: [String?] { requests.map { Self.field("range", in: $0) } }
+    package var ranges: [String?] { requests.map { Self.field("range", in: $0) } }
 
     /// Changes the file.
-    func change(to content: [UInt8], tag: String?) {
+    package func change(to content: [UInt8], tag: String?) {
         state.withLock { $0.version = Version(content: content, tag: tag) }
     }
 
     /// Says what it does with the next requests.
-    func next(_ conduct: Conduct...) { state.withLock { $0.conduct += conduct } }
+    package func next(_ conduct: Conduct...) { state.withLock { $0.conduct += conduct } }
 
-    func start() throws {
+    package func start() throws {
         let server = try RawServer([.answer { [unowned self] in self.steps(for: $0) }], address: address, port: port)
         state.withLock { $0.server = server }
     }
 
     /// Ends it, with all its connections.
-    func stop() {
+    package func stop() {
         state.withLock { state in
             defer { state.server = nil }
             return state.server
