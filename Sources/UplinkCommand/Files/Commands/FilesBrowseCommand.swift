@@ -31,7 +31,8 @@ struct FilesBrowseCommand: AsyncParsableCommand {
             try await withTransport { transport in
                 var machine = FilesMachine(fields)
                 if let problem { machine.notice = .init(text: problem, kind: .failure(retry: nil)) }
-                let actions = FilesModel.Actions(over: transport, monitor: LinuxNetworkMonitor.shared)
+                let actions = FilesModel.Actions(
+                    over: transport, monitor: LinuxNetworkMonitor.shared, isOnline: connection.online)
                 let model = FilesModel(machine, actions: actions, clock: ContinuousClock())
                 try await FilesSession(model: model).run()
             }

@@ -94,19 +94,30 @@ extension FileActions {
 
 extension FilesModel.Actions {
     /// The real actions: over HTTP, with the store of this host where there is one.
-    init(over transport: any HTTPTransport, monitor: any NetworkMonitor) {
+    ///
+    /// - Parameter isOnline: Whether to leave the store alone.
+    init(over transport: any HTTPTransport, monitor: any NetworkMonitor, isOnline: Bool) {
         logIn = { fields in
             let server = try FilesServerURL(fields.server)
             let stored = Locked<StoredAnswer?>(nil)
+            let problem = Locked<String?>(nil)
             let logIn = RemoteLogIn { server, credentials in
-                try await .offline(server, as: credentials, over: transport) { news in
-                    if case .stored(let answer) = news { stored.withLock { $0 = answer } }
+                do {
+                    guard !isOnline else { return try .remote(server, as: credentials, over: transport) }
+                    return try await .offline(server, as: credentials, over: transport) { news in
+                        if case .stored(let answer) = news { stored.withLock { $0 = answer } }
+                    }
+                } catch let error as FilesError where error.code == .localFile {
+                    // Where the store cannot be used, the server can be all the same.
+                    problem.withLock { $0 = "Nothing is kept: \(error)" }
+                    return try .remote(server, as: credentials, over: transport)
                 }
             }
             let loggedIn = try await logIn(server, user: fields.user, password: fields.password)
             // The store takes any password; only one that the server has taken is kept.
             let isUnchecked = stored.withLock { $0 != nil }
-            var note = isUnchecked ? "The server was not reached, and the password is not checked." : nil
+            var note = problem.withLock { $0 }
+            if isUnchecked { note = "The server was not reached, and the password is not checked." }
             if fields.keeps, !isUnchecked {
                 let entry = CredentialFile.Entry(server: server.text, user: fields.user, password: fields.password)
                 do { try CredentialFile.standard().write(entry) } catch { note = "The password is not kept: \(error)" }
