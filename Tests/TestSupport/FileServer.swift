@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import UplinkCore
 
 /// A server of one file, which does its work well unless it is told otherwise, and can be stopped and started again.
@@ -69,8 +70,16 @@ package final class FileServer: Sendable {
     package func next(_ conduct: Conduct...) { state.withLock { $0.conduct += conduct } }
 
     package func start() throws {
-        let server = try RawServer([.answer { [unowned self] in self.steps(for: $0) }], address: address, port: port)
-        state.withLock { $0.server = server }
+        // The port may not be free yet: a program that another thread starts has the former listener until its execve(2).
+        for attempt in 1... {
+            do {
+                let server = try RawServer(
+                    [.answer { [unowned self] in self.steps(for: $0) }], address: address, port: port)
+                return state.withLock { $0.server = server }
+            } catch let error as RawServer.Failure where error.errno == EADDRINUSE && attempt < 500 {
+                usleep(10_000)
+            }
+        }
     }
 
     /// Ends it, with all its connections.

@@ -21,9 +21,18 @@ struct DownloadPart: StormPart {
     func round(_ scene: StormScene, _ record: StormRecord, _ random: inout SeededGenerator) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
-        let far = try EventLoop(networkNamespace: scene.network.router.path)
-        let server = try await far.making { [content] in try FileServer(content, address: "0.0.0.0") }
-        for _ in 0..<Int.random(in: 0..<12, using: &random) { server.next(Self.conduct(&random)) }
+        try await withEventLoop(networkNamespace: scene.network.router.path) { far in
+            let server = try await far.making { [content] in try FileServer(content, address: "0.0.0.0") }
+            defer { server.stop() }
+            for _ in 0..<Int.random(in: 0..<12, using: &random) { server.next(Self.conduct(&random)) }
+            try await downloads(from: server, to: directory, scene, record, &random)
+        }
+    }
+
+    private func downloads(
+        from server: FileServer, to directory: TemporaryDirectory, _ scene: StormScene, _ record: StormRecord,
+        _ random: inout SeededGenerator
+    ) async throws {
         try await withEventLoop(networkNamespace: scene.network.device.path) { loop in
             let monitor = LinuxNetworkMonitor(on: loop)
             var transport = CurlTransport.Configuration()
@@ -48,8 +57,6 @@ struct DownloadPart: StormPart {
             }
             monitor.stop()
         }
-        try await offPool { server.stop() }
-        await far.endAndWait()
     }
 
     private func download(
