@@ -168,6 +168,13 @@ let package = Package(
                 "UplinkStore", "UplinkStoreTesting", "Uplink", "UplinkCore", "UplinkHTTP", "UplinkTesting",
                 "TestSupport", "StoreVictim", .httpTypes, .system, .grdb,
             ]),
+        // What fails below: descriptors, memory, interrupted calls, clocks, a thread that does not run.
+        .testTarget(
+            name: "FaultTests",
+            dependencies: [
+                "Uplink", "UplinkCore", "UplinkCurl", "UplinkEventLoop", "UplinkHTTP", "UplinkMonitor", "TestSupport",
+                "DownloadVictim", .system,
+            ]),
         // Pure machines in model worlds.
         .testTarget(
             name: "SimulationTests",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
+import Glibc
 import UplinkHTTP
 
 extension CurlTransfer {
@@ -28,6 +29,14 @@ extension CurlTransfer {
                 return error(
                     .addressForbidden, .connect,
                     "the host's address \(address) is not on the internet; see `publicAddressesOnly`", report)
+            }
+            if code == CURLE_COULDNT_CONNECT, let shortage = sockets.shortage {
+                var report = report
+                report.errno = shortage
+                let reason = String(cString: strerror(shortage))
+                return error(
+                    .connectionFailed, .connect, "no socket for a connection: \(reason); raise the limit (ulimit -n)",
+                    report)
             }
             if machine.lastPhase == .connecting, let proxy,
                 let (code, message) = CurlFailure.code(of: report, through: proxy)

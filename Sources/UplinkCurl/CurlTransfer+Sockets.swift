@@ -11,6 +11,8 @@ struct OpenedSockets {
     var sinceRequest = 0
     /// The first address that was asked for and is forbidden.
     var forbidden: IPAddress?
+    /// Why the system had no descriptor to give (EMFILE, ENFILE).
+    var shortage: CInt?
 
     mutating func add(_ socket: SocketIdentity) {
         all.append(socket)
@@ -31,7 +33,10 @@ extension CurlTransfer {
         }
         let kind = wish.pointee.socktype | CInt(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(wish.pointee.family, kind, wish.pointee.`protocol`)
-        guard descriptor >= 0 else { return descriptor }
+        guard descriptor >= 0 else {
+            if errno == EMFILE || errno == ENFILE { sockets.shortage = errno }
+            return descriptor
+        }
         generation.socketGone(descriptor)  // what had the number before
         sockets.add(generation.connections.opened(descriptor))
         generation.gatesMayOpen = true

@@ -18,10 +18,8 @@ final class LoopState {
         self.loop = loop
         uv = .allocate(capacity: 1)
         let status = uv_loop_init(uv)
-        guard status == 0 else {
-            uv.deallocate()
-            throw EventLoopError(libuv: status, during: "starting an event loop")
-        }
+        // What throws here is deinitialized, because all of it is initialized.
+        guard status == 0 else { throw EventLoopError(libuv: status, during: "starting an event loop") }
     }
 
     deinit { uv.deallocate() }

@@ -21,6 +21,8 @@ final class OutboxWorld: World {
     private var isOnline = true
     /// Entries that are being removed because somebody cancelled them.
     private var cancellations: [SimulatedOutbox.Row] = []
+    /// Entries whose sending has ended for good.
+    private var settled: Set<Int64> = []
 
     /// Somebody sends an entry.
     private final class Delivery {
@@ -42,21 +44,22 @@ final class OutboxWorld: World {
 
     func step() throws {
         switch dice.roll(16) {
-        case 0, 1: enqueue()
+        case 0: enqueue()
         case 2: isOnline.toggle()
         case 3: dice.isOne(in: 2) ? try cancel() : endCancellation()
         case 4: retry()
         case 5: passTime(by: .milliseconds(dice.roll(3000)))
         case 6: passTimeToAlarm()
         case 7: if dice.isOne(in: 8) { restart() }
-        case 8, 9, 10: try run()
+        case 1, 8, 9, 10: try run()
         default: if !deliveries.isEmpty { try goOn(dice.pick(deliveries), mayFail: true) }
         }
     }
 
     private func enqueue() {
         let key = dice.pick(["a", "b", "c"])
-        dice.tell("entry \(database.add(key)) of \(key)")
+        let id = database.add(key)
+        dice.tell("entry \(id) of \(key)")
         tell(key)
     }
 
@@ -96,6 +99,11 @@ final class OutboxWorld: World {
     private func retry() {
         guard let row = database.rows.randomElement(dice) else { return }
         dice.tell("entry \(row.id) is tried again")
+        bringBack(row)
+    }
+
+    private func bringBack(_ row: SimulatedOutbox.Row) {
+        settled.remove(row.id)
         database.change(row.id) { ($0.isFailed, $0.pause, $0.isRetried) = (false, nil, true) }
         machine.retried(row.key, row.id)
         tell(row.key)
@@ -107,7 +115,6 @@ final class OutboxWorld: World {
         machine = OutboxMachine()
         machine.restart(maximumConcurrent: maximumConcurrent)
         (deliveries, cancellations, look, changed, knowsAll, isWoken) = ([], [], nil, [], false, true)
-        database.forgetRests()
     }
 
     /// A turn of the runner, in two halves: it reads, and it tells the machine and starts what can be sent.
@@ -126,6 +133,7 @@ final class OutboxWorld: World {
             dice.tell("entry \(claim.id) of \(claim.key) is to be sent")
             let isTaken = deliveries.contains { $0.claim.key == claim.key }
             try hold(!isTaken, "two entries of \(claim.key) are sent at once")
+            try hold(!settled.contains(claim.id), "entry \(claim.id) is to be sent, by an old look")
             deliveries.append(Delivery(claim))
         }
     }
@@ -141,7 +149,7 @@ final class OutboxWorld: World {
                 return finish(delivery, rest: nil)
             }
             try hold(!cancellations.contains { $0.id == row.id }, "entry \(row.id) is sent, and being cancelled")
-            try database.checkMaySend(row, now: now)
+            try database.checkMaySend(row)
             database.change(row.id) { $0.isRetried = false }
             dice.tell("entry \(row.id) is sent")
             (delivery.stage, delivery.row) = (.sends, row)
@@ -151,9 +159,11 @@ final class OutboxWorld: World {
             if mayFail, dice.isOne(in: 6) { return finish(delivery, rest: .seconds(1)) }
             if !mayFail || dice.isOne(in: 2) {
                 database.remove(row.id)
+                settled.insert(row.id)
                 return finish(delivery, rest: nil)
             }
             let isFinal = dice.isOne(in: 6)
+            if isFinal { settled.insert(row.id) }
             let pause = Duration.milliseconds(1 + dice.roll(5000))
             database.change(row.id) { ($0.isFailed, $0.pause, $0.failedAt) = (isFinal, pause, wallClock) }
             finish(delivery, rest: isFinal ? nil : pause)
@@ -164,7 +174,6 @@ final class OutboxWorld: World {
         dice.tell("entry \(delivery.claim.id) rests for \(rest.map { "\($0)" } ?? "-")")
         deliveries.removeAll { $0 === delivery }
         machine.ended(delivery.claim, rest: rest, now: now)
-        if let rest { database.change(delivery.claim.id) { $0.restsUntil = now + rest } }
         tell(delivery.claim.key)
     }
 
@@ -179,11 +188,7 @@ final class OutboxWorld: World {
     func end() throws {
         isOnline = true
         while !cancellations.isEmpty { endCancellation() }
-        for row in database.rows where row.isFailed {
-            database.change(row.id) { ($0.isFailed, $0.pause, $0.isRetried) = (false, nil, true) }
-            machine.retried(row.key, row.id)
-            tell(row.key)
-        }
+        for row in database.rows where row.isFailed { bringBack(row) }
         for _ in 0..<2000 {
             if database.rows.isEmpty, deliveries.isEmpty { break }
             if isWoken || look != nil {

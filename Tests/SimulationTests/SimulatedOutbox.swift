@@ -12,8 +12,6 @@ struct SimulatedOutbox {
         var failedAt = Duration.zero
         /// Somebody wants it sent without a rest.
         var isRetried = false
-        /// Before when it is not to be sent again; on the clock that only goes on.
-        var restsUntil: Duration?
     }
 
     private(set) var rows: [Row] = []
@@ -33,9 +31,6 @@ struct SimulatedOutbox {
 
     mutating func remove(_ id: Int64) { rows.removeAll { $0.id == id } }
 
-    /// Another program begins, which knows of rests only what the rows say, by a wall clock that may have been set.
-    mutating func forgetRests() { for place in rows.indices { rows[place].restsUntil = nil } }
-
     /// The first entries of keys, as a query finds them.
     func heads(of keys: Set<String>?, wallClock: Duration) -> [String: OutboxMachine.Head?] {
         var heads: [String: OutboxMachine.Head?] = [:]
@@ -52,11 +47,9 @@ struct SimulatedOutbox {
         return heads
     }
 
-    func checkMaySend(_ row: Row, now: Duration) throws {
+    func checkMaySend(_ row: Row) throws {
         let isFirst = !rows.contains { $0.key == row.key && $0.id < row.id && !$0.isFailed && !$0.isRetried }
         try hold(isFirst, "entry \(row.id) of \(row.key) is sent before an earlier one")
-        guard !row.isRetried, let rest = row.restsUntil else { return }
-        try hold(rest <= now, "entry \(row.id) is sent \(rest - now) too early")
     }
 }
 

@@ -17,6 +17,8 @@ final class StreamWorld: World {
     private var untold: [StreamMachine<Int>.Snapshot] = []
     /// The sync that the stream has asked for.
     private var sync: Sync?
+    /// The number of the state that was told last.
+    private var lastRead: Int64 = -1
 
     // What the stream has told.
     private var shown: (value: Int, number: Int64)?
@@ -89,6 +91,7 @@ final class StreamWorld: World {
         let snapshot = untold[place]
         untold.removeFirst(place + 1)
         dice.tell("the stream is told of \(snapshot.value), number \(snapshot.number)")
+        lastRead = snapshot.number
         try perform(machine.observed(snapshot, now: wallClock))
     }
 
@@ -129,7 +132,9 @@ final class StreamWorld: World {
             case .startSync:
                 dice.tell("the sync is asked for")
                 try hold(sync == nil, "the sync is asked for twice")
-                sync = .asked
+                // One that somebody else has asked for is joined, perhaps after it wrote.
+                let isJoined = record.succeededAt != nil && dice.isOne(in: 3)
+                sync = isJoined ? .written(SyncReceipt(number: record.number, isNews: true)) : .asked
             case .emit(let element): try hear(element)
             }
         }
@@ -163,6 +168,9 @@ final class StreamWorld: World {
         var count = 0
         while copy.popFirst() != nil { count += 1 }
         try hold(count <= ElementQueue<Int>.limit + 8, "\(count) elements wait")
+        if case .over(let receipt) = sync, receipt.map({ $0.number <= lastRead }) ?? true {
+            try hold(ends > 0, "the sync has ended, what it wrote was read, and nobody was told")
+        }
     }
 
     func end() throws {

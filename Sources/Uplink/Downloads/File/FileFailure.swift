@@ -18,6 +18,7 @@ extension DownloadError {
             case EACCES, EPERM: (.notWritable, "the directory must be writable for this user")
             case EROFS: (.notWritable, "the file system is mounted read-only; choose another directory")
             case ENOENT, ENOTDIR: (.fileFailed, "the directory must exist")
+            case EMFILE, ENFILE: (.fileFailed, "raise the limit on open files (ulimit -n)")
             case ENAMETOOLONG: (.fileFailed, "choose a shorter name")
             default: (.fileFailed, remedy)
             }

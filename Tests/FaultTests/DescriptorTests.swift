@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+import Uplink
+import UplinkCurl
+
+/// A process that has used up its descriptors in the middle of its work.
+@Suite(.timeLimit(.minutes(1)))
+struct DescriptorTests {
+    @Test func eachPartSaysWhatIsMissingAndWorksAgainWhenThereAreDescriptors() async throws {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let server = try RawServer(
+                answering: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close", body: "ok")
+            try await withEventLoop { loop in
+                try await Task.sleep(nanoseconds: 1_000_000)  // libdispatch opens what it needs with its first timer
+                let scene = Scene(loop, server.url(), directory.path.appending("f"))
+                let before = try await scene.run()
+                let limit = setDescriptorLimit(0)
+                let without = try await scene.run()
+                _ = setDescriptorLimit(limit)
+                let after = try await scene.run()
+
+                #expect(before == ["", "", "", ""])
+                #expect(after == before)
+                for (part, told) in zip(["loop", "monitor", "request", "download"], without) {
+                    #expect(told.contains("ulimit -n"), "\(part): \(told)")
+                }
+            }
+            server.stop()
+        }
+    }
+
+    /// What a program opens, and the words it hears where that fails.
+    private struct Scene {
+        let loop: EventLoop
+        let url: String
+        let target: FilePath
+
+        init(_ loop: EventLoop, _ url: String, _ target: FilePath) {
+            (self.loop, self.url, self.target) = (loop, url, target)
+        }
+
+        /// A loop, a monitor, a request, a download; an empty text for what went well.
+        func run() async throws -> [String] {
+            let monitor = LinuxNetworkMonitor(on: loop)
+            let transport = try CurlTransport(on: loop)
+            let client = HTTPClient(transport: transport)
+            var options = DownloadOptions(monitor: monitor, clock: LoopClock(on: loop))
+            options.requirement = nil
+            options.replacesExisting = true
+            let told = [
+                await words { try await withEventLoop { try await $0.offLoop {} } },
+                await words { for try await _ in monitor.paths { break } },
+                await words { _ = try await client.get(url).body.collect(upTo: 10) },
+                await words { _ = try await client.download(url, to: target, within: .seconds(2), options: options) },
+            ]
+            await transport.shutdown()
+            return told
+        }
+
+        private func words(_ body: () async throws -> Void) async -> String {
+            do {
+                try await body()
+                return ""
+            } catch {
+                return "\(error)"
+            }
+        }
+    }
+}
+
+/// Sets how many descriptors the process may have, and returns how many that was before.
+func setDescriptorLimit(_ count: rlim_t) -> rlim_t {
+    var limit = rlimit()
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    getrlimit(resource, &limit)
+    defer {
+        limit.rlim_cur = count
+        setrlimit(resource, &limit)
+    }
+    return limit.rlim_cur
+}
