@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The positive control of the ThreadSanitizer run. `racy` must be reported, `actor` must not; if the first is not, a
-// clean run of the suite proves nothing. Each mode raises a counter from 10,000 tasks.
+// The positive control of the runs under ThreadSanitizer and valgrind. `racy` and `leaky` must be reported, `actor` must
+// not; if one of the first two is not, a clean run of the suite proves nothing. `racy` and `actor` raise a counter from
+// 10,000 tasks; `leaky` loses some.
 
 final class RacyCounter: @unchecked Sendable {  // not Sendable at all: the race is the purpose
     var count = 0
@@ -26,6 +27,8 @@ case "actor":
         for _ in 0..<tasks { group.addTask { await counter.add() } }
     }
     print(await counter.count)
+case "leaky":
+    for _ in 0..<100 { _ = Unmanaged.passRetained(RacyCounter()) }
 default:
-    print("usage: RacyCounter racy|actor")
+    print("usage: RacyCounter racy|actor|leaky")
 }

@@ -16,7 +16,7 @@ struct Leftovers {
     func find() async -> [String] {
         var faults: [String] = []
         do {
-            try await eventually(within: .seconds(60)) {
+            try await eventually(within: .seconds(120)) {
                 faults = look()
                 return faults.isEmpty
             }

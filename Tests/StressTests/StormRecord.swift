@@ -4,7 +4,7 @@ import Uplink
 /// What a part of the storm did, and what it found broken.
 final class StormRecord: Sendable {
     /// So many calls show every outcome, however slow the machine is.
-    private static let many = 5000
+    private static let many = 20_000
 
     private struct State {
         var rounds = 0

@@ -24,15 +24,17 @@ struct StormTests {
     @Test func everyCallHasOneOutcomeAndNothingIsLeft() async throws {
         print("The storm blows for \(Workload.duration); again: \(Workload.command)")
         let parts = Self.parts.map { ($0, StormRecord()) }
+        let weather = StormRecord()
         // What stays for the process: the shared loop, and libuv's threads.
         try await EventLoop.shared.offLoop {}
         let leftovers = Leftovers()
         var memory = MemoryRecord()
-        var weatherFaults: [String] = []
         try await withTestNetwork { network in
             try network.router.ip("addr add \(DownloadPart.address)/32 dev lo")
             let scene = StormScene(network: network, end: .now + Workload.duration)
-            async let weather: Void = Weather(network: network).blow(seed: Workload.seed) { scene.isOver }
+            async let weatherEnds: Void = weather.round {
+                try await Weather(network: network).blow(weather, seed: Workload.seed) { scene.isOver }
+            }
             async let storm: Void = withDiscardingTaskGroup { group in
                 for (part, record) in parts { group.addTask { await scene.run(part, record, seed: Workload.seed) } }
             }
@@ -41,16 +43,18 @@ struct StormTests {
                 memory.sample()
             }
             await storm
-            do { try await weather } catch { weatherFaults = ["the weather: \(error)"] }
+            await weatherEnds
         }
         for (part, record) in parts {
             record.close(part.kinds)
             print(record.line(part.name))
         }
+        weather.close(["changed"])
+        print(weather.line("weather"))
         print("  memory: \(memory.description)")
         let left = await leftovers.find()
         var faults = parts.flatMap { part, record in record.faults.map { "\(part.name): \($0)" } }
-        faults += weatherFaults + left + memory.faults
+        faults += weather.faults + left + memory.faults
         #expect(faults == [], "again: \(Workload.command)")
     }
 }

@@ -25,6 +25,9 @@ struct HTTPDateTests {
     @Test func twoDigitsMeanAYearThatIsNotFarAhead() {
         #expect(HTTPDate.seconds(of: "Saturday, 01-Jan-76 00:00:00 GMT", now: now) == 3_345_062_400)  // 2076
         #expect(HTTPDate.seconds(of: "Saturday, 01-Jan-77 00:00:00 GMT", now: now) == 220_924_800)  // 1977
+        let endOf1999: Int64 = 946_684_799
+        #expect(HTTPDate.seconds(of: "Saturday, 01-Jan-00 00:00:00 GMT", now: endOf1999) == 946_684_800)  // 2000
+        #expect(HTTPDate.seconds(of: "Saturday, 01-Jan-50 00:00:00 GMT", now: endOf1999) == -631_152_000)  // 1950
     }
 
     @Test(arguments: [
@@ -34,7 +37,7 @@ struct HTTPDateTests {
         "Sun, 06 Nov 1994 08:60:00 GMT", "Sun, 06 Nov 1994 08:49:61 GMT", "Sun, 06 Nov +994 08:49:37 GMT",
         "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ", " Sun, 06 Nov 1994 08:49:37 GMT",
         "Sun, 06-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT", "Sun Nov 6 08:49:37 1994",
-        "Sun Nov  16 08:49:37 1994", "Sun,  06 Nov 1994 08:49:37", "٠٦ Nov 1994",
+        "Sat, 01 Jan 0000 00:00:00 GMT", "Sun Nov  16 08:49:37 1994", "Sun,  06 Nov 1994 08:49:37", "٠٦ Nov 1994",
     ])
     func anythingElseIsNoDate(_ text: String) { #expect(HTTPDate.seconds(of: text, now: now) == nil) }
 

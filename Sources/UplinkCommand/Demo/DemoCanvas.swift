@@ -33,7 +33,7 @@ struct DemoCanvas {
         terminal.draw(
             Frame(
                 lines: Array(repeating: Text(), count: picture.map { $0.rows + 1 } ?? 0) + lines,
-                picture: picture.map { .init(sequence: $0.sequence, row: 0) }))
+                picture: picture.map { .init(sequence: $0.sequence, rows: 0..<$0.rows) }))
     }
 
     /// Leaves the result where the program was started, so that it is still seen after the end.

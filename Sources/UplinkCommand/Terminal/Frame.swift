@@ -15,10 +15,10 @@ struct Frame: Sendable, Equatable {
         var column: Int
     }
 
-    /// A picture as the terminal wants it, and the row it begins in.
+    /// A picture as the terminal wants it, and the rows that it is in.
     struct PlacedPicture: Sendable, Equatable {
         var sequence: String
-        var row: Int
+        var rows: Range<Int>
     }
 
     /// What to write for it.
@@ -33,11 +33,26 @@ struct Frame: Sendable, Equatable {
             .joined(separator: "\r\n")
         if shown.count < size.rows { sequence += "\r\n\u{1B}[J" }
         if let picture {
-            sequence += "\u{1B}[\(picture.row + 1);1H\(picture.sequence)"
+            sequence += "\u{1B}[\(picture.rows.lowerBound + 1);1H\(picture.sequence)"
         }
+        return sequence + cursorSequence(in: size)
+    }
+
+    /// What to write when its picture stands there already: the lines that are not in the picture's rows.
+    func sequence(besidePictureIn size: TerminalSize, withStyles: Bool) -> String {
+        var sequence = "\u{1B}[?25l"
+        for (row, line) in lines.prefix(max(1, size.rows)).enumerated() where picture?.rows.contains(row) != true {
+            let line = line.truncated(toColumns: size.columns)
+            sequence += "\u{1B}[\(row + 1);1H" + line.rendered(withStyles: withStyles)
+            if line.width < size.columns { sequence += "\u{1B}[K" }
+        }
+        return sequence + cursorSequence(in: size)
+    }
+
+    private func cursorSequence(in size: TerminalSize) -> String {
         if let cursor, cursor.row < size.rows {
-            sequence += "\u{1B}[\(cursor.row + 1);\(min(cursor.column + 1, size.columns))H\u{1B}[?25h"
+            return "\u{1B}[\(cursor.row + 1);\(min(cursor.column + 1, size.columns))H\u{1B}[?25h"
         }
-        return sequence
+        return ""
     }
 }

@@ -26,27 +26,35 @@ struct KeyParser: Sendable {
     /// The most bytes of one paste; what is beyond is left out.
     static let maximumPaste = 65_536
     private static let pasteEnd = Array("\u{1B}[201~".utf8)
+    /// The most bytes of a sequence that mean something; answers of the terminal are longer.
     private static let maximumSequence = 32
     private var state = State.ground
     private var pasted: [UInt8] = []
 
-    /// Whether ``timeOut()`` is wanted if nothing follows soon.
-    var isUndecided: Bool {
+    /// When ``timeOut()`` is wanted if nothing follows; nil for never.
+    ///
+    /// ESC alone is a key. What has begun otherwise comes soon, even from afar; a paste may be slow, but one whose end is
+    /// lost must not take all keys that follow.
+    var patience: Duration? {
         switch state {
-        case .escape, .singleShift, .sequence, .consoleKey, .answer: true
-        case .ground, .character, .paste: false
+        case .ground, .character: nil
+        case .escape: .milliseconds(50)
+        case .singleShift, .sequence, .consoleKey, .answer: .seconds(1)
+        case .paste: .seconds(5)
         }
     }
 
     /// The keys that these bytes complete.
     mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] { bytes.compactMap { take($0) } }
 
-    /// Nothing has followed: ESC alone is a key, and what else has begun is none.
+    /// Nothing has followed: ESC alone is a key, a paste is what has come of it, and what else has begun is none.
     mutating func timeOut() -> Key? {
-        guard isUndecided else { return nil }
-        defer { state = .ground }
-        if case .escape = state { return .escape }
-        return nil
+        defer { (state, pasted) = (.ground, []) }
+        switch state {
+        case .escape: return .escape
+        case .paste: return .paste(String(decoding: pasted.prefix(Self.maximumPaste), as: UTF8.self))
+        case .ground, .character, .singleShift, .sequence, .consoleKey, .answer: return nil
+        }
     }
 
     private mutating func take(_ byte: UInt8) -> Key? {
@@ -123,7 +131,7 @@ struct KeyParser: Sendable {
                 .reduce(0) { min(9999, $0 * 10 + Int($1 - UInt8(ascii: "0"))) }
             if byte == UInt8(ascii: "~"), number == 200 { state = .paste }
             return Self.key(final: byte, number: number)
-        case 0x20...0x3F: state = bytes.count < Self.maximumSequence ? .sequence(bytes + [byte]) : .ground
+        case 0x20...0x3F: if bytes.count < Self.maximumSequence { state = .sequence(bytes + [byte]) }
         default: return begin(byte)  // cut off
         }
         return nil

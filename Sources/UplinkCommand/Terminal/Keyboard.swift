@@ -7,8 +7,6 @@ actor Keyboard: LoopActor {
     nonisolated let eventLoop = EventLoop.shared
     /// Every key, until the input ends or ``stop()``.
     nonisolated let keys: AsyncStream<Key>
-    /// How long the bytes of one key may be apart: ESC with nothing after it is a key of its own.
-    private static let patience = Duration.milliseconds(50)
     private let pressed: AsyncStream<Key>.Continuation
     private var parser = KeyParser()
     private var watcher: DescriptorWatcher?
@@ -43,7 +41,7 @@ actor Keyboard: LoopActor {
         if count < 0, errno == EAGAIN || errno == EINTR { return }
         guard count > 0 else { return stop() }
         for key in parser.take(buffer.prefix(count)) { pressed.yield(key) }
-        if parser.isUndecided { timer?.start(after: Self.patience) } else { timer?.stop() }
+        if let patience = parser.patience { timer?.start(after: patience) } else { timer?.stop() }
     }
 
     private func timeOut() {

@@ -15,16 +15,25 @@ struct TerminalScreen {
 
     /// Draws a frame, unless it is what stands there.
     mutating func draw(_ frame: Frame) {
+        guard let sequence = sequence(for: frame) else { return }
+        try? output.write(sequence)  // a terminal that has gone ends the program with SIGHUP
+    }
+
+    /// What to write to have a frame drawn over what stands there; nil when it stands there.
+    mutating func sequence(for frame: Frame) -> String? {
         let size = size
-        guard frame != drawn || size != drawnSize else { return }
+        guard frame != drawn || size != drawnSize else { return nil }
+        defer { (drawn, drawnSize) = (frame, size) }
+        // A picture is large, and drawing it again flickers.
+        if frame.picture != nil, frame.picture == drawn?.picture, size == drawnSize {
+            return frame.sequence(besidePictureIn: size, withStyles: hasStyles)
+        }
         var sequence = ""
         if drawn?.picture != nil || frame.picture != nil {
             // Kitty keeps pictures apart from the text: they are deleted on their own. Sixels are, with the cells.
             let isKitty = [drawn?.picture, frame.picture].contains { $0?.sequence.contains("\u{1B}_G") ?? false }
             sequence += (isKitty ? "\u{1B}_Ga=d\u{1B}\\" : "") + "\u{1B}[2J"
         }
-        sequence += frame.sequence(in: size, withStyles: hasStyles)
-        try? output.write(sequence)  // a terminal that has gone ends the program with SIGHUP
-        (drawn, drawnSize) = (frame, size)
+        return sequence + frame.sequence(in: size, withStyles: hasStyles)
     }
 }

@@ -2,7 +2,7 @@
 import Glibc
 
 /// Finds the lines in a body's bytes, however they were cut: pure.
-struct LineSplitter: Sendable {
+package struct LineSplitter: Sendable {
     /// The most bytes of a line, its end not counted.
     let maximumLength: Int
     /// Whether U+FFFD takes the place of what is not UTF-8.
@@ -13,13 +13,13 @@ struct LineSplitter: Sendable {
     /// Where the search for its end goes on.
     private var searched = 0
 
-    init(maximumLength: Int, repairsText: Bool) {
+    package init(maximumLength: Int, repairsText: Bool) {
         self.maximumLength = maximumLength
         self.repairsText = repairsText
     }
 
     /// Adds bytes. Take all lines before, so that no more than a line and these are held.
-    mutating func append(_ new: UnsafeRawBufferPointer) {
+    package mutating func append(_ new: UnsafeRawBufferPointer) {
         bytes.removeFirst(start)
         searched -= start
         start = 0
@@ -27,7 +27,7 @@ struct LineSplitter: Sendable {
     }
 
     /// The next line that has an end, without it.
-    mutating func next() throws(HTTPClientError) -> String? {
+    package mutating func next() throws(HTTPClientError) -> String? {
         guard let end = lineFeed() else {
             searched = bytes.count
             // One byte more may be the CR of the end.
@@ -42,7 +42,7 @@ struct LineSplitter: Sendable {
     }
 
     /// The body is over: its last line, if that has no end.
-    mutating func finish() throws(HTTPClientError) -> String? {
+    package mutating func finish() throws(HTTPClientError) -> String? {
         guard start < bytes.count else { return nil }
         defer {
             bytes = []

@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// Content codings (RFC 9110, section 8.4). With the trait `Compression` gzip and deflate are asked for and decoded here;
 /// without it none is asked for, so none is accepted.
-enum ContentCoding: String, Sendable {
+package enum ContentCoding: String, Sendable {
     case gzip, deflate
 
     /// What `Accept-Encoding` says of us; nil when nothing can be decoded.
@@ -16,7 +16,7 @@ enum ContentCoding: String, Sendable {
     }
 
     /// A decoder, where there is one.
-    func decoder() -> (any ContentDecoder)? {
+    package func decoder() -> (any ContentDecoder)? {
         #if Compression
         switch self {
         case .gzip: ZlibDecoder(.gzip)

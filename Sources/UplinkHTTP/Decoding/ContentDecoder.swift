@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Undoes a content coding, piece by piece. Called by one thread at a time.
-protocol ContentDecoder: AnyObject, Sendable {
+package protocol ContentDecoder: AnyObject, Sendable {
     /// Decodes some of `input` into `output`.
     ///
     /// - Returns: How many bytes were taken and made. When both are zero it wants more input.
@@ -15,7 +15,7 @@ protocol ContentDecoder: AnyObject, Sendable {
 }
 
 /// Why a body cannot be decoded.
-enum DecodingFault: Error, Equatable {
+package enum DecodingFault: Error, Equatable {
     /// It is not of the coding it claims, or damaged.
     case damaged
     /// It breaks off.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A body's way through a decoder: pure but for the decoder; input is given, chunks are returned.
-struct DecodingMachine {
+package struct DecodingMachine {
     /// What is next.
-    enum Step {
+    package enum Step {
         /// Give the next piece, or say that there is none; ``take(_:)``.
         case wantsInput
         /// Give this to the reader.
@@ -26,18 +26,18 @@ struct DecodingMachine {
     private(set) var taken: Int64 = 0
     private(set) var made: Int64 = 0
 
-    init(_ decoder: any ContentDecoder, maximumRatio: Int) {
+    package init(_ decoder: any ContentDecoder, maximumRatio: Int) {
         self.decoder = decoder
         self.maximumRatio = maximumRatio
     }
 
     /// The next piece that came, or nil at the end.
-    mutating func take(_ chunk: HTTPBody.Chunk?) {
+    package mutating func take(_ chunk: HTTPBody.Chunk?) {
         (input, offset, isAtEnd) = (chunk, 0, chunk == nil)
     }
 
     /// Decodes until a slab is full or the input is used up.
-    mutating func step() throws(DecodingFault) -> Step {
+    package mutating func step() throws(DecodingFault) -> Step {
         if input != nil || mayHoldMore {
             let slab = pool.slab(expecting: nil)
             while !slab.isFull, input != nil || mayHoldMore {

@@ -10,7 +10,8 @@ package enum HTTPDate {
 
     /// Seconds since 1970-01-01 00:00:00 UTC; nil where the text is no date. Case matters, as in the grammar.
     ///
-    /// - Parameter now: Seconds since 1970. Tells the century of a date with two digits for its year: none is more than 50 years ahead.
+    /// - Parameter now: Seconds since 1970. Tells the century of a date with two digits for its year: none is more than 50
+    ///   years ahead or ago.
     package static func seconds(of text: String, now: Int64) -> Int64? {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         switch words.count {
@@ -39,7 +40,7 @@ package enum HTTPDate {
         else { return nil }
         let thisYear = 1970 + now / 31_556_952
         var year = thisYear - thisYear % 100 + short
-        if year > thisYear + 50 { year -= 100 }
+        if year > thisYear + 50 { year -= 100 } else if year <= thisYear - 50 { year += 100 }
         return seconds(day: date[0], month: date[1], year: year, time: words[2])
     }
 
@@ -51,7 +52,8 @@ package enum HTTPDate {
 
     private static func seconds(day: String, month: String, year: Int64?, time: String) -> Int64? {
         let parts = time.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), digits: 2) }
-        guard let year, let day = number(day, digits: 2), let month = months.firstIndex(of: month), parts.count == 3,
+        guard let year, year > 0, let day = number(day, digits: 2), let month = months.firstIndex(of: month),
+            parts.count == 3,
             let hour = parts[0], let minute = parts[1], let second = parts[2], hour < 24, minute < 60,
             second <= 60,  // a leap second
             day >= 1, day <= length(of: month, in: year)

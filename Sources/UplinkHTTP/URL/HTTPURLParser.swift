@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The one place where URLs are read. Strict: what RFC 3986 does not allow is refused, not repaired.
-enum HTTPURLParser {
+package enum HTTPURLParser {
     /// The longest URL that is read.
     static let maximumLength = 16 * 1024
 
@@ -15,13 +15,13 @@ enum HTTPURLParser {
     }
 
     /// Reads an absolute URL.
-    static func parse(_ text: String) throws(HTTPClientError) -> HTTPURL {
+    package static func parse(_ text: String) throws(HTTPClientError) -> HTTPURL {
         if let url = PlainURLReader.read(text) { return url }
         return try parseUnusual(text)
     }
 
     /// The whole way; what is plain comes out the same.
-    static func parseUnusual(_ text: String) throws(HTTPClientError) -> HTTPURL {
+    package static func parseUnusual(_ text: String) throws(HTTPClientError) -> HTTPURL {
         let parts = try split(text)
         guard let scheme = parts.scheme else {
             throw invalid(text, "has no scheme; begin with `https://`")

@@ -40,6 +40,14 @@ struct FrameTests {
         #expect(Text.oneLine("a\nb\r\nc").plain.split(whereSeparator: \.isNewline).count == 1)
     }
 
+    @Test func aPictureThatStandsThereIsLeftAlone() {
+        let size = TerminalSize(columns: 4, rows: 3)
+        let frame = Frame(lines: [Text("a"), Text(), Text("b")], picture: .init(sequence: "P", rows: 1..<2))
+        #expect(
+            frame.sequence(besidePictureIn: size, withStyles: false)
+                == "\u{1B}[?25l\u{1B}[1;1Ha\u{1B}[K\u{1B}[3;1Hb\u{1B}[K")
+    }
+
     @Test func aFrameWritesOverWhatStoodThere() {
         let size = TerminalSize(columns: 4, rows: 3)
         let frame = Frame(lines: [Text("a").bold(), Text("abcde")], cursor: .init(row: 1, column: 2))
@@ -49,7 +57,7 @@ struct FrameTests {
         #expect(frame.sequence(in: size, withStyles: true).contains("\u{1B}[1ma\u{1B}[0m\u{1B}[K"))
         let full = Frame(lines: [Text("1"), Text("2"), Text("3"), Text("4")])
         #expect(full.sequence(in: size, withStyles: false) == "\u{1B}[?25l\u{1B}[H1\u{1B}[K\r\n2\u{1B}[K\r\n3\u{1B}[K")
-        let picture = Frame(lines: [], cursor: nil, picture: .init(sequence: "P", row: 1))
+        let picture = Frame(lines: [], cursor: nil, picture: .init(sequence: "P", rows: 1..<2))
         #expect(picture.sequence(in: size, withStyles: false).hasSuffix("\u{1B}[2;1HP"))
     }
 }

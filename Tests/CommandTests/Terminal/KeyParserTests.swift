@@ -22,6 +22,7 @@ struct KeyParserTests {
         ("\u{1B}OP\u{1B}[15~\u{1B}[[Aq", [.character("q")]),
         ("\u{1B}[<0;10;10M\u{1B}qr", [.character("r")]),
         ("\u{1B}_Gi=1;OK\u{1B}\\\u{1B}]11;rgb:0/0/0\u{07}\u{1B}P1+r\u{1B}\\\u{1B}[?62;4cq", [.character("q")]),
+        ("\u{1B}[?62;1;2;4;6;9;15;16;17;18;21;22;28;29;30;31cq", [.character("q")]),
         ("\u{1B}\u{1B}[A", [.escape, .up]),
     ]
 
@@ -33,14 +34,14 @@ struct KeyParserTests {
             var parser = KeyParser()
             let found = parser.take(bytes[..<cut]) + parser.take(bytes[cut...])
             #expect(found == keys, "cut at \(cut)")
-            #expect(!parser.isUndecided)
+            #expect(parser.patience == nil)
         }
     }
 
     @Test func escapeAloneIsAKeyOnceNothingFollows() {
         var parser = KeyParser()
         #expect(parser.take([0x1B]).isEmpty)
-        #expect(parser.isUndecided)
+        #expect(parser.patience == .milliseconds(50))
         #expect(parser.timeOut() == .escape)
         #expect(parser.take(Array("[A".utf8)) == [.character("["), .character("A")])
     }
@@ -52,6 +53,13 @@ struct KeyParserTests {
         #expect(parser.timeOut() == nil)
         #expect(parser.take(Array("q".utf8)) == [.character("q")])
         #expect(parser.timeOut() == nil)
+    }
+
+    @Test func aPasteWhoseEndIsLostTakesNotAllThatFollows() {
+        var parser = KeyParser()
+        #expect(parser.take(Array("\u{1B}[200~abc".utf8)).isEmpty && parser.patience == .seconds(5))
+        #expect(parser.timeOut() == .paste("abc"))
+        #expect(parser.take(Array("q".utf8)) == [.character("q")])
     }
 
     @Test func bytesThatAreNoTextAreNoKeys() {

@@ -89,7 +89,12 @@ final class CStorm: Sendable {
         record.expect(uplink_context_destroy(context) == 0, "a context could not be destroyed")
         state.withLock { $0.isDestroyed = true }
         for thread in threads { thread.join() }
-        for call in state.withLock({ $0.calls }) { call.check() }
+        // They hold this, and this held them until nobody can call back any more.
+        let calls = state.withLock { state in
+            defer { state.calls = [] }
+            return state.calls
+        }
+        for call in calls { call.check() }
         record.expect(uplink_context_destroy(context) == Status.badHandle, "a context could be destroyed twice")
     }
 

@@ -42,7 +42,7 @@ struct StorePart: StormPart {
             flapping.cancel()
             await flapping.value
         }
-        try await eventually(within: .seconds(60), "the store is released") { left == nil }
+        try await eventually(within: .seconds(120), "the store is released") { left == nil }
     }
 
     private static var migrator: DatabaseMigrator {

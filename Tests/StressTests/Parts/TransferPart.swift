@@ -49,8 +49,10 @@ struct TransferPart: StormPart {
         await loop.endAndWait()
         try await offPool { server.stop() }
         let left = { transport?.bufferedBytes ?? 0 }
-        try await eventually("buffers are empty after \(end), not \(left())") { left() == 0 }
-        try await eventually("each request has one end after \(end): \(events.withLock { $0 })") {
+        try await eventually(within: .seconds(120), "buffers are empty after \(end), not \(left())") { left() == 0 }
+        try await eventually(
+            within: .seconds(120), "each request has one end after \(end): \(events.withLock { $0 })"
+        ) {
             events.withLock { $0.requests == $0.ends }
         }
     }

@@ -24,6 +24,10 @@ struct Timestamp: Sendable, Hashable, Comparable {
         return 365 * year + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
     }
 
+    /// The seconds of the years that have four digits.
+    private static let writable =
+        Int64(days(year: 1, month: 1, day: 1)) * 86_400..<Int64(days(year: 10_000, month: 1, day: 1)) * 86_400
+
     private static func lengthOfMonth(_ month: Int, in year: Int) -> Int {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
@@ -36,7 +40,7 @@ struct Timestamp: Sendable, Hashable, Comparable {
 extension Timestamp {
     /// Reads `2024-02-29T12:30:00.123456789Z`, with 0 to 9 digits of a fraction; another offset than `Z` is counted in.
     ///
-    /// Nil for anything else.
+    /// Nil for anything else, and for what is in another year than 1 to 9999 in UTC, which could not be written again.
     init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         guard let year = rest.number(4), rest.take("-"), let month = rest.number(2), rest.take("-"),
@@ -56,9 +60,9 @@ extension Timestamp {
         }
         guard let offset = rest.offset(), rest.isEmpty else { return nil }
         let days = Self.days(year: year, month: month, day: day)
-        self.init(
-            seconds: Int64(days * 86_400 + hour * 3600 + minute * 60 + second - offset), nanoseconds: Int32(nanoseconds)
-        )
+        let seconds = Int64(days * 86_400 + hour * 3600 + minute * 60 + second - offset)
+        guard Self.writable.contains(seconds) else { return nil }
+        self.init(seconds: seconds, nanoseconds: Int32(nanoseconds))
     }
 }
 

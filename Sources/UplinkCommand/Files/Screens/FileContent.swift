@@ -48,6 +48,10 @@ enum FileContent: Sendable, Equatable {
 
 /// A text with a place in it, for reading page by page. Lines are broken as wide as the terminal is at that moment.
 struct TextPages: Sendable, Equatable {
+    /// The most characters of a line that are broken together, so that a file of one line can be read as well.
+    private static let longest = 1000
+    /// How many lines the text has.
+    let lineCount: Int
     private let lines: [Substring]
     /// The line that is at the top, and how many of its rows are above.
     private var top = Place(line: 0, row: 0)
@@ -62,11 +66,11 @@ struct TextPages: Sendable, Equatable {
         if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
         var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd)
         if lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
-        self.lines = lines.map(Self.expanded)
+        lineCount = lines.count
+        self.lines = lines.flatMap { Self.pieces(Self.expanded($0)) }
     }
 
     var isEmpty: Bool { lines.allSatisfy(\.isEmpty) }
-    var lineCount: Int { lines.count }
 
     /// The rows that are seen.
     func rows(in size: TerminalSize) -> [Text] {
@@ -139,6 +143,17 @@ struct TextPages: Sendable, Equatable {
             rest = rest[end...]
         }
         return rows.isEmpty ? [""] : rows
+    }
+
+    private static func pieces(_ line: Substring) -> [Substring] {
+        var (pieces, rest) = ([Substring](), line)
+        while rest.utf8.count > longest,
+            let end = rest.index(rest.startIndex, offsetBy: longest, limitedBy: rest.endIndex)
+        {
+            pieces.append(rest[..<end])
+            rest = rest[end...]
+        }
+        return rest.isEmpty && !pieces.isEmpty ? pieces : pieces + [rest]
     }
 
     /// A line with spaces in place of tabs, up to every eighth column.

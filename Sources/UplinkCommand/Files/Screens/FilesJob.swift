@@ -12,10 +12,10 @@ struct LoginFields: Sendable, Hashable {
 /// Something that takes time, which a screen has asked for.
 enum FilesJob: Sendable, Hashable {
     case logIn(LoginFields)
-    /// Forgets what was kept.
-    case logOut
-    /// Lists the last of these folders; those before lead to it. First sends what waits, if wanted.
-    case list(path: [Item], sends: Bool)
+    /// Forgets what was kept of this login.
+    case logOut(LoginFields)
+    /// Lists the last of these folders; those before lead to it.
+    case list(path: [Item])
     /// Reads a file to show it.
     case read(Item)
     /// Writes a file of this host.
@@ -41,7 +41,7 @@ enum FilesJob: Sendable, Hashable {
         switch self {
         case .logIn: "Logging in"
         case .logOut: "Logging out"
-        case .list(_, let sends): sends ? "Refreshing" : "Loading"
+        case .list: "Loading"
         case .read(let item): "Reading \(item.name)"
         case .save(let item, _): "Saving \(item.name)"
         case .makeFolder(let name, _): "Making \(name)"
@@ -55,7 +55,8 @@ enum FilesJob: Sendable, Hashable {
 
 /// What a job has come to.
 enum FilesResult: Sendable {
-    case loggedIn(User)
+    /// And what the person should know of it, if anything.
+    case loggedIn(User, note: String?)
     case listing(Listing)
     /// What a file holds, and how old that is if it does not come from the server.
     case content(FileContent, StoredAnswer?)
@@ -91,6 +92,8 @@ enum FilesEvent: Sendable {
 enum FilesEffect: Sendable, Hashable {
     case start(Int, FilesJob)
     case cancel(Int)
+    /// Send what waits, beside all else.
+    case send
     case quit
 }
 
@@ -107,7 +110,8 @@ extension FilesFailure {
     init(_ error: any Error) {
         let failure = error as? FilesError
         self.init(
-            message: "\(error)", isAboutCredentials: failure?.code == .wrongUserOrPassword,
+            message: error is CancellationError ? "it was cancelled" : "\(error)",
+            isAboutCredentials: failure?.code == .wrongUserOrPassword,
             isAboutNetwork: failure?.isNetworkFailure ?? false)
     }
 }

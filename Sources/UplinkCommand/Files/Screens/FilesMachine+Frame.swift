@@ -30,6 +30,12 @@ extension FilesMachine {
     /// All that stands on the terminal, but the picture.
     var frame: Frame {
         let status = status
+        guard size.rows > 2 else {
+            // What is asked or has happened is all there is room for.
+            return Frame(
+                lines: status.lines.prefix(size.rows).map { $0.truncated(toColumns: size.columns) },
+                cursor: status.cursor.map { Frame.Cell(row: 0, column: $0) })
+        }
         var body = keyTable.map { $0.rows(in: bodySize) } ?? self.body
         body = Array(body.prefix(bodyRows))
         body += Array(repeating: Text(), count: bodyRows - body.count)

@@ -55,9 +55,9 @@ extension FilesMachine {
             case "d": return ask(list.chosen.map { .delete($0) })
             case "s": return askToSave(list.chosen)
             case "i": screen = .user
-            case "l": return start(.logOut)
+            case "l": return start(.logOut(login))
             case "t": return list.chosenChange.map { start(.retry($0)) } ?? []
-            case "x": return list.chosenChange.map { start(.discard($0)) } ?? []
+            case "x": return ask(list.chosenChange.map { .discard($0) })
             default: return common(key)
             }
             return []
@@ -119,7 +119,7 @@ extension FilesMachine {
     private mutating func retryOrRefresh() -> [FilesEffect] {
         if case .failure(let retry?) = notice?.kind { return start(retry) }
         switch screen {
-        case .folder: return refresh(.asked, sends: true)
+        case .folder: return [.send] + refresh(.asked)
         case .file(let view): return look(at: view.item)
         case .login, .user: return []
         }
@@ -157,12 +157,12 @@ extension FilesMachine {
 
     private mutating func open() -> [FilesEffect] {
         guard let list, let item = list.chosen else { return [] }
-        return item.isFolder ? start(.list(path: list.path + [item], sends: false)) : look(at: item)
+        return item.isFolder ? start(.list(path: list.path + [item])) : look(at: item)
     }
 
     private mutating func goUp() -> [FilesEffect] {
         guard let path = list?.path, path.count > 1 else { return [] }
-        return start(.list(path: Array(path.dropLast()), sends: false))
+        return start(.list(path: Array(path.dropLast())))
     }
 
     /// Shows a file. What would not be shown is not read.

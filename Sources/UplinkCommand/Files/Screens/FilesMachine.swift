@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What `uplink files` shows and what it is to do next: every key, answer and change of the network goes in, and what is
-/// to be done comes out. Knows neither terminal nor network nor time.
+/// to be done comes out. It draws nothing, sends nothing and has no clock.
 struct FilesMachine: Sendable {
     /// What is seen.
     enum Screen: Sendable, Equatable {
@@ -74,7 +74,7 @@ struct FilesMachine: Sendable {
     /// Whether the network is there; nil while nobody knows.
     private(set) var isNetworkThere: Bool?
     private(set) var pending: [PendingChange] = []
-    /// Whether what waits has changed since the folder was listed.
+    /// Whether the folder may have changed since it was listed.
     private var isStale = false
     private var lastID = 0
 
@@ -111,7 +111,9 @@ struct FilesMachine: Sendable {
         case .network(let isThere):
             let hasComeBack = isNetworkThere == false && isThere
             isNetworkThere = isThere
-            if hasComeBack { return refresh(.unasked, sends: true) }
+            guard hasComeBack else { return [] }
+            isStale = true
+            return [.send] + refreshIfStale()
         case .pending(let changes):
             isStale = isStale || changes != pending
             pending = changes
@@ -140,9 +142,9 @@ struct FilesMachine: Sendable {
     }
 
     /// Lists the folder that is seen again.
-    mutating func refresh(_ manner: Manner, sends: Bool = false, choosing: ItemID? = nil) -> [FilesEffect] {
-        guard let list, manner != .unasked || work == nil else { return [] }
-        return start(.list(path: list.path, sends: sends), manner, choosing: choosing)
+    mutating func refresh(_ manner: Manner, choosing: ItemID? = nil) -> [FilesEffect] {
+        guard let list else { return [] }
+        return start(.list(path: list.path), manner, choosing: choosing)
     }
 
     private mutating func refreshIfStale() -> [FilesEffect] {
@@ -158,14 +160,15 @@ struct FilesMachine: Sendable {
             var retry: FilesJob? = work.job
             if case .logIn = work.job { retry = nil }  // Enter does it
             notice = Notice(text: failure.message, kind: .failure(retry: retry))
-        case .success(.loggedIn(let user)):
+        case .success(.loggedIn(let user, let note)):
             guard case .logIn(var fields) = work.job else { return [] }
             fields.password = ""
             (self.user, login, screen) = (user, fields, .folder)
             list = FolderList(path: [user.root])
-            return start(.list(path: [user.root], sends: true))
+            notice = note.map { Notice(text: $0, kind: .failure(retry: nil)) }
+            return [.send] + start(.list(path: [user.root]), note == nil ? .asked : .following)
         case .success(.listing(let listing)):
-            guard case .list(let path, _) = work.job else { return [] }
+            guard case .list(let path) = work.job else { return [] }
             list?.show(listing, of: path, choosing: work.choosing)
             if case .failure(.list) = notice?.kind { notice = nil }
             if let change = listing.changes.first(where: { $0.item.id == work.choosing }) {
@@ -192,16 +195,16 @@ struct FilesMachine: Sendable {
             notice = Notice(text: "Logged out.", kind: .done)
         case .delete(let item): return changed("\(item.name) is deleted.", choosing: item.id)
         case .discard(let change): return changed("\(change.item.name) is given up.", choosing: nil)
-        case .retry(let change): return changed("\(change.item.name) is tried again.", choosing: nil, sends: true)
+        case .retry(let change): return [.send] + changed("\(change.item.name) is tried again.", choosing: nil)
         case .logIn, .list, .read, .save, .makeFolder, .upload: break
         }
         return []
     }
 
     /// After a change the listing is fresh.
-    private mutating func changed(_ text: String, choosing: ItemID?, sends: Bool = false) -> [FilesEffect] {
+    private mutating func changed(_ text: String, choosing: ItemID?) -> [FilesEffect] {
         notice = Notice(text: text, kind: .done)
-        return refresh(.following, sends: sends, choosing: choosing)
+        return refresh(.following, choosing: choosing)
     }
 }
 

@@ -3,11 +3,14 @@ import Glibc
 import SystemPackage
 import Uplink
 import UplinkCore
+import UplinkEventLoop
+import UplinkHTTP
 
 /// What can be done once somebody is logged in, as the screens ask for it.
 struct FileActions: Sendable {
-    /// Lists a folder; first sends what waits, if wanted.
-    var list: @Sendable (_ folder: Item, _ sends: Bool) async throws -> Listing
+    var list: @Sendable (_ folder: Item) async throws -> Listing
+    /// Sends what waits, as far as it goes.
+    var send: @Sendable () async throws -> Void
     /// Reads a file to show it.
     var read: @Sendable (Item, @escaping TransferProgress) async throws -> (FileContent, StoredAnswer?)
     /// Writes a file of this host, and tells its path.
@@ -25,9 +28,9 @@ struct FileActions: Sendable {
     /// Does what a screen wants done.
     func run(_ job: FilesJob, progress: @escaping TransferProgress) async throws -> FilesResult {
         switch job {
-        case .list(let path, let sends):
+        case .list(let path):
             guard let folder = path.last else { return .done }
-            return .listing(try await list(folder, sends))
+            return .listing(try await list(folder))
         case .read(let item):
             let (content, stored) = try await read(item, progress)
             return .content(content, stored)
@@ -51,12 +54,8 @@ extension FileActions {
         _ files: FilesUseCases, networkChanges: @escaping @Sendable () -> AsyncStream<Bool>,
         lastStored: @escaping @Sendable () -> StoredAnswer?
     ) {
-        list = { folder, sends in
-            // What becomes of the changes stands in the listing.
-            if sends { _ = try? await files.pending.send(within: .zero) }
-            try Task.checkCancellation()
-            return try await files.list(folder.id)
-        }
+        list = { folder in try await files.list(folder.id) }
+        send = { _ = try await files.pending.send(within: .zero) }
         read = { item, progress in
             _ = lastStored()
             let limit = FileContent.limit(for: item)
@@ -74,13 +73,13 @@ extension FileActions {
             return (FileContent(bytes.withLock { $0 }, of: item), lastStored())
         }
         save = { item, text, progress in
-            let path = LocalPath(text).target(for: item.name)
+            let path = try await EventLoop.shared.offLoop { LocalPath(text).target(for: item.name) }
             try await files.read(item.id, to: path, replacingExisting: false, progress: progress)
             return path.string
         }
         makeFolder = { name, folder in try await files.makeFolder(named: name, in: folder.id) }
         upload = { text, folder, progress in
-            let (path, name) = try LocalPath(text).source()
+            let (path, name) = try await EventLoop.shared.offLoop { try LocalPath(text).source() }
             return try await files.upload(.file(path), named: name, in: folder.id, progress: progress)
         }
         delete = { item in try await files.delete(item.id) }
@@ -105,9 +104,12 @@ extension FilesModel.Actions {
                 }
             }
             let loggedIn = try await logIn(server, user: fields.user, password: fields.password)
-            if fields.keeps {
-                try CredentialFile.standard().write(
-                    .init(server: server.text, user: fields.user, password: fields.password))
+            // The store takes any password; only one that the server has taken is kept.
+            let isUnchecked = stored.withLock { $0 != nil }
+            var note = isUnchecked ? "The server was not reached, and the password is not checked." : nil
+            if fields.keeps, !isUnchecked {
+                let entry = CredentialFile.Entry(server: server.text, user: fields.user, password: fields.password)
+                do { try CredentialFile.standard().write(entry) } catch { note = "The password is not kept: \(error)" }
             }
             let actions = FileActions(loggedIn.files) {
                 Self.networkChanges(of: monitor, for: server)
@@ -117,9 +119,13 @@ extension FilesModel.Actions {
                     return stored
                 }
             }
-            return FilesModel.Session(user: loggedIn.user, files: actions)
+            return FilesModel.Session(user: loggedIn.user, files: actions, note: note)
         }
-        logOut = { try CredentialFile.standard().remove() }
+        logOut = { fields in
+            let file = try CredentialFile.standard()
+            guard let kept = try file.read(), let server = try? FilesServerURL(fields.server) else { return }
+            if kept.server == server.text, kept.user == fields.user { try file.remove() }
+        }
     }
 
     /// Whether a server's network is there, as the monitor tells it; nothing where the monitor fails.

@@ -7,18 +7,22 @@ actor FilesModel {
     struct Actions: Sendable {
         /// - Throws: Why nobody is logged in.
         var logIn: @Sendable (LoginFields) async throws -> Session
-        /// Forgets what was kept.
-        var logOut: @Sendable () async throws -> Void
+        /// Forgets what was kept of this login.
+        var logOut: @Sendable (LoginFields) async throws -> Void
     }
 
     /// Somebody who is logged in.
     struct Session: Sendable {
         let user: User
         let files: FileActions
+        /// What the person should know of it, if anything.
+        var note: String?
     }
 
     /// How often the screen is told that time goes by, while something is going on.
     static let turnTime = Duration.milliseconds(100)
+    /// How long to wait before what waits is tried again, at first and at most: a server may come back unnoticed.
+    static let (firstPause, longestPause) = (Duration.seconds(5), Duration.seconds(60))
 
     /// Comes when there is something new to draw; one for all that a slow terminal has missed. Ends when the person quits.
     nonisolated let changes: AsyncStream<Void>
@@ -31,6 +35,13 @@ actor FilesModel {
     /// Follow the network and what waits, and tell that time goes by.
     private var followers: [Task<Void, Never>] = []
     private var ticker: Task<Void, Never>?
+    /// Sends what waits, beside all else.
+    private var sender: Task<Void, Never>?
+    /// Whether to send once more when ``sender`` is done.
+    private var sendsAgain = false
+    /// Tries again now and then, as long as something waits.
+    private var retrier: Task<Void, Never>?
+    private var hasEnded = false
 
     private struct Job {
         let task: Task<Void, Never>
@@ -52,21 +63,25 @@ actor FilesModel {
 
     /// Gives up what is going on, and waits until nothing of it is left.
     func end() async {
+        hasEnded = true
         changed.finish()
-        var left = jobs.values.map(\.task) + followers + (ticker.map { [$0] } ?? [])
+        let left = jobs.values.map(\.task) + followers + [ticker, sender, retrier].compactMap(\.self)
         for task in left { task.cancel() }
-        while let task = left.popLast() { await task.value }
+        for task in left { await task.value }
     }
 
     private func carryOut(_ effects: [FilesEffect]) {
+        guard !hasEnded else { return }
         for effect in effects {
             switch effect {
             case .start(let id, let job): start(id, job)
             case .cancel(let id): jobs[id]?.task.cancel()
+            case .send: send()
             case .quit: changed.finish()
             }
         }
         keepTime()
+        keepTrying()
         changed.yield()
     }
 
@@ -89,7 +104,7 @@ actor FilesModel {
 
     private func ended(_ id: Int, _ job: FilesJob, _ result: Result<FilesResult, FilesFailure>) {
         jobs[id] = nil
-        if job == .logOut, case .success = result { leave() }
+        if case (.logOut, .success) = (job, result) { leave() }
         take(.ended(id, result))
     }
 
@@ -99,9 +114,9 @@ actor FilesModel {
             let session = try await actions.logIn(fields)
             try Task.checkCancellation()
             enter(session.files)
-            return .loggedIn(session.user)
-        case .logOut:
-            try await actions.logOut()
+            return .loggedIn(session.user, note: session.note)
+        case .logOut(let fields):
+            try await actions.logOut(fields)
             return .done
         case .list, .read, .save, .makeFolder, .upload, .delete, .retry, .discard:
             guard let files else { throw CancellationError() }  // nobody is logged in any more
@@ -119,8 +134,36 @@ actor FilesModel {
     }
 
     private func leave() {
-        for follower in followers { follower.cancel() }
+        for follower in followers + [sender, retrier].compactMap(\.self) { follower.cancel() }
         files = nil
+    }
+
+    private func send() {
+        guard let files, !hasEnded else { return }
+        sendsAgain = sender != nil
+        guard sender == nil else { return }
+        sender = Task(name: "sender") {
+            // What becomes of it is told where the changes are followed.
+            try? await files.send()
+            self.sender = nil
+            if self.sendsAgain { self.send() }
+        }
+    }
+
+    private func keepTrying() {
+        guard machine.pending.contains(where: { !$0.isConflict }) else {
+            retrier?.cancel()
+            retrier = nil
+            return
+        }
+        guard retrier == nil, files != nil else { return }
+        retrier = Task(name: "retrier") {
+            var pause = Self.firstPause
+            while (try? await self.clock.sleep(for: pause)) != nil, !Task.isCancelled {
+                pause = min(Self.longestPause, pause * 2)
+                self.send()
+            }
+        }
     }
 
     /// Time goes by only while something is going on.

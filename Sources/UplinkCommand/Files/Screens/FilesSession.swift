@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import UplinkEventLoop
 
 /// Shows a ``FilesModel`` on a terminal, and hands it the keys.
 struct FilesSession: Sendable {
@@ -16,16 +17,20 @@ struct FilesSession: Sendable {
         await model.take(.resized(TerminalSize(of: STDOUT_FILENO)))
         await model.begin()
         await withTaskGroup { group in
+            // The input ends, or the person quits.
             group.addTask {
                 for await key in keyboard.keys { await model.take(.key(key)) }
+                return Ending.session
+            }
+            group.addTask {
+                await draw()
+                return .session
             }
             group.addTask {
                 for await _ in signals.received { await model.take(.resized(TerminalSize(of: STDOUT_FILENO))) }
-                while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
+                return .itself
             }
-            group.addTask { await draw() }
-            await group.next()  // the keys have ended, or the person quits
-            group.cancelAll()
+            for await ending in group where ending == .session { group.cancelAll() }
         }
         await keyboard.stop()
         TerminalMode.restore()
@@ -33,9 +38,16 @@ struct FilesSession: Sendable {
         try Task.checkCancellation()
     }
 
+    /// What a task's end means.
+    private enum Ending { case session, itself }
+
+    /// A slow terminal holds up a thread made for that, and misses what is no longer so.
     private func draw() async {
         var canvas = FilesCanvas()
-        for await _ in model.changes { canvas.draw(await model.machine) }
+        for await _ in model.changes {
+            guard let sequence = canvas.sequence(for: await model.machine) else { continue }
+            try? await EventLoop.shared.offLoop { try Output.standard.write(sequence) }
+        }
     }
 }
 
@@ -45,15 +57,15 @@ struct FilesCanvas {
     /// The picture that was drawn last, since it takes a while.
     private var drawn: (picture: Picture, room: TerminalSize, placed: Frame.PlacedPicture?)?
 
-    /// Draws what a machine shows.
-    mutating func draw(_ machine: FilesMachine) {
+    /// What to write to have drawn what a machine shows; nil when it stands there.
+    mutating func sequence(for machine: FilesMachine) -> String? {
         var frame = machine.frame
         if let picture = machine.picture { frame.picture = placed(picture, machine) }
         if frame.picture != nil {
             // The words that stand for it are in the line above the keys as well.
             for row in machine.bodyTop..<(machine.bodyTop + machine.bodyRows) { frame.lines[row] = Text() }
         }
-        terminal.draw(frame)
+        return terminal.sequence(for: frame)
     }
 
     private mutating func placed(_ picture: Picture, _ machine: FilesMachine) -> Frame.PlacedPicture? {
@@ -62,7 +74,10 @@ struct FilesCanvas {
         room.rows = machine.bodyRows
         if let drawn, drawn.room == room, drawn.picture == picture { return drawn.placed }
         let result = PictureDrawing.draw(picture, in: room, withColors: terminal.hasStyles)
-        let placed = result.map { Frame.PlacedPicture(sequence: $0.sequence, row: machine.bodyTop) }
+        let placed = result.map {
+            Frame.PlacedPicture(
+                sequence: $0.sequence, rows: machine.bodyTop..<(machine.bodyTop + $0.rows))
+        }
         drawn = (picture, room, placed)
         return placed
         #else

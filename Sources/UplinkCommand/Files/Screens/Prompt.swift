@@ -6,6 +6,7 @@ enum Prompt: Sendable, Hashable {
     case upload(LineEditor, to: Item)
     case save(Item, LineEditor)
     case delete(Item)
+    case discard(PendingChange)
     /// Whether to quit though something is going on.
     case quit
 
@@ -22,7 +23,7 @@ enum Prompt: Sendable, Hashable {
     var editor: LineEditor? {
         switch self {
         case .newFolder(let editor, _), .upload(let editor, _), .save(_, let editor): editor
-        case .delete, .quit: nil
+        case .delete, .discard, .quit: nil
         }
     }
 
@@ -44,7 +45,7 @@ enum Prompt: Sendable, Hashable {
         case .newFolder(_, let folder): .newFolder(editor, in: folder)
         case .upload(_, let folder): .upload(editor, to: folder)
         case .save(let item, _): .save(item, editor)
-        case .delete, .quit: self
+        case .delete, .discard, .quit: self
         }
     }
 
@@ -54,6 +55,7 @@ enum Prompt: Sendable, Hashable {
         case .upload(let editor, let folder): .answered(.upload(path: editor.text, to: folder))
         case .save(let item, let editor): .answered(.save(item, to: editor.text))
         case .delete(let item): .answered(.delete(item))
+        case .discard(let change): .answered(.discard(change))
         case .quit: .quit
         }
     }
@@ -66,6 +68,9 @@ enum Prompt: Sendable, Hashable {
         case .save: "Save as: "
         case .delete(let item) where item.isFolder: "Delete “\(item.name)” with all that is in it? y/n"
         case .delete(let item): "Delete “\(item.name)”? y/n"
+        case .discard(let change) where change.kind == .upload:
+            "Discard the upload of “\(change.item.name)”? Its copy here goes as well. y/n"
+        case .discard(let change): "Discard what waits of “\(change.item.name)”? y/n"
         case .quit: "Something is still going on, and quitting ends it. Quit? y/n"
         }
     }

@@ -47,7 +47,7 @@ struct FilesMachineTests {
     @Test func foldersAreOpenedAndLeft() {
         var driver = ScreenDriver.inRoot([pictures, notes])
         driver.press(.enter)
-        #expect(driver.running == .list(path: [root, pictures], sends: false))
+        #expect(driver.running == .list(path: [root, pictures]))
         #expect(driver.status == "⠋ Loading …" && driver.screen.contains("▸ Pictures/"))  // the old listing stays
         driver.list([cat])
         #expect(driver.lines[0].hasPrefix("Files › Pictures  ") && driver.chosen == "cat.png")
@@ -65,7 +65,7 @@ struct FilesMachineTests {
         #expect(driver.status.hasPrefix("✗ could not list the folder") && driver.help.hasPrefix("r retry  "))
         #expect(driver.screen.contains("▸ Pictures/") && driver.screen.contains("notes.txt"))
         driver.press(.character("r"))
-        #expect(driver.running == .list(path: [root, pictures], sends: false))
+        #expect(driver.running == .list(path: [root, pictures]))
         driver.list([])
         #expect(driver.screen.contains("Nothing is in this folder.") && !driver.screen.contains("✗"))
     }
@@ -79,7 +79,7 @@ struct FilesMachineTests {
         driver.take(.ended(first, .success(.listing(Listing(items: [cat], malformed: 0)))))
         #expect(driver.chosen == "Pictures")
         driver.press(.enter, .character("r"))  // another one takes its place
-        #expect(driver.effects.contains(.cancel(first + 1)) && driver.running == .list(path: [root], sends: true))
+        #expect(driver.effects.contains(.cancel(first + 1)) && driver.running == .list(path: [root]))
     }
 
     @Test func aNewFolderIsNamedMadeAndChosen() {
@@ -93,7 +93,7 @@ struct FilesMachineTests {
         #expect(driver.running == .makeFolder(named: "qd é", in: root))
         let made = anItem(7, "qd é", folder: true)
         driver.succeed(.created(made))
-        #expect(driver.status == "✓ qd é is there." && driver.running == .list(path: [root], sends: false))
+        #expect(driver.status == "✓ qd é is there." && driver.running == .list(path: [root]))
         driver.list([pictures, made])
         #expect(driver.chosen == "qd é" && driver.status == "✓ qd é is there.")
     }
@@ -120,7 +120,7 @@ struct FilesMachineTests {
         #expect(driver.machine.work?.id == id && driver.machine.prompt == nil)
         driver.press(.escape)
         #expect(driver.effects.contains(.cancel(id)) && driver.status == "✓ Cancelled: Uploading ~/big.iso")
-        #expect(driver.running == .list(path: [root], sends: false))
+        #expect(driver.running == .list(path: [root]))
     }
 
     @Test func quittingWhileSomethingIsSentIsAskedFirst() {

@@ -26,7 +26,7 @@ private struct ModelFixture: Sendable {
             return FilesModel.Session(
                 user: try await files.user(),
                 files: FileActions(files, networkChanges: { changes }, lastStored: { stored.withLock { $0 } }))
-        } logOut: {
+        } logOut: { _ in
             loggedOut.withLock { $0 += 1 }
         }
         model = FilesModel(FilesMachine(fields), actions: actions, clock: clock)
@@ -73,7 +73,7 @@ struct FilesModelTests {
         for await _ in fixture.model.changes { ends += 1 }  // ends
         #expect(ends <= 1)
         await fixture.model.end()
-        try fixture.clock.checkNobodySleeps()
+        try await eventually("nobody sleeps") { fixture.clock.sleepers.isEmpty }
     }
 
     @Test func aRefusedLoginStaysOnItsScreen() async throws {
@@ -152,7 +152,7 @@ struct FilesModelTests {
         await fixture.model.begin()
         try await eventually { await fixture.model.machine.user != nil }
         await fixture.model.end()
-        try fixture.clock.checkNobodySleeps()
+        try await eventually("nobody sleeps") { fixture.clock.sleepers.isEmpty }
     }
 
     @Test func theNetworkThatComesBackRefreshesTheFolder() async throws {
@@ -167,14 +167,35 @@ struct FilesModelTests {
         let fixture = ModelFixture(files)
         await fixture.model.begin()
         try await fixture.expect("▸ notes.txt")
-        let before = sent.withLock { $0 }
+        try await eventually("what waits is sent") { sent.withLock { $0 } == 1 }
         items.withLock { $0.append(pictures) }
         fixture.network.yield(false)
         try await fixture.expect("No network.")
         #expect(await !fixture.screen.contains("Pictures/"))
         fixture.network.yield(true)
         try await fixture.expect("Pictures/")
-        #expect(sent.withLock { $0 } == before + 1)
+        try await eventually("what waits is sent again") { sent.withLock { $0 } == 2 }
+        await fixture.model.end()
+    }
+
+    @Test func whatWaitsIsTriedAgainNowAndThen() async throws {
+        let sent = Locked(0)
+        let change = PendingChange(
+            id: 1, kind: .upload, item: notes, path: RemotePath("/notes.txt"), state: .waiting(problem: "no answer"),
+            date: Timestamp(seconds: 0))
+        var files = FilesUseCases.standIn([root: []])
+        files.pending.follow = StandInPendingChanges { [change] }
+        files.pending.send = StandInSendPendingChanges { _ in
+            sent.withLock { $0 += 1 }
+            return SentChanges(left: [change])
+        }
+        let fixture = ModelFixture(files)
+        await fixture.model.begin()
+        try await eventually("it is sent at the login") { sent.withLock { $0 } == 1 }
+        try await eventually("nothing goes on") { await fixture.model.machine.pending == [change] }
+        try await eventually("the retrier sleeps") { fixture.clock.sleepers.contains { $0.contains("retrier") } }
+        try await fixture.clock.advance(by: FilesModel.firstPause)
+        try await eventually("it is tried again") { sent.withLock { $0 } == 2 }
         await fixture.model.end()
     }
 }

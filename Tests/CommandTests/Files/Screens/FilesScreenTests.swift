@@ -63,6 +63,14 @@ struct FilesScreenTests {
         }
     }
 
+    @Test func inOneRowItIsTheQuestionThatIsSeen() {
+        var driver = ScreenDriver.inRoot(Self.items, columns: 40, rows: 1)
+        driver.press(.character("d"))
+        #expect(driver.lines == ["Delete “notes.txt”? y/n"])
+        driver.press(.escape, .character("n"), .paste("x"))
+        #expect(driver.lines == ["New folder: x"] && driver.machine.frame.cursor == .init(row: 0, column: 13))
+    }
+
     @Test func aSizeThatChangesKeepsWhatIsChosenInSight() {
         var driver = ScreenDriver.inRoot((1...100).map { anItem($0, "file \($0)") })
         driver.press(.end)
@@ -90,7 +98,7 @@ struct FilesScreenTests {
         var driver = ScreenDriver.inRoot([])
         let evil = User(firstName: "\u{1B}[2J\n", lastName: "x", root: ScreenDriver.user.root)
         driver = ScreenDriver(ScreenDriver.fields)
-        driver.succeed(.loggedIn(evil))
+        driver.succeed(.loggedIn(evil, note: nil))
         driver.list([])
         driver.press(.character("n"), .paste("\u{1B}]0;x\u{07}\n\ny"))
         for _ in 0..<3 {
@@ -140,6 +148,13 @@ struct TextPagesTests {
         var short = TextPages("a")
         short.scroll(by: 5, in: size)
         #expect(rows(short) == ["a"])
+    }
+
+    @Test func aTextOfOneLineIsReadAsWell() {
+        var pages = TextPages(String(repeating: "0123456789", count: 500))
+        #expect(pages.lineCount == 1)
+        pages.scrollToEnd(in: size)
+        #expect(rows(pages).joined().hasSuffix("0123456789") && rows(pages).count == 3)
     }
 
     @Test func anotherWidthShowsTheSamePlace() {

@@ -68,9 +68,13 @@ struct OfflineScreenTests {
         driver.press(.character("t"))
         #expect(driver.running == .retry(conflict))
         driver.succeed(.done)
-        #expect(driver.running == .list(path: [root], sends: true))
+        #expect(driver.running == .list(path: [root]) && driver.effects.contains(.send))
         driver.succeed(.listing(Listing(items: [notes, conflict.item], malformed: 0, changes: [conflict])))
         driver.press(.end, .character("x"))
+        #expect(
+            driver.status == "Discard the upload of “new.txt”? Its copy here goes as well. y/n" && driver.running == nil
+        )
+        driver.press(.character("y"))
         #expect(driver.running == .discard(conflict))
         driver.fail("it is being sent")
         #expect(driver.status == "✗ it is being sent")
@@ -89,7 +93,7 @@ struct OfflineScreenTests {
         let upload = change(anItem(3, "new.txt"))
         var driver = driver([upload])
         driver.take(.pending([upload]))
-        #expect(driver.running == .list(path: [root], sends: false) && driver.machine.work?.manner == .unasked)
+        #expect(driver.running == .list(path: [root]) && driver.machine.work?.manner == .unasked)
         driver.take(.pending([]))  // while the listing is under way
         driver.list([notes])
         #expect(driver.running != nil)  // so that what is seen is what is so
@@ -103,5 +107,23 @@ struct OfflineScreenTests {
         driver.press(.enter)
         driver.succeed(.content(FileContent(Array("old".utf8), of: notes), stored))
         #expect(driver.lines[0].hasSuffix("  stored, 5 min old") && driver.lines[2] == "old")
+    }
+
+    @Test func theNetworkThatComesBackIsNotForgottenWhileSomethingGoesOn() {
+        var driver = driver([change(anItem(3, "new.txt"))])
+        driver.take(.network(false))
+        driver.press(.enter)
+        let before = driver.effects.count
+        driver.take(.network(true))
+        #expect(driver.effects.dropFirst(before).elementsEqual([.send]) && driver.running == .read(notes))
+        driver.succeed(.content(FileContent([], of: notes), nil))
+        #expect(driver.running == .list(path: [root]) && driver.machine.work?.manner == .unasked)
+    }
+
+    @Test func aLoginThatIsNotCheckedIsSaidToBe() {
+        var driver = ScreenDriver(ScreenDriver.fields)
+        driver.succeed(.loggedIn(ScreenDriver.user, note: "the password is not checked"))
+        driver.list([notes])
+        #expect(driver.status == "✗ the password is not checked" && driver.chosen == "notes.txt")
     }
 }

@@ -20,7 +20,7 @@ struct ScreenDriver {
     /// Somebody who is logged in, in a root with these items.
     static func inRoot(_ items: [Item], columns: Int = 80, rows: Int = 24) -> Self {
         var driver = Self(fields, columns: columns, rows: rows)
-        driver.succeed(.loggedIn(user))
+        driver.succeed(.loggedIn(user, note: nil))
         driver.list(items)
         return driver
     }

@@ -1,0 +1,1 @@
+../../../../Sources/UplinkCommand/Support/ByteCount.swift

@@ -1,0 +1,1 @@
+../../../../Sources/UplinkCommand/Files/UseCases/RemotePath.swift
