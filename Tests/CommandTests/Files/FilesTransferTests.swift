@@ -7,6 +7,7 @@ import Uplink
 
 @testable import UplinkCommand
 
+#if !Store  // the plain program: with the store, these are still to be tried
 /// Large files through the real client and the real server.
 ///
 /// `UPLINK_FULL` makes them 1 GiB, and has memory and the time of a cancellation measured.
@@ -129,3 +130,4 @@ enum ProcessMemory {
         return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
     }
 }
+#endif
