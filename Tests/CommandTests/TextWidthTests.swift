@@ -14,6 +14,7 @@ struct TextWidthTests {
     @Test(arguments: [
         ("e\u{301}", 1), ("\u{E9}", 1), ("a\u{300}\u{323}\u{308}", 1), ("x\u{20DD}", 1), ("a\u{200B}b", 2),
         ("\u{FEFF}a", 1), ("ה\u{5B8}", 1), ("ไ\u{E49}", 1), ("か\u{3099}", 2),
+        ("น้ำ", 2), ("क्ष", 2), ("नि", 2),
     ])
     func whatCombinesTakesNone(text: String, columns: Int) { #expect(Text(text).width == columns) }
 

@@ -4,6 +4,7 @@
 import argparse
 import re
 import sys
+import unicodedata
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -38,7 +39,7 @@ class Style:
 
     def reset(self):
         self.foreground, self.background = FOREGROUND, BACKGROUND
-        self.bold = self.dim = self.inverse = False
+        self.bold = self.dim = self.underline = self.inverse = False
 
     def apply(self, codes):
         codes = [int(code or 0) for code in codes.split(";")]
@@ -55,8 +56,8 @@ class Style:
                     self.background = color
             elif code == 0:
                 self.reset()
-            elif code in (1, 2, 7):
-                setattr(self, {1: "bold", 2: "dim", 7: "inverse"}[code], True)
+            elif code in (1, 2, 4, 7):
+                setattr(self, {1: "bold", 2: "dim", 4: "underline", 7: "inverse"}[code], True)
             elif 30 <= code <= 37:
                 self.foreground = PALETTE[code - 30]
             elif 40 <= code <= 47:
@@ -73,6 +74,13 @@ class Style:
         return (background, foreground) if self.inverse else (foreground, background)
 
 
+def width(character):
+    """How many cells a character takes."""
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
 def cells(lines):
     """Every character with its place and style; a style goes on until it is changed, over lines as well."""
     style = Style()
@@ -81,13 +89,14 @@ def cells(lines):
         for codes, character in re.findall(r"\x1b\[([0-9;]*)m|([^\x1b])", line):
             if character:
                 yield row, column, character, style
-                column += 1
+                column += width(character)
             else:
                 style.apply(codes)
 
 
 def draw(lines, title):
-    columns = max((len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines), default=1)
+    texts = (re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines)
+    columns = max((sum(map(width, text)) for text in texts), default=1)
     size = columns * WIDTH + 2 * MARGIN, len(lines) * HEIGHT + 2 * MARGIN + BAR
     image = Image.new("RGB", size, BACKGROUND)
     canvas = ImageDraw.Draw(image)
@@ -100,13 +109,16 @@ def draw(lines, title):
     for row, column, character, style in cells(lines):
         x, y = MARGIN + column * WIDTH, BAR + MARGIN + row * HEIGHT
         foreground, background = style.colors()
-        canvas.rectangle((x, y, x + WIDTH - 1, y + HEIGHT - 1), fill=background)
+        if width(character) > 0:
+            canvas.rectangle((x, y, x + width(character) * WIDTH - 1, y + HEIGHT - 1), fill=background)
         if character == "▄":
             canvas.rectangle((x, y + HEIGHT // 2, x + WIDTH - 1, y + HEIGHT - 1), fill=foreground)
         elif character == "▀":
             canvas.rectangle((x, y, x + WIDTH - 1, y + HEIGHT // 2 - 1), fill=foreground)
         elif character != " ":
             canvas.text((x, y), character, font=fonts[style.bold], fill=foreground)
+        if style.underline:
+            canvas.line((x, y + HEIGHT - 2, x + WIDTH - 1, y + HEIGHT - 2), fill=foreground)
     return image
 
 

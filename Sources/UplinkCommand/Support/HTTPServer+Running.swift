@@ -32,7 +32,8 @@ extension HTTPServer {
                 outcome = .success(try await body(address))
             } else {
                 running.cancel()
-                outcome = .failure(await running.result.error ?? SocketError.disconnected)
+                let error = await running.result.error ?? SocketError.disconnected
+                outcome = .failure(Task.isCancelled ? CancellationError() : error)
             }
         } catch {
             outcome = .failure(error)

@@ -34,7 +34,7 @@ actor LoopSocketPool: AsyncSocketPool, LoopActor {
     /// Tells that the server has ended, or never began.
     nonisolated func end() { listens.finish() }
 
-    /// Returns when the socket is ready.
+    /// Returns when the socket is ready. One wait for a socket at a time, which is all that plain HTTP needs.
     ///
     /// - Throws: `SocketError` when it has failed, `CancellationError`.
     func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
@@ -55,7 +55,9 @@ actor LoopSocketPool: AsyncSocketPool, LoopActor {
         _ id: UInt64, _ descriptor: CInt, _ events: Socket.Events, _ continuation: CheckedContinuation<Void, any Error>
     ) {
         do {
-            let watcher = try DescriptorWatcher(of: descriptor, for: self) { pool, readiness in
+            let watcher = try DescriptorWatcher(
+                of: descriptor, for: self, ended: { $0.end(id, .failure(SocketError.disconnected)) }
+            ) { pool, readiness in
                 pool.end(id, readiness == .error ? .failure(SocketError.disconnected) : .success(()))
             }
             waits[id] = Wait(watcher: watcher, continuation: continuation)

@@ -7,9 +7,9 @@ extension Character {
         guard let first = unicodeScalars.first else { return 0 }
         // A variation selector makes an emoji of a sign that is text by itself, as in keycaps and hearts.
         if first.properties.isEmoji, unicodeScalars.contains("\u{FE0F}") { return 2 }
-        let widest = unicodeScalars.reduce(0) { max($0, $1.columns) }
-        // The half-width sound marks belong to their katakana, and stand beside them nevertheless.
-        return widest + unicodeScalars.dropFirst().count { $0 == "\u{FF9E}" || $0 == "\u{FF9F}" }
+        if unicodeScalars.contains(where: \.properties.isEmojiPresentation) { return 2 }
+        // What stands beside its base, as sound marks do with half-width katakana, has room of its own.
+        return unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 }
 
@@ -17,7 +17,6 @@ extension Unicode.Scalar {
     /// How many columns the scalar takes by itself.
     fileprivate var columns: Int {
         if (0x20...0x7E).contains(value) { return 1 }
-        if properties.isEmojiPresentation { return 2 }
         if value == 0xAD { return 1 }  // a soft hyphen is shown
         switch properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format, .control, .lineSeparator, .paragraphSeparator: return 0

@@ -84,7 +84,10 @@ extension Unicode.Scalar {
         switch properties.generalCategory {
         case .control: self != "\n"
         case .lineSeparator, .paragraphSeparator: true
-        default: (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)  // turn the direction
+        default:
+            // Turn the direction.
+            (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
+                || [0x200E, 0x200F, 0x061C].contains(value)
         }
     }
 }

@@ -148,6 +148,8 @@ struct FilesUseCaseTests {
         ])
         #expect(try await files.item(at: RemotePath("/a/\u{E9}")) == inner)
         #expect(try await files.item(at: RemotePath("/")).id == itemID(0))
+        let both = Listing(items: [anItem(2, "e\u{301}"), anItem(3, "\u{E9}")], malformed: 0)
+        #expect(both.item(named: "\u{E9}")?.id == itemID(3) && both.item(named: "e\u{301}")?.id == itemID(2))
         await expectError(.notFound) { _ = try await files.item(at: RemotePath("/a/b")) }
         await expectError(.notFound) { _ = try await files.item(at: RemotePath("/a/f/g")) }
     }

@@ -71,7 +71,7 @@ struct FilesMakeFolderCommand: AsyncParsableCommand {
     private static func makeFolders(_ path: RemotePath, _ files: FilesUseCases) async throws -> Item {
         var folder = try await files.user().root
         for name in path.names {
-            if let next = try await files.list(folder.id).items.first(where: { $0.name == name }) {
+            if let next = try await files.list(folder.id).item(named: name) {
                 guard next.isFolder else {
                     throw CommandFailure("`\(path)` cannot be made: `\(name)` on the way is a file")
                 }

@@ -18,7 +18,7 @@ enum FilesOutput {
         return zip(listing.items, sizes).map { item, size in
             let padding = String(repeating: " ", count: width - size.count)
             let change = listing.change(of: item).map { "  (\(mark($0)))" } ?? ""
-            let name = item.name + (item.isFolder ? "/" : "")
+            let name = printable(item.name) + (item.isFolder ? "/" : "")
             return "\(padding)\(size)  \(date(item.modificationDate))  \(name)\(change)\n"
         }.joined()
     }
@@ -52,9 +52,5 @@ enum FilesOutput {
     }
 
     /// The text without characters that a terminal would obey.
-    static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
-    }
+    static func printable(_ text: String) -> String { Text.oneLine(text).plain }
 }

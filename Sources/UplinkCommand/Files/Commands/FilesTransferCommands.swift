@@ -106,19 +106,28 @@ struct FilesPutCommand: AsyncParsableCommand {
 
     func run() async throws {
         let path = RemotePath(path)
-        guard let ownName = FilePath(file).lastComponent?.string, file == "-" || access(file, R_OK) == 0 else {
-            throw CommandFailure("`\(file)` cannot be read; check its name and permissions")
+        var status = stat()
+        let isReadable = stat(file, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR && access(file, R_OK) == 0
+        guard let ownName = FilePath(file).lastComponent?.string, file == "-" || isReadable else {
+            throw CommandFailure("`\(file)` cannot be read, or is no file; check its name and permissions")
         }
         let source = file == "-" ? UploadSource.pieces(StandardInput.bytes) : .file(FilePath(file))
         try await connection.run { [json, file, force] files in
-            let (folder, name) = try await Self.place(for: path, file == "-" ? nil : ownName, files)
-            if force, let old = try await files.list(folder.id).items.first(where: { !$0.isFolder && $0.name == name })
-            {
+            var (folder, name) = try await Self.place(for: path, file == "-" ? nil : ownName, files)
+            let old = force ? try await files.list(folder.id).item(named: name) : nil
+            if let old, !old.isFolder {
                 try await files.delete(old.id)
+                name = old.name
             }
             let progress = ProgressLine()
             defer { progress.end() }
-            let item = try await files.upload(source, named: name, in: folder.id) { progress.show($0, of: $1) }
+            let item: Item
+            do {
+                item = try await files.upload(source, named: name, in: folder.id) { progress.show($0, of: $1) }
+            } catch let error as FilesError where old?.isFolder == false {
+                let message = "\(error.message); the file that was there is deleted, so put it again"
+                throw FilesError(error.code, message, underlying: error.underlying)
+            }
             if json { try FilesOutput.json(ListedItem(item: item, change: try await files.changes(of: item).first)) }
         }
     }
@@ -132,7 +141,7 @@ struct FilesPutCommand: AsyncParsableCommand {
         guard let last = path.names.last else { return (try await files.item(at: path), ownName ?? "") }
         let parent = try await files.item(at: path.parent)
         if let ownName, parent.isFolder,
-            let folder = try await files.list(parent.id).items.first(where: { $0.isFolder && $0.name == last })
+            let folder = try await files.list(parent.id).item(named: last), folder.isFolder
         {
             return (folder, ownName)
         }

@@ -36,8 +36,10 @@ struct FilesServerURL: Sendable, Hashable {
 struct RemoteFiles: Sendable {
     /// The most bytes of JSON that are taken.
     private static let maximumJSON = 64 << 20
-    /// How many attempts of a download in a row may bring nothing.
-    private static let attempts = 4
+    /// How many attempts of a download in a row may bring nothing before the last one; their pauses take a second at most.
+    private static let failures = 2
+    /// How long a download may take.
+    private static let day = Duration.seconds(86_400)
     private let client: HTTPClient
     private let server: FilesServerURL
 
@@ -114,8 +116,8 @@ struct RemoteFiles: Sendable {
         var options = DownloadOptions()
         options.replacesExisting = replacingExisting
         options.requirement = nil  // without a network it fails, and whoever asked may have the file stored
-        options.backOff.maximumFailures = Self.attempts
-        let download = client.startDownload(server.text + path, to: target, within: .seconds(86_400), options: options)
+        options.backOff.maximumFailures = Self.failures
+        let download = client.startDownload(server.text + path, to: target, within: Self.day, options: options)
         try await withTaskCancellationHandler {
             for await state in download.progress { progress?(state.receivedBytes, state.totalBytes) }
             do {

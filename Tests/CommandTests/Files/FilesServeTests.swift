@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+import UplinkTesting
+
+@testable import UplinkCommand
+
+#if !Store  // the plain program: with the store, these are still to be tried
+/// The command `uplink files serve`: its faults, its place, its end.
+@Suite(.timeLimit(.minutes(2)))
+struct FilesServeTests {
+    @Test func failDropAndSlowDoAsTheySay() async throws {
+        try await FilesPrograms.with("--fail 1") { site in
+            for words in ["me", "ls"] {
+                let program = try await site.run(words, status: 1)
+                #expect(program.errors.contains("503"))
+            }
+        }
+        try await FilesPrograms.with("--fail 2") { site in
+            try await site.run("me")
+            try await site.run("me", status: 1)
+            try await site.run("me")
+        }
+        try await FilesPrograms.with("--drop 1") { site in
+            let program = try await site.run("me", status: 1)
+            #expect(program.errors.contains("could not log in"))
+        }
+        try await FilesPrograms.with("--slow 0.3") { site in
+            let start = ContinuousClock.now
+            try await site.run("me")
+            #expect(ContinuousClock.now - start >= .milliseconds(300))
+        }
+    }
+
+    @Test func aTakenPortIsToldWithTheReason() async throws {
+        try await FilesPrograms.with { site in
+            let port = try #require(site.url.split(separator: ":").last)
+            let second = try site.start("serve --port \(port)")
+            #expect(try await second.wait() == 1)
+            #expect(second.errors.contains("Address already in use") && second.errors.contains("--port"))
+            #expect(second.output.isEmpty)
+            let third = try site.start("serve --address nonsense")
+            #expect(try await third.wait() == 1)
+            #expect(third.errors.contains("--address"))
+            try await site.run("me")
+        }
+    }
+
+    @Test func withoutAPasswordOneIsMadeUp() async throws {
+        let server = try BuiltProgram.start("files serve")
+        try await server.waitForOutput("password ")
+        let lines = server.output.split(separator: "\n")
+        let password = try #require(lines.last?.split(separator: " ").last)
+        #expect(password.count == 16)
+        let home = try TemporaryDirectory()
+        defer { home.remove() }
+        try home.write("password", Array(password.utf8))
+        let words = "files me --server \(lines[0]) --user demo --password-file \(home.path)/password"
+        #expect(try await BuiltProgram.run(words, environment: ["XDG_CONFIG_HOME": home.path.string]).status == 0)
+    }
+}
+#endif
