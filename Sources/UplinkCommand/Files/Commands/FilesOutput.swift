@@ -18,7 +18,7 @@ enum FilesOutput {
         return zip(listing.items, sizes).map { item, size in
             let padding = String(repeating: " ", count: width - size.count)
             let change = listing.change(of: item).map { "  (\(mark($0)))" } ?? ""
-            let name = item.name + (item.isFolder ? "/" : "")
+            let name = printable(item.name) + (item.isFolder ? "/" : "")
             return "\(padding)\(size)  \(date(item.modificationDate))  \(name)\(change)\n"
         }.joined()
     }

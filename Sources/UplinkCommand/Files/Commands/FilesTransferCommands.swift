@@ -112,8 +112,7 @@ struct FilesPutCommand: AsyncParsableCommand {
         let source = file == "-" ? UploadSource.pieces(StandardInput.bytes) : .file(FilePath(file))
         try await connection.run { [json, file, force] files in
             let (folder, name) = try await Self.place(for: path, file == "-" ? nil : ownName, files)
-            if force, let old = try await files.list(folder.id).items.first(where: { !$0.isFolder && $0.name == name })
-            {
+            if force, let old = try Self.replaced(name, in: try await files.list(folder.id)) {
                 try await files.delete(old.id)
             }
             let progress = ProgressLine()
@@ -121,6 +120,16 @@ struct FilesPutCommand: AsyncParsableCommand {
             let item = try await files.upload(source, named: name, in: folder.id) { progress.show($0, of: $1) }
             if json { try FilesOutput.json(ListedItem(item: item, change: try await files.changes(of: item).first)) }
         }
+    }
+
+    /// The file that another one takes the place of; nil where there is none.
+    private static func replaced(_ name: String, in listing: Listing) throws -> Item? {
+        let named = listing.items.filter { !$0.isFolder && $0.name == name }
+        if let change = named.compactMap(listing.change).first(where: \.makesItem) {
+            throw CommandFailure(
+                "change \(change.id) is to make a file of this name; `uplink files pending` sends or discards it")
+        }
+        return named.first
     }
 
     /// The folder that a file goes to, and its name there.
