@@ -153,7 +153,7 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "UplinkCommand", "Uplink", "UplinkCore", "UplinkStore", "UplinkStoreTesting", "UplinkTesting",
-                "TestSupport", .httpTypes, .system,
+                "TestSupport", .httpTypes, .system, .grdb,
                 .product(name: "FlyingFox", package: "FlyingFox"),
             ]),
         .testTarget(

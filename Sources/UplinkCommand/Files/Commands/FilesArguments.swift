@@ -104,7 +104,11 @@ struct FilesArguments: ParsableArguments {
     /// Sends what waits, as far as it goes: a command shows the server as it is with it.
     private static func sendFirst(_ files: FilesUseCases) async throws {
         do {
-            guard try await files.pending.list().contains(where: { !$0.isConflict }) else { return }
+            let waiting = try await files.pending.list().count { !$0.isConflict }
+            guard waiting > 0 else { return }
+            if Output.error.isTerminal {
+                try? Output.error.write("Sending what waits first (\(waiting)); Ctrl-C leaves it for later.\n")
+            }
             _ = try await files.pending.send(within: .zero)
         } catch let error as FilesError {
             if error.code != .busy { try? Output.error.write("Nothing was sent: \(error)\n") }

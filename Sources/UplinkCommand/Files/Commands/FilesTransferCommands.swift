@@ -114,8 +114,8 @@ struct FilesPutCommand: AsyncParsableCommand {
         let source = file == "-" ? UploadSource.pieces(StandardInput.bytes) : .file(FilePath(file))
         try await connection.run { [json, file, force] files in
             var (folder, name) = try await Self.place(for: path, file == "-" ? nil : ownName, files)
-            let old = force ? try await files.list(folder.id).item(named: name) : nil
-            if let old, !old.isFolder {
+            let old = force ? try Self.replaced(name, in: try await files.list(folder.id)) : nil
+            if let old {
                 try await files.delete(old.id)
                 name = old.name
             }
@@ -130,6 +130,16 @@ struct FilesPutCommand: AsyncParsableCommand {
             }
             if json { try FilesOutput.json(ListedItem(item: item, change: try await files.changes(of: item).first)) }
         }
+    }
+
+    /// The file that another one takes the place of; nil where there is none.
+    private static func replaced(_ name: String, in listing: Listing) throws -> Item? {
+        let named = listing.items.filter { !$0.isFolder && $0.name == name }
+        if let change = named.compactMap(listing.change).first(where: \.makesItem) {
+            throw CommandFailure(
+                "change \(change.id) is to make a file of this name; `uplink files pending` sends or discards it")
+        }
+        return listing.item(named: name).flatMap { $0.isFolder ? nil : $0 }
     }
 
     /// The folder that a file goes to, and its name there.

@@ -19,7 +19,7 @@ struct OfflineNotes: Sendable {
             write("Waits to be sent: \(change.words), number \(change.id)\(reason); `uplink files sync` sends it.\n")
         case .sent(let change): write("Sent: \(change.words)\n")
         case .conflict(let change):
-            write("Not sent: \(change.words), number \(change.id): \(change.reason ?? "")\n")
+            write("Not sent: \(change.words), number \(change.id): \(FilesOutput.printable(change.reason ?? ""))\n")
         }
     }
 

@@ -15,13 +15,22 @@ struct ChangeSender: Sendable {
     /// - Throws: `CancellationError`, or ``FilesError`` when the store fails; the entry stays.
     func send(_ entry: OutboxEntry) async throws -> OutboxVerdict {
         let change = try await files.read { db in try ChangeRow.fetchOne(db, key: entry.id) }
-        guard let change, let item = change.item, let folder = item.parentID else { return .done() }  // was discarded
+        guard let change else { return .done() }  // was discarded
+        guard let item = change.item, let parent = item.parentID else { return .failed(reason: "its row is damaged") }
+        let folder = try await files.resolved(parent)
         if let reason = files.reach.recentFailure { return .tryAgain(reason: reason) }
         if let parent = try await files.newItem(folder) {
             return .failed(
                 reason: "the folder `\(parent.name)`, change \(parent.entry), is not made yet; retry that one")
         }
         do {
+            if change.kind == .deletion {
+                let there = try await remote.list(folder).items.first { $0.id == item.id }
+                guard let there else { return done(change, as: nil) }
+                guard SendingAnswer.isStillMeant(there, as: item) else {
+                    return conflict(change, "it has changed on the server since; discard this, and delete it anew")
+                }
+            }
             return done(change, as: try await request(change, item, in: folder))
         } catch let error as FilesError {
             return try await verdict(of: error, change, item, in: folder)
@@ -57,7 +66,7 @@ struct ChangeSender: Sendable {
                 guard try await isSame(twin, change) else {
                     return conflict(change, "the folder has another file with this name")
                 }
-                return done(change, as: twin)
+                return done(change, as: twin, isNew: false)
             } catch let error as FilesError {
                 if case .conflict(let reason) = SendingAnswer(error, to: change.kind) {
                     return conflict(change, reason)
@@ -67,10 +76,10 @@ struct ChangeSender: Sendable {
         }
     }
 
-    private func done(_ change: ChangeRow, as item: Item?) -> OutboxVerdict {
+    private func done(_ change: ChangeRow, as item: Item?, isNew: Bool = true) -> OutboxVerdict {
         .done { [files] db in
             let path = try ChangeTable.path(of: change.folder, change.name, in: db)
-            let contents = try ChangeTable.sent(change, as: item, now: files.now(), in: db)
+            let contents = try ChangeTable.sent(change, as: item, isNew: isNew, now: files.now(), in: db)
             files.remove(contents, from: files.contents, after: db)
             files.remove(change.file.map { [$0] } ?? [], from: files.uploads, after: db)
             if let sent = change.pending(path, .sending) { db.afterNextTransaction { _ in files.tell(.sent(sent)) } }

@@ -9,10 +9,9 @@ struct StoredMakeFolder: MakeFolder {
     let files: OfflineStore
 
     func callAsFunction(named name: String, in folder: ItemID) async throws -> Item {
-        let folder = try await files.resolved(folder)
-        return try await files.change(in: folder) {
+        try await files.change(in: folder) { folder in
             try await remote(named: name, in: folder)
-        } orKeep: { reason in
+        } orKeep: { folder, reason in
             try await files.keep(named: name, in: folder, because: reason)
         }
     }
@@ -26,12 +25,11 @@ struct StoredUploadFile: UploadFile {
     func callAsFunction(
         _ source: UploadSource, named name: String, in folder: ItemID, progress: TransferProgress?
     ) async throws -> Item {
-        let folder = try await files.resolved(folder)
         switch source {
         case .file, .bytes:
-            return try await files.change(in: folder) {
+            return try await files.change(in: folder) { folder in
                 try await remote(source, named: name, in: folder, progress: progress)
-            } orKeep: { reason in
+            } orKeep: { folder, reason in
                 let copy = try await copy(of: source)
                 defer { copy.file.discard() }
                 return try await files.keep(named: name, in: folder, copy, because: reason)
@@ -40,9 +38,9 @@ struct StoredUploadFile: UploadFile {
             // They come once: what is sent has to be there still if it does not arrive.
             let copy = try await copy(of: source)
             defer { copy.file.discard() }
-            return try await files.change(in: folder) {
+            return try await files.change(in: folder) { folder in
                 try await remote(.file(copy.file.path), named: name, in: folder, progress: progress)
-            } orKeep: { reason in
+            } orKeep: { folder, reason in
                 try await files.keep(named: name, in: folder, copy, because: reason)
             }
         }
@@ -93,7 +91,8 @@ struct StoredDeleteItem: DeleteItem {
         let item = try await files.resolved(item)
         do {
             try await files.reach.ask { try await remote(item) }
-            try await files.write { [files] db in
+            // It is done; a disk that is full does not make it undone.
+            try? await files.write { [files] db in
                 files.remove(try ListingTable.remove(item, from: db), from: files.contents, after: db)
             }
         } catch let error as ServerNotReached {
@@ -106,15 +105,20 @@ extension OfflineStore {
     /// Makes something in a folder on the server, and notes it, or keeps what is to be made; also when the folder itself
     /// is still to be made.
     func change(
-        in folder: ItemID, _ make: () async throws -> Item, orKeep keep: (_ reason: String) async throws -> Item
+        in folder: ItemID, _ make: (_ folder: ItemID) async throws -> Item,
+        orKeep keep: (_ folder: ItemID, _ reason: String) async throws -> Item
     ) async throws -> Item {
-        guard try await !isNew(folder) else { return try await keep("its folder is still to be made on the server") }
+        let (folder, isNew) = try await place(folder)
+        guard !isNew else { return try await keep(folder, "its folder is still to be made on the server") }
         do {
-            let item = try await reach.ask(make)
-            try await write { [now] db in try ListingTable.add(item, in: folder, now: now(), to: db) }
+            let item = try await reach.ask { try await make(folder) }
+            // It is made; a disk that is full does not make it unmade.
+            try? await write { [now] db in
+                try ListingTable.add(item, in: folder, isNew: true, now: now(), to: db)
+            }
             return item
         } catch let error as ServerNotReached {
-            return try await keep(error.reason)
+            return try await keep(folder, error.reason)
         }
     }
 }

@@ -19,7 +19,7 @@ struct StoredListFolder: ListFolder {
     let files: OfflineStore
 
     func callAsFunction(_ folder: ItemID) async throws -> Listing {
-        try await files.listing(of: try await files.resolved(folder), from: remote)
+        try await files.listing(of: folder, from: remote)
     }
 }
 

@@ -27,14 +27,16 @@ extension OfflineStore {
 
     /// What the server calls an item, where it had an id of ours.
     func resolved(_ id: ItemID) async throws -> ItemID {
-        try await read { db in
-            try String.fetchOne(db, sql: "SELECT item FROM alias WHERE id = ?", arguments: [id.text])
-                .flatMap { ItemID($0) } ?? id
-        }
+        try await read { db in try ChangeTable.resolved(id, in: db) }
     }
 
-    /// Whether an item is still to be made on the server.
-    func isNew(_ id: ItemID) async throws -> Bool { try await newItem(id) != nil }
+    /// What the server calls a folder, and whether it is still to be made there.
+    func place(_ id: ItemID) async throws -> (folder: ItemID, isNew: Bool) {
+        try await read { db in
+            let folder = try ChangeTable.resolved(id, in: db)
+            return (folder, try ChangeTable.making(folder, in: db) != nil)
+        }
+    }
 
     /// The change that is to make an item.
     func newItem(_ id: ItemID) async throws -> ChangeRow? {
@@ -55,13 +57,14 @@ extension OfflineStore {
             Item(
                 id: .random(), parentID: folder, name: name, isFolder: kind == .newFolder, modificationDate: .now,
                 size: draft?.size, contentType: draft == nil ? nil : MediaType.of(name)), in: folder)
-        try await enqueue(kind, row, file: draft?.file.name, because: reason) { [limits] db in
-            try ChangeTable.check(name, in: folder, db)
+        try await enqueue(kind, row, file: draft?.file.name, because: reason) { [limits] row, db in
+            try ChangeTable.check(name, in: row.folder, db)
             let waiting = try Int64.fetchOne(db, sql: "SELECT TOTAL(size) FROM change WHERE file IS NOT NULL") ?? 0
             guard waiting + (draft?.size ?? 0) <= limits.uploads else {
                 throw FilesError(
                     .localFile, "uploads of \(ByteCount(Int(clamping: waiting))) wait already; send them first")
             }
+            return true
         }
         draft?.file.keep()
         guard let item = row.item else { throw FilesError(.notFound, "`\(name)` has no id") }  // not reached
@@ -72,23 +75,35 @@ extension OfflineStore {
     ///
     /// - Throws: ``FilesError`` when nothing is known of the item.
     func keepDeletion(of id: ItemID, because reason: String) async throws {
-        let known = try await read { db in
-            (
-                try ItemRow.fetchOne(db, key: id.text),
-                try Bool.fetchOne(db, sql: "SELECT 1 FROM change WHERE id = ?", arguments: [id.text]) ?? false
-            )
+        guard let row = try await read({ db in try ItemRow.fetchOne(db, key: id.text) }) else {
+            throw FilesError(.unreachable, "\(reason); and nothing is kept of the item")
         }
-        guard !known.1 else { return }  // is to be deleted already
-        guard let row = known.0 else { throw FilesError(.unreachable, "\(reason); and nothing is kept of the item") }
-        try await enqueue(.deletion, row, file: nil, because: reason) { _ in }
+        try await enqueue(.deletion, row, file: nil, because: reason) { row, db in
+            let inside = try ChangeTable.made(in: row.id, db)
+            guard inside.isEmpty else {
+                let numbers = inside.map(String.init).joined(separator: ", ")
+                throw FilesError(.refused, "what is to go into this folder waits; send or discard \(numbers) first")
+            }
+            // It may be there already.
+            return try Int.fetchOne(db, sql: "SELECT 1 FROM change WHERE id = ?", arguments: [row.id]) == nil
+        }
     }
 
+    /// - Parameter check: Whether the change is to be kept; throws where the server would refuse it.
     private func enqueue(
         _ kind: PendingChange.Kind, _ row: ItemRow, file: String?, because reason: String,
-        check: @escaping @Sendable (Database) throws -> Void
+        check: @escaping @Sendable (ItemRow, Database) throws -> Bool
     ) async throws {
-        let change = try await write { [outbox, now] db in
-            try check(db)
+        let change = try await write { [outbox, now] db -> PendingChange? in
+            var row = row
+            if let folder = ItemID(row.folder) {
+                // It may have been made, or given up, while the file was copied.
+                row.folder = try ChangeTable.resolved(folder, in: db).text
+                guard try row.folder != folder.text || !folder.isOwn || ChangeTable.making(folder, in: db) != nil else {
+                    throw FilesError(.notFound, "the folder is given up, and will not be made")
+                }
+            }
+            guard try check(row, db) else { return nil }
             let key = try ChangeTable.key(for: row.folder, in: db)
             let entry = try outbox.enqueue(key: key, kind: kind.rawValue, payload: Data(row.id.utf8), in: db)
             let change = ChangeRow(
@@ -113,9 +128,25 @@ enum ChangeTable {
         }
     }
 
+    static func resolved(_ id: ItemID, in db: Database) throws -> ItemID {
+        try String.fetchOne(db, sql: "SELECT item FROM alias WHERE id = ?", arguments: [id.text])
+            .flatMap { ItemID($0) } ?? id
+    }
+
     static func making(_ id: ItemID, in db: Database) throws -> ChangeRow? {
         try ChangeRow.filter(Column("id") == id.text && Column("kind") != PendingChange.Kind.deletion.rawValue)
             .fetchOne(db)
+    }
+
+    /// The changes that make something in a folder, at any depth.
+    static func made(in folder: String, _ db: Database) throws -> [Int64] {
+        try Int64.fetchAll(
+            db,
+            sql: """
+                WITH RECURSIVE inside(id) AS (
+                    VALUES (?) UNION SELECT item.id FROM item JOIN inside ON item.folder = inside.id)
+                SELECT entry FROM change WHERE kind <> 'deletion' AND folder IN (SELECT id FROM inside) ORDER BY entry
+                """, arguments: [folder])
     }
 
     /// What is done in a folder is done in order; in a folder that is still to be made, after what makes it.
@@ -125,13 +156,13 @@ enum ChangeTable {
     }
 
     /// - Throws: ``FilesError`` when the folder is known to have an item of this name.
-    static func check(_ name: String, in folder: ItemID, _ db: Database) throws {
+    static func check(_ name: String, in folder: String, _ db: Database) throws {
         let taken = """
             SELECT 1 FROM item WHERE folder = :folder AND name = :name
                 AND id NOT IN (SELECT id FROM change WHERE kind = 'deletion')
             UNION SELECT 1 FROM change WHERE folder = :folder AND name = :name AND kind <> 'deletion'
             """
-        guard try Int.fetchOne(db, sql: taken, arguments: ["folder": folder.text, "name": name]) == nil else {
+        guard try Int.fetchOne(db, sql: taken, arguments: ["folder": folder, "name": name]) == nil else {
             throw FilesError(.refused, "the folder has an item `\(name)`, or is to have one; choose another name")
         }
     }
@@ -156,14 +187,18 @@ enum ChangeTable {
 
     /// The server has done what was to be done; in the transaction that removes the outbox's entry.
     ///
-    /// - Parameter item: What the server has made.
+    /// - Parameters:
+    ///   - item: What the server has made.
+    ///   - isNew: Whether it has made it just now, so that there is nothing in it.
     /// - Returns: The names of our files of contents that are of no use any more.
-    static func sent(_ change: ChangeRow, as item: Item?, now: Date, in db: Database) throws -> [String] {
+    static func sent(
+        _ change: ChangeRow, as item: Item?, isNew: Bool, now: Date, in db: Database
+    ) throws -> [String] {
         try change.delete(db)
         guard let item, let folder = ItemID(change.folder) else {
             return try ItemID(change.id).map { try ListingTable.remove($0, from: db) } ?? []
         }
-        try ListingTable.add(item, in: folder, now: now, to: db)
+        try ListingTable.add(item, in: folder, isNew: isNew, now: now, to: db)
         try db.execute(
             sql: "INSERT OR REPLACE INTO alias (id, item) VALUES (?, ?)", arguments: [change.id, item.id.text])
         // Whoever shows a folder may ask for it by its old id for some time yet, but not for ever.
@@ -175,11 +210,18 @@ enum ChangeTable {
 }
 
 extension ItemID {
+    private static let ownPrefix = "ffffffffffff"
+
+    /// Whether it is one of ours, which no server knows.
+    var isOwn: Bool { text.hasPrefix(Self.ownPrefix) }
+
     /// An id of our own.
     static func random() -> Self {
         var generator = SystemRandomNumberGenerator()
         let digits = Array("0123456789abcdef")
-        let text = String((0..<length).map { _ in digits[Int.random(in: 0..<16, using: &generator)] })
+        let text =
+            ownPrefix
+            + (ownPrefix.count..<length).map { _ in String(digits[Int.random(in: 0..<16, using: &generator)]) }.joined()
         guard let id = Self(text) else { preconditionFailure("40 digits are an id") }
         return id
     }

@@ -10,10 +10,12 @@ extension OfflineStore {
     ///
     /// - Parameters:
     ///   - query: Nil where nothing is kept.
+    ///   - fetched: What the server has answered, also where it could not be kept.
     ///   - activity: What is tried, for the errors.
     /// - Throws: ``FilesError``, or `CancellationError`.
     func answer<Value: Equatable & Sendable>(
-        to query: @escaping @Sendable (Database) throws -> Value?, _ sync: StoreSync, while activity: String
+        to query: @escaping @Sendable (Database) throws -> Value?, _ sync: StoreSync, fetched: Locked<Value?>,
+        while activity: String
     ) async throws -> (value: Value, source: AnswerSource) {
         var problem = reach.recentFailure
         let request = problem == nil ? StoreRequest.freshOrStored : .storedOnly
@@ -25,6 +27,8 @@ extension OfflineStore {
                 return (value, .server)
             case .error(let error):
                 guard let reason = ServerReach.reason(error) else {
+                    // A disk that is full keeps nobody from reading what the server says.
+                    if let value = fetched.withLock({ $0 }) { return (value, .server) }
                     throw error.underlyingError as? FilesError
                         ?? FilesError(.localFile, "could not \(activity): \(error)")
                 }
@@ -49,21 +53,28 @@ extension OfflineStore {
     /// - Throws: ``FilesError``, or `CancellationError`.
     func listing(of folder: ItemID, from remote: any ListFolder) async throws -> Listing {
         let states = try await states()
-        if try await isNew(folder) {
+        let (folder, isNew) = try await place(folder)
+        if isNew {
             let source = StoredAnswer(age: .zero, reason: "the folder is still to be made on the server")
             return try await read { db in
                 try ListingTable.listing(of: folder, states, isNew: true, in: db) ?? Listing(items: [], malformed: 0)
             }.from(.store(source))
         }
+        let fetched = Locked<Listing?>(nil)
         let sync = StoreSync(
             "items/\(folder)", networkLimit: ServerReach.networkLimit, requiring: reach.requirement,
-            fetch: { try await remote(folder) as Listing? },
-            write: { [limits, now] db, listing in
-                try ListingTable.write(listing, of: folder, now: now(), limit: limits.items, in: db)
+            fetch: {
+                let listing = try await remote(folder)
+                fetched.withLock { $0 = listing }
+                return listing as Listing?
+            },
+            write: { [self] db, listing in
+                let files = try ListingTable.write(listing, of: folder, now: now(), limit: limits.items, in: db)
+                remove(files, from: contents, after: db)
             })
         let answer = try await answer(
             to: { db in try ListingTable.listing(of: folder, states, isNew: false, in: db) }, sync,
-            while: "list the folder")
+            fetched: fetched, while: "list the folder")
         return answer.value.from(answer.source)
     }
 
@@ -71,9 +82,14 @@ extension OfflineStore {
     ///
     /// - Throws: ``FilesError``, or `CancellationError`.
     func user(from remote: any ReadUser) async throws -> User {
+        let fetched = Locked<User?>(nil)
         let sync = StoreSync(
             "me", networkLimit: ServerReach.networkLimit, requiring: reach.requirement,
-            fetch: { try await remote() as User? },
+            fetch: {
+                let user = try await remote()
+                fetched.withLock { $0 = user }
+                return user as User?
+            },
             write: { db, user in
                 try db.execute(
                     sql: "INSERT OR REPLACE INTO user (id, json) VALUES (1, ?)",
@@ -82,7 +98,7 @@ extension OfflineStore {
         return try await answer(
             to: { db in
                 try Data.fetchOne(db, sql: "SELECT json FROM user").map { try FilesJSON.user(from: Array($0)) }
-            }, sync, while: "log in"
+            }, sync, fetched: fetched, while: "log in"
         ).value
     }
 }
@@ -90,7 +106,14 @@ extension OfflineStore {
 /// Listings as rows.
 enum ListingTable {
     /// Puts a listing in place of what was known of the folder; what was read longest ago goes when there is too much.
-    static func write(_ listing: Listing, of folder: ItemID, now: Date, limit: Int, in db: Database) throws {
+    ///
+    /// - Returns: The names of our files that held contents of what is not there any more.
+    static func write(
+        _ listing: Listing, of folder: ItemID, now: Date, limit: Int, in db: Database
+    ) throws -> [String] {
+        let before = try String.fetchSet(db, sql: "SELECT id FROM item WHERE folder = ?", arguments: [folder.text])
+        let files = try before.subtracting(listing.items.map(\.id.text)).compactMap { ItemID($0) }
+            .flatMap { try remove($0, from: db) }
         try db.execute(sql: "DELETE FROM item WHERE folder = ?", arguments: [folder.text])
         for item in listing.items { try ItemRow(item, in: folder).insert(db, onConflict: .replace) }
         try note(folder, malformed: listing.malformed, now: now, in: db)
@@ -102,6 +125,7 @@ enum ListingTable {
             try db.execute(sql: "DELETE FROM item WHERE folder = ?", arguments: [oldest])
             try db.execute(sql: "DELETE FROM folder WHERE id = ?", arguments: [oldest])
         }
+        return files
     }
 
     /// The folder's listing is known.
@@ -111,9 +135,11 @@ enum ListingTable {
             arguments: [folder.text, malformed, now.timeIntervalSince1970])
     }
 
-    /// The server has made an item.
-    static func add(_ item: Item, in folder: ItemID, now: Date, to db: Database) throws {
-        if item.isFolder { try note(item.id, now: now, in: db) }
+    /// The server has an item.
+    ///
+    /// - Parameter isNew: Whether it has made it just now, so that nothing is in it.
+    static func add(_ item: Item, in folder: ItemID, isNew: Bool, now: Date, to db: Database) throws {
+        if item.isFolder, isNew { try note(item.id, now: now, in: db) }
         guard try Int.fetchOne(db, sql: "SELECT 1 FROM folder WHERE id = ?", arguments: [folder.text]) != nil
         else { return }
         try ItemRow(item, in: folder).insert(db, onConflict: .replace)

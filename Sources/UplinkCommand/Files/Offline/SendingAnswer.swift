@@ -14,6 +14,7 @@ enum SendingAnswer: Sendable, Hashable {
 
     init(_ error: FilesError, to kind: PendingChange.Kind) {
         switch (error.code, kind) {
+        case (.unexpectedAnswer, _) where Self.isFinal(error.status): self = .conflict(error.message)
         case (.notFound, .deletion): self = .done
         case (.notFound, .upload), (.notFound, .newFolder):
             self = .conflict("the folder that it is to go into is gone (404)")
@@ -23,6 +24,18 @@ enum SendingAnswer: Sendable, Hashable {
             (.invalidCredentials, _), (.invalidServer, _), (.busy, _):
             self = .again(error.message)
         }
+    }
+
+    /// Whether a status says that the same request will not do later either (RFC 9110, section 15.5).
+    private static func isFinal(_ status: Int?) -> Bool {
+        guard let status, (400..<500).contains(status) else { return false }
+        return ![408, 425, 429].contains(status)
+    }
+
+    /// Whether an item is still what somebody wanted to be deleted: ids may be used again, and files be written anew.
+    static func isStillMeant(_ item: Item, as deleted: Item) -> Bool {
+        guard item.isFolder == deleted.isFolder, item.name == deleted.name else { return false }
+        return item.isFolder || item.size == deleted.size && item.modificationDate == deleted.modificationDate
     }
 
     /// What the items of a folder with the name of one that could not be made say.

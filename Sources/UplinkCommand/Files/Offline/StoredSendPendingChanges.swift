@@ -18,9 +18,23 @@ struct StoredSendPendingChanges: SendPendingChanges {
             try await OfflineStore.explained { _ = try await files.outbox.retry(change.id) }
         }
         let sender = ChangeSender(remote: remote, files: files)
+        /// The outbox's keys whose last attempt has failed.
+        let failed = Locked<Set<String>>([])
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await files.outbox.run { entry in try await sender.send(entry) } }
-            group.addTask { try await wait(upTo: limit) }
+            group.addTask {
+                try await files.outbox.run { entry in
+                    do {
+                        let verdict = try await sender.send(entry)
+                        let isLater = if case .tryAgain = verdict { true } else { false }
+                        failed.withLock { _ = isLater ? $0.insert(entry.key).inserted : $0.remove(entry.key) != nil }
+                        return verdict
+                    } catch {
+                        failed.withLock { _ = $0.insert(entry.key) }
+                        throw error
+                    }
+                }
+            }
+            group.addTask { try await wait(upTo: limit, failed) }
             defer { group.cancelAll() }
             do { _ = try await group.next() } catch let error as StoreError where error.code == .outboxInUse {
                 throw FilesError(.busy, "another process sends at this moment what waits")
@@ -34,7 +48,7 @@ struct StoredSendPendingChanges: SendPendingChanges {
     }
 
     /// Returns when nothing waits, or, after the limit, when all that waits cannot be sent.
-    private func wait(upTo limit: Duration) async throws {
+    private func wait(upTo limit: Duration, _ failed: Locked<Set<String>>) async throws {
         if limit > .zero {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await reach { $0.pending == 0 } }
@@ -44,9 +58,9 @@ struct StoredSendPendingChanges: SendPendingChanges {
             }
         }
         await reach { state in
-            if state.pending == 0 || state.isWaiting && state.sending.isEmpty { return true }
-            guard state.resting > 0, let entries = try? await files.outbox.entries() else { return false }
-            return state.resting == Set(entries.filter { !$0.isFailed }.map(\.key)).count
+            if state.pending == 0 || state.isWaiting && state.sending.isEmpty || state.problem != nil { return true }
+            guard state.sending.isEmpty, let entries = try? await files.outbox.entries() else { return false }
+            return Set(entries.filter { !$0.isFailed }.map(\.key)).isSubset(of: failed.withLock { $0 })
         }
         try Task.checkCancellation()
     }

@@ -33,11 +33,14 @@ struct FilesError: Error, CustomStringConvertible {
     let message: String
     /// The transport's error, where there is one.
     let underlying: HTTPClientError?
+    /// What the server answered, where that is not what was agreed.
+    let status: Int?
 
-    init(_ code: Code, _ message: String, underlying: HTTPClientError? = nil) {
+    init(_ code: Code, _ message: String, underlying: HTTPClientError? = nil, status: Int? = nil) {
         self.code = code
         self.message = message
         self.underlying = underlying
+        self.status = status
     }
 
     var description: String { message }
@@ -62,7 +65,9 @@ extension FilesError {
         case 500...599:
             self.init(.serverFailed, "could not \(activity): the server failed (\(status)); try again later")
         default:
-            self.init(.unexpectedAnswer, "could not \(activity): the server answered \(status), which is not agreed")
+            self.init(
+                .unexpectedAnswer, "could not \(activity): the server answered \(status), which is not agreed",
+                status: status)
         }
     }
 

@@ -205,6 +205,68 @@ struct OfflineChangingTests {
         }
     }
 
+    /// A file that somebody has put in the place of the one that was to be deleted may have its id.
+    @Test func whatHasChangedSinceIsNotDeleted() async throws {
+        try await OfflineSite.with { site in
+            let old = try await site.put("old", named: "x")
+            _ = try await site.files.list(site.root)
+            site.be(.unreachable)
+            try await site.files.delete(old.id)
+            try await site.served.delete(old.id)
+            let new = try await site.put("newer", named: "x")
+            #expect(new.id == old.id)
+            site.be(.fine)
+            #expect(try await site.send().left.map(\.isConflict) == [true])
+            #expect(try await site.text(of: new.id) == "newer")
+        }
+    }
+
+    /// The folder is made, or given up, while what is to go into it is copied.
+    @Test func whatIsKeptForAFolderThatHasJustBeenMadeGoesThere() async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            let folder = try await site.files.makeFolder(named: "a", in: site.root)
+            let other = try await site.files.makeFolder(named: "b", in: site.root)
+            #expect(folder.id.isOwn && other.id.isOwn)
+            site.be(.fine)
+            try await site.files.delete(other.id)
+            #expect(try await site.send().left.isEmpty)
+            _ = try await site.store.keep(named: "in", in: folder.id, because: "a test")
+            await expectError(.notFound) {
+                _ = try await site.store.keep(named: "in", in: other.id, because: "a test")
+            }
+            #expect(try await site.send().left.isEmpty)
+            #expect(try await site.files.item(at: RemotePath("/a/in")).isFolder)
+        }
+    }
+
+    @Test func aFolderIsNotDeletedWhileSomethingWaitsToGoIntoIt() async throws {
+        try await OfflineSite.with { site in
+            let folder = try await site.files.makeFolder(named: "a", in: site.root)
+            let inner = try await site.files.makeFolder(named: "b", in: folder.id)
+            for place in [try await site.root, folder.id] { _ = try await site.files.list(place) }
+            site.be(.unreachable)
+            let file = try await site.files.upload(.bytes([1]), named: "in", in: inner.id, progress: nil)
+            await expectError(.refused) { try await site.files.delete(folder.id) }
+            try await site.files.delete(file.id)
+            try await site.files.delete(folder.id)
+            site.be(.fine)
+            #expect(try await site.send().left.isEmpty)
+            #expect(try await site.served.items(in: site.root).isEmpty)
+        }
+    }
+
+    @Test func whatTheServerWillNeverHaveIsAConflictAndHoldsNothingBack() async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            for name in ["a", "b"] { _ = try await site.files.makeFolder(named: name, in: site.root) }
+            site.be(.status(413))
+            let left = try await site.send().left
+            #expect(left.count == 2 && left.allSatisfy(\.isConflict))
+            #expect(left.first?.reason?.contains("413") == true)
+        }
+    }
+
     @Test func changesCanBeFollowed() async throws {
         try await OfflineSite.with { site in
             let seen = Locked<[[String]]>([])

@@ -14,7 +14,9 @@ struct OfflineFilesTests {
     private func with(_ body: (OfflineDirectory, TemporaryDirectory) async throws -> Void) async throws {
         let home = try TemporaryDirectory()
         defer { try? FileManager.default.removeItem(atPath: home.path.string) }
-        let directory = OfflineDirectory(path: home.path.appending("uplink").appending("files").appending("x"))
+        // Not even `~/.local` is there.
+        let directory = OfflineDirectory(
+            path: FilePath("\(home.path)/.local/state/uplink/files/x"))
         try await body(directory, home)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
 import Foundation
+import GRDB
 import SystemPackage
 import TestSupport
 import Testing
@@ -68,6 +69,25 @@ struct OfflineReadingTests {
             await expectError(code) { _ = try await site.read(file.id) }
             await expectError(code) { _ = try await site.files.makeFolder(named: "a", in: site.root) }
             #expect(try await site.files.pending.list().isEmpty)
+        }
+    }
+
+    @Test func aStoreThatCannotBeWrittenKeepsNobodyFromReadingAndChanging() async throws {
+        try await OfflineSite.with { site in
+            let file = try await site.put("x", named: "x")
+            try await site.store.write { db in
+                for table in ["item", "folder", "user", "content"] {
+                    try db.execute(
+                        sql:
+                            "CREATE TRIGGER no_\(table) BEFORE INSERT ON \(table) BEGIN SELECT RAISE(FAIL, 'full'); END"
+                    )
+                }
+            }
+            #expect(try await site.files.user().firstName == "A")
+            #expect(try await site.files.list(site.root) == Listing(items: [file], malformed: 0))
+            #expect(try await site.read(file.id) == "x")
+            _ = try await site.files.makeFolder(named: "a", in: site.root)
+            #expect(try await site.served.items(in: site.root).map(\.name) == ["a", "x"])
         }
     }
 

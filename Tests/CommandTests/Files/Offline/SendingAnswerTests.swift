@@ -27,6 +27,16 @@ struct SendingAnswerTests {
         #expect(kinds.map { Self.answer(code, $0) }.joined(separator: " ") == answers)
     }
 
+    @Test(arguments: [
+        (413, "conflict"), (409, "conflict"), (429, "again"), (408, "again"), (302, "again"), (401, "again"),
+        (503, "again"), (400, "look"), (404, "conflict"),
+    ])
+    func aStatusThatWillNotChangeIsAConflict(status: Int, answer: String) {
+        let error = FilesError(status: status, while: "upload the file")
+        let words = "\(SendingAnswer(error, to: .upload))".prefix { $0.isLetter }
+        #expect(words == answer)
+    }
+
     @Test func aTwinHasTheNameTheKindAndTheSize() {
         let (file, folder) = (anItem(1, "a"), anItem(2, "a", folder: true))
         #expect(SendingAnswer.twin(file, among: [folder, anItem(3, "b")]) == nil)
