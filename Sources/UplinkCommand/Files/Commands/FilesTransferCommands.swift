@@ -124,7 +124,7 @@ struct FilesPutCommand: AsyncParsableCommand {
             let item: Item
             do {
                 item = try await files.upload(source, named: name, in: folder.id) { progress.show($0, of: $1) }
-            } catch let error as FilesError where old?.isFolder == false {
+            } catch let error as FilesError where old != nil {
                 let message = "\(error.message); the file that was there is deleted, so put it again"
                 throw FilesError(error.code, message, underlying: error.underlying)
             }
