@@ -16,6 +16,32 @@ extension HTTPServer {
         at address: some SocketAddress, timeout: TimeInterval = 86_400, _ handler: some HTTPHandler,
         _ body: (Socket.Address) async throws -> Value
     ) async throws -> Value {
+        try await running(at: address, timeout: timeout, handler) { address, _ in try await body(address) }
+    }
+
+    /// Serves until the task is cancelled, or the server cannot go on.
+    ///
+    /// - Parameter ready: Gets the address, once the server listens.
+    /// - Throws: `SocketError`, also when no more connections can be accepted; what `ready` throws; `CancellationError`.
+    static func serve(
+        at address: some SocketAddress, _ handler: some HTTPHandler, _ ready: (Socket.Address) throws -> Void
+    ) async throws {
+        try await running(at: address, timeout: 86_400, handler) { address, server in
+            try ready(address)
+            try await withTaskCancellationHandler {
+                try await server.value
+            } onCancel: {
+                server.cancel()
+            }
+            try Task.checkCancellation()
+            throw SocketError.disconnected
+        }
+    }
+
+    private static func running<Value: Sendable>(
+        at address: some SocketAddress, timeout: TimeInterval, _ handler: some HTTPHandler,
+        _ body: (Socket.Address, _ server: Task<Void, any Error>) async throws -> Value
+    ) async throws -> Value {
         let pool = LoopSocketPool()
         let configuration = Configuration(
             address: address, timeout: timeout, sharedRequestBufferSize: 65_536, sharedRequestReplaySize: 0, pool: pool,
@@ -29,7 +55,7 @@ extension HTTPServer {
         do {
             for await _ in pool.listening { break }
             if let address = await server.listeningAddress {
-                outcome = .success(try await body(address))
+                outcome = .success(try await body(address, running))
             } else {
                 running.cancel()
                 let error = await running.result.error ?? SocketError.disconnected

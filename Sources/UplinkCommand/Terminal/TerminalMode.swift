@@ -7,7 +7,8 @@ import UplinkCore
 enum TerminalMode {
     private static let saved = Locked<termios?>(nil)
     private static let enterScreen = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h"
-    private static let leaveScreen = "\u{1B}[0m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    // First the end of a picture that did not get to its end, which would swallow the rest.
+    private static let leaveScreen = "\u{1B}\\\u{1B}[0m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
     /// Enters the mode; ``restore()`` leaves it, and runs by itself when the program exits.
     static func enter() throws {
@@ -36,8 +37,26 @@ enum TerminalMode {
             return saved
         }
         guard var settings else { return }
-        try? Output.standard.write(leaveScreen)  // the terminal may be gone
+        leave()
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)  // a terminal that was stopped (Ctrl-S) would never drain
+    }
+}
+
+extension TerminalMode {
+    /// Writes what leaves the screen, also where the program is being interrupted; unless the terminal is gone, or takes
+    /// nothing for a second.
+    private static func leave() {
+        var entry = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+        // What a slow terminal has not taken yet is of a screen that nobody will see.
+        if poll(&entry, 1, 0) == 0 { tcflush(STDOUT_FILENO, TCOFLUSH) }
+        var rest = Array(leaveScreen.utf8)[...]
+        while !rest.isEmpty {
+            let ready = poll(&entry, 1, 1000)
+            guard ready > 0 || ready < 0 && errno == EINTR else { return }
+            let written = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            guard written >= 0 || errno == EINTR || errno == EAGAIN else { return }
+            rest = rest.dropFirst(max(0, written))
+        }
     }
 }
 

@@ -180,6 +180,23 @@ struct PartialFileEndTests: PartialFileSuite {
         }
     }
 
+    @Test func whoeverHasCancelledDoesNotWaitForTheDisk() throws {
+        try with { _, target in
+            let flushes = Locked(0)
+            let file = try PartialFile(for: target, url: machineURL, options: DownloadOptions()) { _ in
+                flushes.withLock { $0 += 1 }
+                return 0
+            }
+            try file.begin(version)
+            try file.append(.init([UInt8](repeating: 7, count: 400)))
+            #expect(file.abandon(keeping: true, isHurried: true) == 400)
+            #expect(flushes.withLock { $0 } == 0)
+            let next = try open(target)
+            #expect(next.found()?.bytes == 400)
+            _ = next.abandon(keeping: false)
+        }
+    }
+
     @Test func aFileThatSomebodyElseHasChangedIsNotGoneOnWith() throws {
         try with { directory, target in
             try leave(400, at: target)

@@ -205,7 +205,10 @@ final class PartialFile: Sendable {
     }
 
     /// Lets go of the file, keeping for a later run what is there, or nothing. Returns how many bytes are kept.
-    func abandon(keeping: Bool) -> Int64 {
+    ///
+    /// - Parameter isHurried: Not to wait for the disk. Nothing is lost by that but in a power cut, and then what has come
+    ///   since the last checkpoint.
+    func abandon(keeping: Bool, isHurried: Bool = false) -> Int64 {
         defer { close() }
         guard isNamed else {
             // What has the name now is somebody else's; the record does not speak of it.
@@ -219,7 +222,7 @@ final class PartialFile: Sendable {
         }
         if keeping {
             // On a full disk there is no room for a new record; the old one is true as well.
-            try? noteProgress()
+            if !isHurried { try? noteProgress() }
             if let kept = try? reliable() { return kept }
         }
         directory.removePartial()

@@ -196,7 +196,8 @@ final class DownloadRun: Sendable {
         try? await writer.drain()
         let error = core.cause.map { core.error(for: $0, after: error) } ?? error
         let isWorthKeeping = options.resumes && machine.withLock { $0.isWorthKeeping(after: error) }
-        let kept = try? await offLoop { writer.file.abandon(keeping: isWorthKeeping) }
+        let isHurried = error is CancellationError  // whoever has cancelled does not want to wait
+        let kept = try? await offLoop { writer.file.abandon(keeping: isWorthKeeping, isHurried: isHurried) }
         guard var failure = error as? DownloadError else { return error }
         failure.keptBytes = kept ?? 0
         return failure

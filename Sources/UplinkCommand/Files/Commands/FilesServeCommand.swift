@@ -55,10 +55,9 @@ struct FilesServeCommand: AsyncParsableCommand {
             let faults = Faults(failEvery: fail, dropEvery: drop, delay: .saturating(seconds: slow))
             let service = FilesService(
                 files, for: try Credentials(user: user, password: secret), faults: faults)
-            try await FilesServer.withServer(service, address: address, port: port) { url in
+            try await FilesServer.serve(service, address: address, port: port) { url in
                 if files.skipped > 0 { try? Output.error.write("\(files.skipped) files are not served.\n") }
                 try Output.standard.write("\(url)\n" + (password.isGiven ? "" : "\(user), password \(secret)\n"))
-                try await Task.sleep(for: .seconds(1_000_000_000))
             }
         }
     }

@@ -16,19 +16,55 @@ enum FilesServer {
         _ body: (_ url: String) async throws -> Void
     ) async throws {
         let handler = ClosureHTTPHandler { try await service.respond(to: $0) }
-        func serve(_ address: some SocketAddress) async throws {
-            try await HTTPServer.running(at: address, handler) { try await body("http://\($0.authority ?? "")") }
+        func run(_ address: some SocketAddress) async throws {
+            try await HTTPServer.running(at: address, handler) { try await body(Self.url($0)) }
         }
         do {
             if address.contains(":") {
-                try await serve(.inet6(ip6: address, port: port))
+                try await run(.inet6(ip6: address, port: port))
             } else {
-                try await serve(.inet(ip4: address, port: port))
+                try await run(.inet(ip4: address, port: port))
             }
         } catch let error as SocketError {
-            throw CommandFailure(
-                "no server can listen on \(address), port \(port): \(error.reason); choose another --port or --address")
+            throw failure(to: address, port, error)
         }
+    }
+
+    /// Serves until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - address: An IPv4 or IPv6 address of this host.
+    ///   - port: Zero for any that is free.
+    ///   - ready: Gets the server's URL, once it listens.
+    /// - Throws: ``CommandFailure`` when it cannot listen there, or cannot go on; what `ready` throws; `CancellationError`.
+    static func serve(
+        _ service: FilesService, address: String, port: UInt16, _ ready: (_ url: String) throws -> Void
+    ) async throws {
+        let handler = ClosureHTTPHandler { try await service.respond(to: $0) }
+        var isListening = false
+        func run(_ address: some SocketAddress) async throws {
+            try await HTTPServer.serve(at: address, handler) {
+                isListening = true
+                try ready(Self.url($0))
+            }
+        }
+        do {
+            if address.contains(":") {
+                try await run(.inet6(ip6: address, port: port))
+            } else {
+                try await run(.inet(ip4: address, port: port))
+            }
+        } catch let error as SocketError {
+            guard isListening else { throw failure(to: address, port, error) }
+            throw CommandFailure("the server cannot go on: \(error.reason); see `ulimit -n`, and start it again")
+        }
+    }
+
+    private static func url(_ address: Socket.Address) -> String { "http://\(address.authority ?? "")" }
+
+    private static func failure(to address: String, _ port: UInt16, _ error: SocketError) -> CommandFailure {
+        CommandFailure(
+            "no server can listen on \(address), port \(port): \(error.reason); choose another --port or --address")
     }
 }
 
