@@ -14,7 +14,8 @@ public func uplink_download(
     id?.pointee = 0
     return withContext(context) { (context) throws(StatusError) in
         guard let url, let path = Text.path(path), let done else { return Status.invalid }
-        let request = try DownloadRequest(try Text.read(url), to: path, within: limit, options, in: context)
+        let request = try DownloadRequest(
+            try Text.read(url, notUTF8: Status.url), to: path, within: limit, options, in: context)
         return begin(DownloadCall(request, done, UserPointer(user)), in: context, id) { $0.start($1, in: context) }
     }
 }

@@ -14,8 +14,11 @@ public func uplink_request_create(
     request.pointee = nil
     do throws(StatusError) {
         guard let method, let url else { return Status.invalid }
-        guard let method = HTTPRequest.Method(try Text.read(method)), method != .connect else { return Status.request }
-        request.pointee = RequestBox(try Transfer.parse(try Text.read(url), method: method)).retained()
+        guard let method = HTTPRequest.Method(try Text.read(method, notUTF8: Status.request)), method != .connect else {
+            return Status.request
+        }
+        request.pointee = RequestBox(try Transfer.parse(try Text.read(url, notUTF8: Status.url), method: method))
+            .retained()
         return Status.ok
     } catch {
         return error.status

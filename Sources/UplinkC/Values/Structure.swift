@@ -39,12 +39,15 @@ enum Text {
     static let maximumLength = 64 * 1024
 
     /// A text of at most so many bytes, and at least one, in UTF-8; throws for others.
-    static func read(_ pointer: UnsafePointer<CChar>, atMost maximum: Int = maximumLength) throws(StatusError) -> String
-    {
+    ///
+    /// - Parameter status: Says that it is not in UTF-8.
+    static func read(
+        _ pointer: UnsafePointer<CChar>, atMost maximum: Int = maximumLength, notUTF8 status: CInt = Status.invalid
+    ) throws(StatusError) -> String {
         let length = strnlen(pointer, maximum + 1)
         guard (1...maximum).contains(length) else { throw StatusError(Status.invalid) }
         // What is no UTF-8 would be repaired in silence, and sent as something else.
-        guard let text = String(validatingCString: pointer) else { throw StatusError(Status.invalid) }
+        guard let text = String(validatingCString: pointer) else { throw StatusError(status) }
         return text
     }
 

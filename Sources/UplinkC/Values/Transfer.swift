@@ -25,7 +25,7 @@ struct Transfer: Sendable {
     var sent: uplink_sent_cb?
 
     init(_ url: UnsafePointer<CChar>, _ options: UnsafePointer<uplink_get_options>?) throws(StatusError) {
-        let url = try Text.read(url)
+        let url = try Text.read(url, notUTF8: Status.url)
         guard let options else {
             head = try Self.parse(url)
             return
