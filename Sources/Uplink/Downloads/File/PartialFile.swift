@@ -131,7 +131,8 @@ final class PartialFile: Sendable {
         } else if errno != ENOENT {
             throw .file("removing a file beside `\(directory.path)`", errno)
         }
-        try truncate(to: 0)
+        // A file that was cut to nothing is flushed by ext4 when it is closed, for which nobody is to wait without need.
+        if try status().st_size > 0 { try truncate(to: 0) }
         let digest = version == nil ? nil : checksum?.algorithm()
         state.withLock { state in
             (state.version, state.size, state.synchronised) = (version, 0, 0)
