@@ -76,7 +76,9 @@ struct FilesArguments: ParsableArguments {
                 defer { notes.end() }
                 switch keeping {
                 case .asPossible:
-                    let files = try await Self.files(server, credentials, transport, notes)
+                    let files = try await FilesUseCases.offlineIfPossible(
+                        server, as: credentials, over: transport, telling: notes.tell
+                    ) { try? Output.error.write("\($0)\n") }
                     try await Self.sendFirst(files)
                     try await body(files)
                 case .withStore:
@@ -86,18 +88,6 @@ struct FilesArguments: ParsableArguments {
                     try await body(.offline(server, as: credentials, over: transport, telling: notes.tell))
                 }
             }
-        }
-    }
-
-    /// Where the store cannot be used, the server can be all the same.
-    private static func files(
-        _ server: FilesServerURL, _ credentials: Credentials, _ transport: any HTTPTransport, _ notes: OfflineNotes
-    ) async throws -> FilesUseCases {
-        do {
-            return try await .offline(server, as: credentials, over: transport, telling: notes.tell)
-        } catch let error as FilesError where error.code == .localFile {
-            try? Output.error.write("Nothing is kept: \(error)\n")
-            return try .remote(server, as: credentials, over: transport)
         }
     }
 

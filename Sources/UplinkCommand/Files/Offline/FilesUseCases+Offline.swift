@@ -30,6 +30,22 @@ extension FilesUseCases {
         return remote
         #endif
     }
+
+    /// Those of ``offline(_:as:over:telling:)``, and where the store cannot be used, those of the server alone.
+    ///
+    /// - Parameter warn: Told why nothing is kept.
+    /// - Throws: ``FilesError`` when the credentials cannot be sent.
+    static func offlineIfPossible(
+        _ server: FilesServerURL, as credentials: Credentials, over transport: any HTTPTransport,
+        telling tell: @escaping @Sendable (OfflineNews) -> Void, warning warn: (String) -> Void
+    ) async throws -> Self {
+        do {
+            return try await offline(server, as: credentials, over: transport, telling: tell)
+        } catch let error as FilesError where error.code == .localFile {
+            warn("Nothing is kept: \(error)")
+            return try remote(server, as: credentials, over: transport)
+        }
+    }
 }
 
 #if Store

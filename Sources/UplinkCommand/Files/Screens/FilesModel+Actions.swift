@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import SystemPackage
 import Uplink
 import UplinkCore
@@ -102,15 +101,11 @@ extension FilesModel.Actions {
             let stored = Locked<StoredAnswer?>(nil)
             let problem = Locked<String?>(nil)
             let logIn = RemoteLogIn { server, credentials in
-                do {
-                    guard !isOnline else { return try .remote(server, as: credentials, over: transport) }
-                    return try await .offline(server, as: credentials, over: transport) { news in
-                        if case .stored(let answer) = news { stored.withLock { $0 = answer } }
-                    }
-                } catch let error as FilesError where error.code == .localFile {
-                    // Where the store cannot be used, the server can be all the same.
-                    problem.withLock { $0 = "Nothing is kept: \(error)" }
-                    return try .remote(server, as: credentials, over: transport)
+                guard !isOnline else { return try .remote(server, as: credentials, over: transport) }
+                return try await .offlineIfPossible(server, as: credentials, over: transport) { news in
+                    if case .stored(let answer) = news { stored.withLock { $0 = answer } }
+                } warning: { warning in
+                    problem.withLock { $0 = warning }
                 }
             }
             let loggedIn = try await logIn(server, user: fields.user, password: fields.password)
@@ -154,41 +149,5 @@ extension FilesModel.Actions {
             }
             continuation.onTermination = { _ in task.cancel() }
         }
-    }
-}
-
-/// A path of this host that a person has typed.
-struct LocalPath: Sendable {
-    private let path: FilePath
-
-    /// `~/` at the beginning means the home directory.
-    init(_ text: String) {
-        if text.hasPrefix("~/"), let home = getenv("HOME") {
-            path = FilePath(String(cString: home)).appending(String(text.dropFirst(2)))
-        } else {
-            path = FilePath(text)
-        }
-    }
-
-    /// The file to write: in a folder under the name that it has.
-    func target(for name: String) -> FilePath { kind == S_IFDIR ? path.appending(name) : path }
-
-    /// The file to read, and its name.
-    ///
-    /// - Throws: ``FilesError`` when there is no such file, or when it is none.
-    func source() throws(FilesError) -> (path: FilePath, name: String) {
-        switch kind {
-        case S_IFREG where access(path.string, R_OK) == 0:
-            if let name = path.lastComponent?.string { return (path, name) }
-        case S_IFDIR: throw FilesError(.localFile, "`\(path)` is a folder; upload its files one by one")
-        case nil: throw FilesError(.localFile, "there is no file `\(path)`; check its name")
-        default: break
-        }
-        throw FilesError(.localFile, "`\(path)` cannot be read; it has to be a file that you may read")
-    }
-
-    private var kind: mode_t? {
-        var status = stat()
-        return stat(path.string, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FlyingFox
 import FlyingSocks
+import Glibc
 
 /// The server of the contract, over a socket.
 enum FilesServer {
@@ -15,18 +16,11 @@ enum FilesServer {
         _ service: FilesService, address: String = "127.0.0.1", port: UInt16 = 0,
         _ body: (_ url: String) async throws -> Void
     ) async throws {
-        let handler = ClosureHTTPHandler { try await service.respond(to: $0) }
-        func run(_ address: some SocketAddress) async throws {
-            try await HTTPServer.running(at: address, handler) { try await body(Self.url($0)) }
-        }
-        do {
-            if address.contains(":") {
-                try await run(.inet6(ip6: address, port: port))
-            } else {
-                try await run(.inet(ip4: address, port: port))
+        try await listening(on: address, port) { socket, hasBegun in
+            try await HTTPServer.running(at: socket, handler(of: service)) {
+                hasBegun()
+                try await body(url($0))
             }
-        } catch let error as SocketError {
-            throw failure(to: address, port, error)
         }
     }
 
@@ -40,32 +34,38 @@ enum FilesServer {
     static func serve(
         _ service: FilesService, address: String, port: UInt16, _ ready: (_ url: String) throws -> Void
     ) async throws {
-        let handler = ClosureHTTPHandler { try await service.respond(to: $0) }
+        try await listening(on: address, port) { socket, hasBegun in
+            try await HTTPServer.serve(at: socket, handler(of: service)) {
+                hasBegun()
+                try ready(url($0))
+            }
+        }
+    }
+
+    /// Says what it means that a server ends before or after it has begun to listen.
+    private static func listening(
+        on address: String, _ port: UInt16, _ serve: (any SocketAddress, _ hasBegun: () -> Void) async throws -> Void
+    ) async throws {
         var isListening = false
-        func run(_ address: some SocketAddress) async throws {
-            try await HTTPServer.serve(at: address, handler) {
-                isListening = true
-                try ready(Self.url($0))
-            }
-        }
         do {
-            if address.contains(":") {
-                try await run(.inet6(ip6: address, port: port))
-            } else {
-                try await run(.inet(ip4: address, port: port))
-            }
+            let socket: any SocketAddress =
+                address.contains(":")
+                ? try sockaddr_in6.inet6(ip6: address, port: port) : try sockaddr_in.inet(ip4: address, port: port)
+            try await serve(socket) { isListening = true }
         } catch let error as SocketError {
-            guard isListening else { throw failure(to: address, port, error) }
-            throw CommandFailure("the server cannot go on: \(error.reason); see `ulimit -n`, and start it again")
+            throw CommandFailure(
+                isListening
+                    ? "the server cannot go on: \(error.reason); see `ulimit -n`, and start it again"
+                    : "no server can listen on \(address), port \(port): \(error.reason); choose another --port or "
+                        + "--address")
         }
+    }
+
+    private static func handler(of service: FilesService) -> ClosureHTTPHandler {
+        ClosureHTTPHandler { try await service.respond(to: $0) }
     }
 
     private static func url(_ address: Socket.Address) -> String { "http://\(address.authority ?? "")" }
-
-    private static func failure(to address: String, _ port: UInt16, _ error: SocketError) -> CommandFailure {
-        CommandFailure(
-            "no server can listen on \(address), port \(port): \(error.reason); choose another --port or --address")
-    }
 }
 
 extension SocketError {
