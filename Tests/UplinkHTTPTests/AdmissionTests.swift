@@ -97,6 +97,24 @@ struct AdmissionTests {
         #expect(drain(&queue).isEmpty)
     }
 
+    @Test func whoGivesUpBehindAFullHostIsForgotten() {
+        var queue = HostQueues(maximumRunning: 10, maximumRunningPerHost: 1, maximumWaiting: 10)
+        #expect(add(1, to: &queue))
+        #expect(drain(&queue) == [1])
+        #expect(add(2, to: &queue))
+        for id in 3..<10_000 {
+            #expect(add(UInt64(id), to: &queue))
+            queue.remove(UInt64(id))
+            #expect(drain(&queue).isEmpty)
+        }
+        #expect(queue.remembered < 200)
+        #expect(add(10_000, to: &queue))
+        queue.remove(1)
+        #expect(drain(&queue) == [2])
+        queue.remove(2)
+        #expect(drain(&queue) == [10_000])
+    }
+
     @Test func oneResolvesAndTheOthersFollow() {
         var gate = ResolveGate(maximumResolving: 8)
         #expect(enter(1, "a", &gate))

@@ -8,12 +8,22 @@ package struct HostQueues: Sendable {
         let name: String
         var waiting: [UInt64] = []
         var first = 0
+        /// How many of those in the line have been removed, and are passed over.
+        var gone = 0
         var running = 0
         /// Whether the host stands in the circle.
         var isInTurn = false
 
-        var hasWaiting: Bool { first < waiting.count }
-        var count: Int { running + waiting.count - first }
+        var hasWaiting: Bool { first + gone < waiting.count }
+        var count: Int { running + waiting.count - first - gone }
+
+        /// Lets go of those who have been removed, once they are the greater part: a line that never moves, because its
+        /// host is full for long, would otherwise grow with everyone who gives up.
+        mutating func forgetGone(keeping places: [UInt64: Place]) {
+            guard gone >= 64, gone * 2 > waiting.count - first else { return }
+            waiting = waiting[first...].filter { places[$0] != nil }
+            (first, gone) = (0, 0)
+        }
 
         mutating func takeFirst() -> UInt64 {
             let id = waiting[first]
@@ -103,15 +113,22 @@ package struct HostQueues: Sendable {
             running -= 1
             hosts[place.host].running -= 1
             enterCircle(place.host)
+        } else {
+            hosts[place.host].gone += 1
+            hosts[place.host].forgetGone(keeping: places)
         }
         forgetIfIdle(place.host)
     }
+
+    /// How many numbers are remembered for all lines together; for tests.
+    package var remembered: Int { hosts.reduce(0) { $0 + $1.waiting.count } }
 
     /// The first of a host's transfers that has not been removed meanwhile.
     private mutating func takeWaiting(of slot: Int) -> UInt64? {
         while hosts[slot].hasWaiting {
             let id = hosts[slot].takeFirst()
             if places[id] != nil { return id }
+            hosts[slot].gone -= 1
         }
         return nil
     }
@@ -127,7 +144,7 @@ package struct HostQueues: Sendable {
     private mutating func forgetIfIdle(_ slot: Int) {
         guard hosts[slot].running == 0, !hosts[slot].isInTurn, !hosts[slot].hasWaiting else { return }
         slots[hosts[slot].name] = nil
-        hosts[slot].waiting = []
+        hosts[slot] = Host(name: "")
         freeSlots.append(slot)
     }
 }
