@@ -103,6 +103,15 @@ struct RouteFilterTests {
         #expect(!socket.passes(routeMessage(Wire.newRoute, IPAddress(ipv6: 0x2600 << 48, 32), 128)))
     }
 
+    @Test func aFilterThatIsTooLargeLeavesNoneBehind() throws {
+        let socket = try FilteredSocket(RouteFilter([]))
+        let route = routeMessage(Wire.newRoute, addresses[0], 32)
+        #expect(!socket.passes(route))
+        let tooMany = (0..<1000).map { IPAddress(ipv6: 0x2600 << 48, $0) }
+        #expect(!RouteFilter(tooMany).attach(to: socket.receiver))
+        #expect(socket.passes(route))
+    }
+
     private func routeMessage(_ type: Int, _ destination: IPAddress, _ length: UInt8) -> [UInt8] {
         let family = destination.family == .ipv4 ? AF_INET : AF_INET6
         return message(
@@ -117,7 +126,7 @@ struct RouteFilterTests {
 /// Two sockets of which one has a filter.
 private final class FilteredSocket {
     private let sender: CInt
-    private let receiver: CInt
+    let receiver: CInt
 
     init(_ filter: RouteFilter) throws {
         var descriptors: [CInt] = [0, 0]

@@ -33,16 +33,24 @@ package struct RouteFilter: Equatable {
     }
 
     /// Puts the filter on a socket in place of the one before; whether the kernel took it.
+    ///
+    /// Where it does not (its memory for filters is limited, `net.core.optmem_max`), the socket has none: the one before
+    /// would drop what matters now.
     func attach(to descriptor: CInt) -> Bool {
         var instructions = instructions.map {
             sock_filter(code: $0.code, jt: $0.ifTrue, jf: $0.ifFalse, k: $0.operand)
         }
-        return instructions.withUnsafeMutableBufferPointer { instructions in
+        let isAttached = instructions.withUnsafeMutableBufferPointer { instructions in
             guard let length = UInt16(exactly: instructions.count) else { return false }
             var program = sock_fprog(len: length, filter: instructions.baseAddress)
             let size = socklen_t(MemoryLayout<sock_fprog>.size)
             return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, size) == 0
         }
+        if !isAttached {
+            var unused: CInt = 0
+            setsockopt(descriptor, SOL_SOCKET, SO_DETACH_FILTER, &unused, socklen_t(MemoryLayout<CInt>.size))
+        }
+        return isAttached
     }
 
     /// Where things stand in a message: `struct nlmsghdr`, then `struct rtmsg`, then attributes.
