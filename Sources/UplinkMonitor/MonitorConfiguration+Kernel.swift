@@ -29,6 +29,9 @@ extension LinuxNetworkMonitor.Configuration {
     /// The addresses that the kernel is asked about.
     var targets: [IPAddress] { target.destination.map { [$0] } ?? ipv4Probes + ipv6Probes }
 
+    /// Whether the path of certain sockets is wanted, and not that of any.
+    var isForOtherSockets: Bool { mark != nil || uid != nil || outputInterface != nil }
+
     /// Refuses values that no socket could have.
     func check() throws(NetworkMonitorError) {
         if uid == .max { throw .invalid("uid is \(UInt32.max), which is no user; give nil for this process's own") }

@@ -8,7 +8,11 @@ extension LinuxNetworkMonitor.Configuration {
         /// again by itself: who iterates anew starts anew.
         case fail
         /// The network is looked at from time to time, by means that need no netlink. Such paths have
-        /// `NetworkPath.isAuthoritative` false, and are satisfied where what can be seen leaves a doubt.
+        /// `NetworkPath.isAuthoritative` false, and are satisfied where what can be seen leaves a doubt. They have no
+        /// name servers, no alternatives and nothing about what carries a tunnel.
+        ///
+        /// With `mark`, `uid` or `outputInterface` the streams throw as with ``fail``: without netlink, nobody can be
+        /// asked on behalf of other sockets.
         case poll(every: Duration)
     }
 

@@ -10,7 +10,8 @@ extension NetworkMonitorError {
             case EMFILE, ENFILE: "raise the limit on open files (ulimit -n)"
             case _ where error.isRefusal:
                 "a sandbox (seccomp, gVisor, SELinux) forbids rtnetlink; allow socket(AF_NETLINK, …, NETLINK_ROUTE),"
-                    + " for systemd units RestrictAddressFamilies=AF_NETLINK; or let the monitor poll (whenUnavailable)"
+                    + " for systemd units RestrictAddressFamilies=AF_NETLINK; or let the monitor poll (whenUnavailable),"
+                    + " which takes no mark, uid or outputInterface"
             default: "the system is short of memory, or its kernel has no rtnetlink"
             }
         let message = "the network cannot be watched: \(error); \(remedy)"

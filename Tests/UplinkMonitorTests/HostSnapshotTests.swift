@@ -82,6 +82,14 @@ struct HostSnapshotTests {
         #expect(host.path(probes: probes).unsatisfiedReason == .noRoute)
     }
 
+    @Test func whatTheProgramKnowsOfAnInterfaceCounts() throws {
+        let hints = InterfaceHints(isMetered: true, isConstrained: true)
+        let path = try online().path(probes: probes) { $0.name == "eth0" ? hints : InterfaceHints() }
+        #expect(path.isExpensive && path.isConstrained && path.primaryInterface?.isMetered == true)
+        let other = try online().path(probes: probes) { _ in InterfaceHints(isMetered: false) }
+        #expect(!other.isExpensive && !other.isConstrained)
+    }
+
     @Test func inDoubtTheNetworkIsThere() {
         let host = HostSnapshot(verdicts: Array(repeating: .unknown, count: 3))  // nothing could be read
         let path = host.path(probes: probes)

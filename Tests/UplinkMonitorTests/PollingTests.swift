@@ -121,6 +121,17 @@ struct PollingTests {
         }
     }
 
+    @Test func nobodyPollsOnBehalfOfOtherSockets() async throws {
+        var configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
+        configuration.outputInterface = "eth0"
+        try await withEventLoop { [configuration] loop in
+            try #require(await onLoop(loop) { Sandbox.refuse(.netlinkSocket, with: EPERM) })
+            let monitor = LinuxNetworkMonitor(on: loop, configuration: configuration)
+            let error = await #expect(throws: NetworkMonitorError.self) { for try await _ in monitor.paths { break } }
+            #expect(error?.code == .unavailable && error?.message.contains("outputInterface") == true)
+        }
+    }
+
     @Test func netlinkThatIsRefusedLaterIsNoEndEither() async throws {
         let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
         try await withScenario(from: .ipv4, configuration: configuration) { scenario in

@@ -36,7 +36,11 @@ struct HostSnapshot: Sendable {
     var verdicts: [Verdict] = []
 
     /// The path; `probes` are those that were asked about, or the one destination.
-    func path(probes: [IPAddress], destination: IPAddress? = nil) -> NetworkPath {
+    ///
+    /// - Parameter hints: What the program knows of interfaces.
+    func path(
+        probes: [IPAddress], destination: IPAddress? = nil, hints: ((NetworkInterface) -> InterfaceHints)? = nil
+    ) -> NetworkPath {
         let table = table
         var verdicts: [IPAddress.Family: [RouteVerdict]] = [:]
         var isInDoubt: Set<IPAddress.Family> = []
@@ -49,7 +53,12 @@ struct HostSnapshot: Sendable {
         }
         var path = PathEvaluation(table: table, destination: destination, verdicts: verdicts).path
         if !path.isSatisfied { for family in isInDoubt { path.assumeAvailable(family) } }
-        path.interfaces = interfaces(of: path, table)
+        for var interface in interfaces(of: path, table) {
+            let hints = hints?(interface) ?? InterfaceHints()
+            interface.isMetered = hints.isMetered ?? interface.isMetered
+            if hints.isConstrained == true { path.isConstrained = true }
+            path.interfaces.append(interface)
+        }
         path.isExpensive = path.interfaces.contains(where: \.isMetered)
         path.isAuthoritative = false
         return path

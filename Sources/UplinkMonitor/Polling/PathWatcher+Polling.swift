@@ -6,7 +6,7 @@ extension PathWatcher {
     /// Whether the network is looked at from time to time from now on, because netlink is refused and the configuration
     /// says so.
     func startPolling(insteadOf error: NetworkMonitorError) -> Bool {
-        guard case .poll(let interval) = configuration.whenUnavailable,
+        guard case .poll(let interval) = configuration.whenUnavailable, !configuration.isForOtherSockets,
             let refusal = error.underlyingError as? NetlinkError, refusal.isRefusal
         else { return false }
         do {
@@ -39,7 +39,8 @@ extension PathWatcher {
         poller.timer.start(after: poller.interval)
         guard let snapshot else { return }
         poller.latest = snapshot
-        let path = snapshot.path(probes: poller.targets, destination: configuration.target.destination)
+        let path = snapshot.path(
+            probes: poller.targets, destination: configuration.target.destination, hints: configuration.hints)
         guarded { () throws(NetworkMonitorError) in try learned(path) }
     }
 }
