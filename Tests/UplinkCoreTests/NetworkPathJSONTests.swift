@@ -73,6 +73,8 @@ struct NetworkPathJSONTests {
         #expect(path.json.contains(#""validation":{"state":"validated","at":0.000}"#))
         path.lastResume = start - .seconds(5)
         #expect(path.json.contains(#""lastResume":0.000"#))
+        path.lastResume = start + .seconds(Int64.max)
+        #expect(path.json.contains(#""lastResume":9223372036.854"#))  // as late as nanoseconds can say
     }
 
     @Test func validationsAreWrittenWithWhatIsKnown() {

@@ -36,6 +36,7 @@ public struct IPAddress: Sendable, Hashable {
 
     /// Reads an address as a person writes it, or nil where the text is none (`inet_pton(3)`).
     public init?(_ text: String) {
+        guard !text.utf8.contains(0) else { return nil }  // C would read what stands before it
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &bytes) == 1 {
             self.init(bytes: bytes.prefix(4))

@@ -16,7 +16,7 @@ struct JSON {
     static func seconds(_ instant: ContinuousClock.Instant?) -> Self {
         guard let instant else { return .null }
         let time = ContinuousClock().systemEpoch.duration(to: instant)
-        let milliseconds = max(0, time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000)
+        let milliseconds = max(0, time.nanosecondsRoundedDown / 1_000_000)
         let fraction = String(milliseconds % 1000 + 1000).dropFirst()
         return JSON(text: "\(milliseconds / 1000).\(fraction)")
     }

@@ -11,7 +11,9 @@ struct IPAddressTests {
         #expect(IPAddress(bytes: address.bytes) == address)
     }
 
-    @Test(arguments: ["", "1.2.3", "1.2.3.4.5", "256.1.1.1", "::g", "fe80::1%eth0", "localhost", "1.2.3.4 "])
+    @Test(arguments: [
+        "", "1.2.3", "1.2.3.4.5", "256.1.1.1", "::g", "fe80::1%eth0", "localhost", "1.2.3.4 ", "1.2.3.4\0.evil",
+    ])
     func whatIsNoAddressIsNil(_ text: String) {
         #expect(IPAddress(text) == nil)
     }
