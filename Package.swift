@@ -159,7 +159,8 @@ let package = Package(
         .testTarget(
             name: "CLibraryTests",
             dependencies: [
-                "UplinkC", "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkTesting", "TestSupport", .system,
+                "UplinkC", "UplinkCore", "UplinkEventLoop", "UplinkHTTP", "UplinkMonitor", "UplinkTesting",
+                "TestSupport", .system,
             ],
             exclude: ["programs"]),
         .testTarget(

@@ -60,7 +60,7 @@ enum Status {
         .tooManyInterimResponses: UPLINK_EPROTOCOL, .unexpectedUpgrade: UPLINK_EPROTOCOL,
         .unframedBody: UPLINK_EPROTOCOL,
         .headerTooLarge: UPLINK_ETOOLARGE, .bodyTooLarge: UPLINK_ETOOLARGE, .truncated: UPLINK_ETRUNCATED,
-        .unsupportedEncoding: UPLINK_EENCODING,
+        .unsupportedEncoding: UPLINK_EENCODING, .tooManyEncodings: UPLINK_EENCODING,
         .tooManyRedirects: UPLINK_EREDIRECT, .redirectForbidden: UPLINK_EREDIRECT,
         .fileExists: UPLINK_EEXIST, .fileFailed: UPLINK_EFILE, .engine: UPLINK_ETRANSFER,
         .bodyLengthMismatch: UPLINK_EBODY, .bodyNotReplayable: UPLINK_EBODY, .checksumMismatch: UPLINK_ECHECKSUM,
