@@ -81,14 +81,3 @@ extension HTTPBody.Framing {
         }
     }
 }
-
-extension Substring {
-    /// Without the spaces and tabs of RFC 9110's OWS at both ends.
-    func trimmingSpaces() -> Substring {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
-            return ""
-        }
-        return self[first...last]
-    }
-}

@@ -87,9 +87,7 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
 
     /// `b64token` (RFC 6750, section 2.1).
     private static func isToken(_ text: String) -> Bool {
-        let rest = text.utf8.drop { byte in
-            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || byte.isDigit || "-._~+/".utf8.contains(byte)
-        }
+        let rest = text.utf8.drop { $0.isAlphanumeric || "-._~+/".utf8.contains($0) }
         return rest.count < text.utf8.count && rest.allSatisfy { $0 == UInt8(ascii: "=") }
     }
 }

@@ -27,6 +27,6 @@ package enum ContentRange: Sendable, Hashable {
     }
 
     private static func number(_ text: Substring) -> Int64? {
-        text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int64(text) : nil
+        text.utf8.allSatisfy(\.isDigit) ? Int64(text) : nil
     }
 }
