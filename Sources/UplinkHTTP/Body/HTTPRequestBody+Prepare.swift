@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import UplinkCore
 
 /// A request's body on its way: what it needs has been looked up.
 package struct PreparedBody: Sendable {
@@ -56,5 +57,27 @@ extension HTTPRequestBody {
             try BodyLength.check(Int64(collected.bytes.count), against: production.length)
         }
         return collected.bytes
+    }
+}
+
+/// Gathers a body in memory.
+private final class BodyCollector: Sendable {
+    private let maximum: Int
+    private let state = Locked<[UInt8]>([])
+
+    init(_ maximum: Int) { self.maximum = maximum }
+
+    var bytes: [UInt8] { state.withLock { $0 } }
+
+    func append(_ chunk: HTTPBody.Chunk) throws(HTTPClientError) {
+        let fits = state.withLock { bytes in
+            guard bytes.count + chunk.count <= maximum else { return false }
+            chunk.withUnsafeBytes { bytes.append(contentsOf: $0) }
+            return true
+        }
+        guard !fits else { return }
+        throw HTTPClientError(
+            .bodyTooLarge, phase: .request,
+            message: "the request's body is larger than the \(maximum) bytes allowed; raise the maximum")
     }
 }
