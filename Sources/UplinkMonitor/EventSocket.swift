@@ -36,7 +36,7 @@ final class EventSocket {
 
     init(over socket: any NetlinkTransport) {
         self.socket = socket
-        drops = (try? socket.dropCount()) ?? nil
+        drops = try? socket.dropCount()
     }
 
     /// Lets the kernel drop routes that lead to none of these addresses. Where it cannot, they are ignored here.

@@ -12,8 +12,8 @@ extension LinuxNetworkMonitor {
     ///
     /// It is a monitor of its own, on this one's loop and with its configuration, and works while somebody iterates over
     /// its `paths`. Only the family of the address is asked about; the other one is `FamilyPath.notAsked`. An address
-    /// of this host is reached through the loopback. Name servers are left out. The `NetworkPath.scope` of a satisfied path tells how far the
-    /// address is: this host, a link, a site (a neighbour, or private addresses), or the internet.
+    /// of this host is reached through the loopback. Name servers are left out. The `NetworkPath.scope` of a satisfied
+    /// path tells how far the address is: this host, a link, a site (a neighbour, or private addresses), or the internet.
     ///
     /// - Parameters:
     ///   - address: A unicast address.

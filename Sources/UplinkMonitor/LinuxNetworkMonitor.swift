@@ -50,8 +50,9 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
     /// The kernel answers within milliseconds; on a machine that is busy with other things it may take as long as this.
     public var timeToFirstPath: Duration { .seconds(5) }
 
-    /// The current path, then every change: a new path comes when the status, the reason, the scope, or a usable
-    /// family's interface, gateway or source address differs.
+    /// The current path, then every change: a new path comes when the status, the reason, the scope, a usable family's
+    /// interface, gateway, source address or validation, what carries a tunnel, what use costs or the name servers
+    /// differ, and after a sleep of the system. Other members alone bring none.
     ///
     /// Iterating throws `NetworkMonitorError` when the system refuses netlink. Having no network is not an error.
     public var paths: NetworkPaths { broadcaster.paths }

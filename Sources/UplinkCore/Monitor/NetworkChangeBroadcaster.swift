@@ -9,7 +9,8 @@ public final class NetworkChangeBroadcaster: Sendable {
     /// Makes a broadcaster.
     ///
     /// - Parameter onDemandChange: Called when the first subscriber came, and when the last one left or all streams were
-    ///   ended, on whatever thread did it; read ``hasSubscribers`` there, since a call may arrive after the next change. Must return at once.
+    ///   ended, on whatever thread did it; read ``hasSubscribers`` there, since a call may arrive after the next change.
+    ///   Must return at once.
     public init(onDemandChange: @escaping @Sendable () -> Void = {}) {
         list = SubscriberList(merging: { $0.union($1) }, onDemandChange: onDemandChange)
     }

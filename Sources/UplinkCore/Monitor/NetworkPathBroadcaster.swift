@@ -18,7 +18,8 @@ public final class NetworkPathBroadcaster: Sendable {
     /// Makes a broadcaster that knows no path yet.
     ///
     /// - Parameter onDemandChange: Called when the first subscriber came, and when the last one left or all streams were
-    ///   ended, on whatever thread did it; read ``hasSubscribers`` there, since a call may arrive after the next change. Must return at once.
+    ///   ended, on whatever thread did it; read ``hasSubscribers`` there, since a call may arrive after the next change.
+    ///   Must return at once.
     public init(onDemandChange: @escaping @Sendable () -> Void = {}) {
         list = SubscriberList(merging: { $1 }, onDemandChange: onDemandChange)
     }

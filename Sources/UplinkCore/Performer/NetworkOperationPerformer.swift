@@ -57,7 +57,7 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
     ///   - requirement: What the operation needs of the network.
     ///   - operation: Runs at most once.
     /// - Returns: The operation's value; ``PerformFailure/notStarted(_:)`` when it never ran, with the code
-    ///   `timedOut`, `cancelled`, `stopped`, `monitorFailed`, or `invalidArgument` when `seconds` is not a number;
+    ///   `timedOut`, `cancelled`, `stopped`, `monitorFailed`, or `invalidArgument`, as when `seconds` is not a number;
     ///   ``PerformFailure/operation(_:)`` with the operation's own error.
     public nonisolated(nonsending) func perform<Value, Failure: Error>(
         withinSeconds seconds: Double, requiring requirement: NetworkRequirement,
@@ -103,9 +103,9 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
     ///   - limit: Zero and negative: only if the network is there now. Beyond 292 years: no limit.
     ///   - requirement: What the operation needs of the network.
     ///   - operation: Runs at most once.
-    /// - Throws: ``NetworkOperationError`` with the code `timedOut`, `stopped` or `monitorFailed` when the operation
-    ///   never ran, `deadlineExceeded` when it threw after the deadline had cancelled it; `CancellationError` when the
-    ///   caller was cancelled before the start; or the operation's own error, unchanged.
+    /// - Throws: ``NetworkOperationError`` with the code `timedOut`, `stopped`, `monitorFailed` or `invalidArgument` when
+    ///   the operation never ran, `deadlineExceeded` when it threw after the deadline had cancelled it;
+    ///   `CancellationError` when the caller was cancelled before the start; or the operation's own error, unchanged.
     public nonisolated(nonsending) func perform<Value: Sendable>(
         completingWithin limit: Duration, requiring requirement: NetworkRequirement,
         operation: @escaping @Sendable () async throws -> Value

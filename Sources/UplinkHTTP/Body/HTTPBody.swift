@@ -42,6 +42,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
 
     /// A body that is asked for piece by piece; for transports of one's own.
     ///
+    /// A time limit of its reader, as in ``collect(upTo:within:)``, does not reach it: `next` has to keep time itself.
+    ///
     /// - Parameters:
     ///   - contentLength: What the head announces. It is not compared with what comes.
     ///   - next: Gives the next piece, or nil at the end. Called by the reader's task, never twice at once.

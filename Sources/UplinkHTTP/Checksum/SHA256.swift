@@ -33,7 +33,7 @@ public struct SHA256: HTTPChecksum {
     /// Takes more bytes.
     public mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
-    /// The digest, 32 bytes.
+    /// The digest, 32 bytes. The computation is done with; what comes after is no digest.
     public mutating func finish() -> [UInt8] {
         let bits = count &<< 3
         var padding: [UInt8] = [0x80]

@@ -154,7 +154,7 @@ extension HTTPClientError {
 
         /// The file to be written exists.
         public static let fileExists = Code(kind: .fileExists)
-        /// The file could not be written.
+        /// The file could not be written, or one that is to be sent could not be read.
         public static let fileFailed = Code(kind: .fileFailed)
         /// The engine failed in a way that has no name of its own; see `curlCode`.
         public static let engine = Code(kind: .engine)

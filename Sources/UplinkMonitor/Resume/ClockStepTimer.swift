@@ -5,7 +5,7 @@ import Glibc
 /// A timer that never expires, but becomes readable when the wall clock is set or the system wakes from sleep
 /// (`timerfd_create(2)`, `TFD_TIMER_CANCEL_ON_SET`; since Linux 5.15 for every wake-up). Nothing is woken before that.
 final class ClockStepTimer {
-    /// Thousands of years from now, and within what the kernel takes.
+    /// In the year 2096, which the kernel takes on any machine. A timer that expires tells no step.
     private static let never = 4_000_000_000
 
     let descriptor: CInt
