@@ -52,11 +52,16 @@ public final class StubNetworkMonitor: NetworkMonitor {
     /// Makes a path the current one. Its generation is set anew, so that equal paths in a row are told apart.
     public func send(_ path: NetworkPath) {
         var path = path
-        path.generation = state.withLock { state in
+        path.generation = nextGeneration()
+        broadcaster.send(path)
+    }
+
+    @discardableResult
+    private func nextGeneration() -> UInt64 {
+        state.withLock { state in
             state.generation += 1
             return state.generation
         }
-        broadcaster.send(path)
     }
 
     /// The network is there.
@@ -65,14 +70,20 @@ public final class StubNetworkMonitor: NetworkMonitor {
     /// The network is away.
     public func goOffline(_ reason: UnsatisfiedReason = .noRoute) { send(.offline(reason)) }
 
-    /// Forgets the path, as if it had never been known.
-    public func forget() { broadcaster.forget() }
+    /// Forgets the path, as if it had never been known. The generation rises for what is not seen meanwhile.
+    public func forget() {
+        nextGeneration()
+        broadcaster.forget()
+    }
 
     /// Ends all streams, for ever.
     public func stop() { broadcaster.finish() }
 
-    /// Ends all streams with an error.
-    public func fail(_ error: NetworkMonitorError) { broadcaster.fail(error) }
+    /// Ends all streams with an error. The generation rises for what is not seen meanwhile.
+    public func fail(_ error: NetworkMonitorError) {
+        nextGeneration()
+        broadcaster.fail(error)
+    }
 }
 
 extension NetworkPath {

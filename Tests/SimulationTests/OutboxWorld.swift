@@ -5,6 +5,9 @@
 /// An outbox: `OutboxMachine` with a database, a network and a server that are models. What is read from the database
 /// reaches the machine later than it was read, transactions fail, somebody cancels and retries, and the program is killed.
 final class OutboxWorld: World {
+    private static let keys = ["a", "b", "c"]
+    private static let longestPause = Duration.seconds(5)
+
     let dice: Dice
     private let maximumConcurrent: Int
     private var database = SimulatedOutbox()
@@ -23,6 +26,8 @@ final class OutboxWorld: World {
     private var cancellations: [SimulatedOutbox.Row] = []
     /// Entries whose sending has ended for good.
     private var settled: Set<Int64> = []
+    /// Until when entries rest that nobody wants tried again.
+    private var rests: [Int64: Duration] = [:]
 
     /// Somebody sends an entry.
     private final class Delivery {
@@ -47,7 +52,7 @@ final class OutboxWorld: World {
         case 0: enqueue()
         case 2: isOnline.toggle()
         case 3: dice.isOne(in: 2) ? try cancel() : endCancellation()
-        case 4: retry()
+        case 4: try retry()
         case 5: passTime(by: .milliseconds(dice.roll(3000)))
         case 6: passTimeToAlarm()
         case 7: if dice.isOne(in: 8) { restart() }
@@ -57,7 +62,7 @@ final class OutboxWorld: World {
     }
 
     private func enqueue() {
-        let key = dice.pick(["a", "b", "c"])
+        let key = dice.pick(Self.keys)
         let id = database.add(key)
         dice.tell("entry \(id) of \(key)")
         tell(key)
@@ -96,17 +101,26 @@ final class OutboxWorld: World {
         tell(row.key)
     }
 
-    private func retry() {
+    private func retry() throws {
         guard let row = database.rows.randomElement(dice) else { return }
         dice.tell("entry \(row.id) is tried again")
-        bringBack(row)
+        try bringBack(row)
     }
 
-    private func bringBack(_ row: SimulatedOutbox.Row) {
+    private func bringBack(_ row: SimulatedOutbox.Row) throws {
         settled.remove(row.id)
+        let isResting = rests[row.id].map { machine.state(of: row.key) == .resting(until: $0) } ?? false
+        // What comes after it is seen anew, and what is left of its rest is for the wall clock to say.
+        for other in database.rows where other.key == row.key && other.id >= row.id { rests[other.id] = nil }
         database.change(row.id) { ($0.isFailed, $0.pause, $0.isRetried) = (false, nil, true) }
         machine.retried(row.key, row.id)
+        if isResting { try holdIsReady(row.key) }
         tell(row.key)
+    }
+
+    private func holdIsReady(_ key: String) throws {
+        let state = machine.state(of: key)
+        try hold(state == .ready, "\(key) is to be tried again at once, and is \(state.map { "\($0)" } ?? "unknown")")
     }
 
     /// The program is killed, and another one begins to run the outbox.
@@ -115,6 +129,7 @@ final class OutboxWorld: World {
         machine = OutboxMachine()
         machine.restart(maximumConcurrent: maximumConcurrent)
         (deliveries, cancellations, look, changed, knowsAll, isWoken) = ([], [], nil, [], false, true)
+        rests = [:]  // what is left of them is for the wall clock to say
     }
 
     /// A turn of the runner, in two halves: it reads, and it tells the machine and starts what can be sent.
@@ -134,6 +149,8 @@ final class OutboxWorld: World {
             let isTaken = deliveries.contains { $0.claim.key == claim.key }
             try hold(!isTaken, "two entries of \(claim.key) are sent at once")
             try hold(!settled.contains(claim.id), "entry \(claim.id) is to be sent, by an old look")
+            let end = rests[claim.id] ?? now
+            try hold(end <= now, "entry \(claim.id) is to be sent \(end - now) before its rest is over")
             deliveries.append(Delivery(claim))
         }
     }
@@ -146,7 +163,7 @@ final class OutboxWorld: World {
                 return delivery.stage = .waits
             }
             guard machine.begins(delivery.claim), let row = database.row(delivery.claim.id), !row.isFailed else {
-                return finish(delivery, rest: nil)
+                return try finish(delivery, rest: nil)
             }
             try hold(!cancellations.contains { $0.id == row.id }, "entry \(row.id) is sent, and being cancelled")
             try database.checkMaySend(row)
@@ -156,30 +173,37 @@ final class OutboxWorld: World {
         case .sends:
             guard let row = delivery.row else { throw Violation("nothing is sent") }
             // What could not be noted, as on a full disk, rests all the same.
-            if mayFail, dice.isOne(in: 6) { return finish(delivery, rest: .seconds(1)) }
+            if mayFail, dice.isOne(in: 6) { return try finish(delivery, rest: .seconds(1)) }
             if !mayFail || dice.isOne(in: 2) {
                 database.remove(row.id)
                 settled.insert(row.id)
-                return finish(delivery, rest: nil)
+                return try finish(delivery, rest: nil)
             }
             let isFinal = dice.isOne(in: 6)
             if isFinal { settled.insert(row.id) }
-            let pause = Duration.milliseconds(1 + dice.roll(5000))
+            let pause = Duration.milliseconds(1) + Self.longestPause * dice.roll(1000) / 1000
             database.change(row.id) { ($0.isFailed, $0.pause, $0.failedAt) = (isFinal, pause, wallClock) }
-            finish(delivery, rest: isFinal ? nil : pause)
+            try finish(delivery, rest: isFinal ? nil : pause)
         }
     }
 
-    private func finish(_ delivery: Delivery, rest: Duration?) {
+    private func finish(_ delivery: Delivery, rest: Duration?) throws {
         dice.tell("entry \(delivery.claim.id) rests for \(rest.map { "\($0)" } ?? "-")")
         deliveries.removeAll { $0 === delivery }
+        let isRetried = database.row(delivery.claim.id)?.isRetried ?? false
+        rests[delivery.claim.id] = isRetried ? nil : rest.map { now + $0 }
         machine.ended(delivery.claim, rest: rest, now: now)
+        if rest != nil, isRetried { try holdIsReady(delivery.claim.key) }
         tell(delivery.claim.key)
     }
 
     // MARK: What holds
 
     func check() throws {
+        for key in Self.keys {
+            guard case .resting(let until) = machine.state(of: key) else { continue }
+            try hold(until - now <= Self.longestPause, "\(key) rests for \(until - now)")
+        }
         try hold(deliveries.count <= maximumConcurrent, "\(deliveries.count) are sent at once")
         let sending = Set(deliveries.compactMap { $0.row?.id })
         try hold(machine.sending == sending, "\(sending) are sent, and the machine says \(machine.sending)")
@@ -188,7 +212,7 @@ final class OutboxWorld: World {
     func end() throws {
         isOnline = true
         while !cancellations.isEmpty { endCancellation() }
-        for row in database.rows where row.isFailed { bringBack(row) }
+        for row in database.rows where row.isFailed { try bringBack(row) }
         for _ in 0..<2000 {
             if database.rows.isEmpty, deliveries.isEmpty { break }
             if isWoken || look != nil {

@@ -181,6 +181,35 @@ final class PerformerWorld: World, @unchecked Sendable {  // one thread runs all
         if let first = broken.first { throw Violation(first) }
         let violation = performer.core.machine.withLock { Self.violation(in: $0) }
         if let violation { throw Violation(violation) }
+        if executor.isIdle { try checkNothingIsDue() }
+    }
+
+    /// All who were to be told have been told: what is there to be done has been done, at this very time.
+    private func checkNothingIsDue() throws {
+        let now = now.nanosecondsRoundedDown
+        guard let path = monitor.currentPath else { return }
+        try performer.core.machine.withLock { machine in
+            for id in machine.calls.ids {
+                guard let call = machine.calls[id] else { continue }
+                // A monitor that has failed tells nothing until somebody asks it again.
+                let isMet = machine.subscription.isActive ? call.requirement.isSatisfied(by: path) : nil
+                switch call.stage {
+                case .entered, .decided: throw Violation("a call is on its way, and nobody goes")
+                case .waiting:
+                    try hold(call.deadline > now, "a call waits \(now - call.deadline) ns beyond its deadline")
+                    if call.isInLine { continue }
+                    try hold(isMet == (call.steadySince != nil), "a call waits, and knows nothing of \(path)")
+                    try hold(call.steadyFrom ?? .max > now, "a call waits, and lacks nothing")
+                case .running:
+                    let isLost = call.watchesLoss && isMet == false
+                    try hold(!isLost, "an operation runs on, and its network is lost")
+                    let isLate = call.isSupervised && call.deadline <= now
+                    try hold(!isLate, "an operation runs \(now - call.deadline) ns beyond its deadline")
+                // Cancelled, a simulated operation ends at once.
+                case .overdue, .lost, .abandoned: throw Violation("an operation runs on, and was to be cancelled")
+                }
+            }
+        }
     }
 
     private static func violation(in machine: PerformerMachine) -> String? {

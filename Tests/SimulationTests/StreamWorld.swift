@@ -26,6 +26,8 @@ final class StreamWorld: World {
     private var lastOfAll: StoreElement<Int>?
     /// How often the sync's end was told: with a value, with "no news", with an error.
     private var ends = 0
+    /// An error was told after the sync's end: there is nothing more to say of it.
+    private var isSettled = false
 
     private enum Sync {
         case asked, running
@@ -150,14 +152,18 @@ final class StreamWorld: World {
         case .value(let value, let origin):
             try hold(value != shown?.value, "\(value) is shown twice")
             try hold(origin.number >= shown?.number ?? 0, "\(origin.number) is older than what was shown")
+            try hold(!(isSettled && origin.isRefreshing), "an error has ended the wait, and more is to come")
             shown = (value, origin.number)
             if sync != nil, !origin.isRefreshing { ends += 1 }
         case .noNews(let origin):
             guard let receipt = sync?.receipt else { throw Violation("no news, and no sync has succeeded") }
             try hold(origin.number >= receipt.number, "no news of what was not read")
+            try hold(!isSettled, "no news, and an error has ended the wait before")
             ends += 1
             try hold(!origin.isRefreshing, "no news, and more is to come")
-        case .error(let error): if error.code == .fetchFailed || sync?.isOver == true { ends += 1 }
+        case .error(let error):
+            if sync?.isOver == true { isSettled = true }
+            if error.code == .fetchFailed || isSettled { ends += 1 }
         }
     }
 

@@ -289,4 +289,21 @@ struct BearerAuthenticationTests {
         machine.wasRefused("b")
         #expect(machine.token(insteadOf: nil) == .ask(refused: "b"))
     }
+
+    @Test func whatWasDecidedIsAskedForOnlyIfItIsStillSo() {
+        var machine = TokenMachine()
+        #expect(machine.turn(toAskInsteadOf: nil) == .ask)
+        machine.received("a")
+        #expect(machine.turn(toAskInsteadOf: nil) == .use("a"))
+        #expect(machine.token(insteadOf: "a") == .ask(refused: "a"))
+        #expect(machine.turn(toAskInsteadOf: "a") == .ask)
+        machine.received("b")
+        #expect(machine.turn(toAskInsteadOf: "a") == .use("b"))
+        machine.wasRefused("b")
+        #expect(machine.turn(toAskInsteadOf: "a") == .decideAnew)
+        #expect(machine.turn(toAskInsteadOf: "b") == .ask)
+        // An old one comes late, and is not known to be refused any more.
+        machine.received("a")
+        #expect(machine.turn(toAskInsteadOf: "a") == .ask)
+    }
 }

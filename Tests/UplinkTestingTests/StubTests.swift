@@ -73,5 +73,7 @@ struct StubTests {
         #expect(monitor.currentPath != first)
         monitor.forget()
         #expect(monitor.currentPath == nil)
+        monitor.goOnline()
+        #expect(monitor.currentPath?.generation == first.generation + 3)  // one for what was not seen
     }
 }

@@ -62,7 +62,8 @@ public struct NetworkPath: Sendable, Hashable {
     public var isConstrained: Bool
     /// The name servers, and whether packets can go there.
     public var dns: DNSConfiguration
-    /// Rises by one or more with every path a monitor gives, so that a flap between two looks can be told.
+    /// Rises by one with every path a monitor gives, and by more where a change was not told or could not be seen, as when
+    /// the monitor had paused or failed; so that a flap between two looks can be told.
     public var generation: UInt64
     /// Tells networks apart that look alike: a number made of the primary interface's index, the gateway and the source
     /// address's network. Nil unless the path is satisfied.

@@ -19,7 +19,7 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
     private let scope: CredentialScope
     private let provider: @Sendable (String?) async throws -> String
     private let tokens = Locked(TokenMachine())
-    private let requests = SharedWork<String?, String>()
+    private let requests = SharedWork<String?, String?>()
 
     /// How many requests wait for a token; for tests.
     var waiting: Int { requests.waiting }
@@ -29,7 +29,8 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
     /// - Parameters:
     ///   - origins: Whom the token is for: scheme, host and port, such as `https://example.org`.
     ///   - provider: Gives a token: the first time for nil, later for the one that was refused. It never runs twice at
-    ///     once for the same token, and is cancelled when nobody waits for it any more. It may use the client itself.
+    ///     once for the same token, unless the first one is cancelled, as it is when nobody waits for it any more. It may
+    ///     use the client itself.
     /// - Throws: ``HTTPClientError`` when a text is no origin.
     public init(
         for origins: [String], token provider: @escaping @Sendable (_ refused: String?) async throws -> String
@@ -62,18 +63,26 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
     }
 
     private func token(insteadOf refused: String?, for request: HTTPClientRequest) async throws -> String {
-        switch tokens.withLock({ $0.token(insteadOf: refused) }) {
-        case .use(let token): return token
-        case .ask(let refused):
-            return try await request.withinTotal { [self] in
-                try await requests.value(for: refused) { [self] in try await ask(insteadOf: refused) }
+        while true {
+            switch tokens.withLock({ $0.token(insteadOf: refused) }) {
+            case .use(let token): return token
+            case .ask(let refused):
+                let token = try await request.withinTotal { [self] in
+                    try await requests.value(for: refused) { [self] in try await ask(insteadOf: refused) }
+                }
+                if let token { return token }
             }
         }
     }
 
-    private func ask(insteadOf refused: String?) async throws -> String {
-        // Another request's answer may have come since somebody decided to ask.
-        if case .use(let token) = tokens.withLock({ $0.token(insteadOf: refused) }) { return token }
+    /// Asks the provider, unless another's answer has come since somebody decided to. Nil: decide anew.
+    private func ask(insteadOf refused: String?) async throws -> String? {
+        try Task.checkCancellation()  // those who wanted it may have gone, and others ask
+        switch tokens.withLock({ $0.turn(toAskInsteadOf: refused) }) {
+        case .ask: break
+        case .use(let token): return token
+        case .decideAnew: return nil
+        }
         let token = try await Self.$providing.withValue(ObjectIdentifier(self)) { try await provider(refused) }
         guard Self.isToken(token) else {
             throw HTTPClientError(

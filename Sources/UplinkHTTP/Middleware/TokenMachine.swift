@@ -20,6 +20,16 @@ struct TokenMachine: Sendable {
         case ask(refused: String?)
     }
 
+    /// What becomes of the decision to ask, when it is about to be carried out.
+    enum Turn: Sendable, Equatable {
+        /// Ask the provider.
+        case ask
+        /// Another one's answer has come since: send this token.
+        case use(String)
+        /// It has come, and was refused as well: whoever waits decides anew, and asks in place of that one.
+        case decideAnew
+    }
+
     private(set) var phase = Phase.none
 
     /// A request needs a token, and not this one, which was refused.
@@ -31,6 +41,14 @@ struct TokenMachine: Sendable {
             phase = .refused(token)
             return .ask(refused: token)
         case .refused(let token): return .ask(refused: token)
+        }
+    }
+
+    /// Somebody is about to ask the provider, as ``token(insteadOf:)`` said some time ago.
+    mutating func turn(toAskInsteadOf refused: String?) -> Turn {
+        switch token(insteadOf: refused) {
+        case .use(let token): .use(token)
+        case .ask(let other): other == refused ? .ask : .decideAnew
         }
     }
 

@@ -41,7 +41,8 @@ struct PathEmission {
     /// How long a loss is held down.
     let settle: Duration
     private(set) var state = State.silent
-    /// Rises with every change that was seen, also with one that was over before it could be told.
+    /// Rises with every change that was seen, also with one that was over before it could be told, and where none could be
+    /// seen for a while.
     private(set) var generation: UInt64 = 0
     /// Changes that were not told because another followed before their time.
     private(set) var suppressed: UInt64 = 0
@@ -87,8 +88,11 @@ struct PathEmission {
         }
     }
 
-    /// Forgets what was told, because nobody listens any more. The generation goes on.
-    mutating func restart() { state = .silent }
+    /// Forgets what was told, because nobody listens any more, or nothing is seen. What happens meanwhile counts as a change.
+    mutating func restart() {
+        state = .silent
+        generation += 1
+    }
 
     private mutating func change(to path: NetworkPath, _ told: Told, at now: Instant) -> Action {
         if !told.isSatisfied, path.isSatisfied { return emit(numbered(path), at: now) }

@@ -61,6 +61,24 @@ struct PerformerStabilityTests {
         try await fixture.expectNothingIsLeft()
     }
 
+    @Test func aPathThatWasNotKnownForAWhileIsStableAnew() async throws {
+        let fixture = PerformerFixture(.online())
+        let call = fixture.start(withinSeconds: 10, requiring: Self.twoSeconds)
+        try await fixture.clock.advance(by: .seconds(1))
+        fixture.monitor.forget()
+        fixture.monitor.goOnline()
+        try await fixture.clock.advance(by: .seconds(1))
+        // Stable from when the call hears of the path: that may be at its last look, a second later.
+        try await eventually("\(fixture.clock.sleepers)") {
+            let sleepers = fixture.clock.sleepers
+            return sleepers.count == 1 && (sleepers[0].contains(" 1.0") || sleepers[0].contains(" 2.0"))
+        }
+        #expect(fixture.runCount == 0)
+        try await fixture.clock.advance(by: .seconds(2))
+        #expect(try await call.value.get() == 1)
+        try await fixture.expectNothingIsLeft()
+    }
+
     @Test func aWaitForStabilityCanBeCancelled() async throws {
         let fixture = PerformerFixture(.online())
         let call = fixture.start(withinSeconds: 10, requiring: Self.twoSeconds)
