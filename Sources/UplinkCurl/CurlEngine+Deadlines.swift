@@ -28,7 +28,7 @@ extension CurlEngine {
             guard let transfer = transfers[slotOwners[Int(entry.slot)]] else { continue }
             transfer.armedDeadline = nil
             perform(transfer.machine.timePassed(now: now), on: transfer)
-            active.note(transfer.id)
+            active.note(transfer)
         }
         scheduleTurn()
     }

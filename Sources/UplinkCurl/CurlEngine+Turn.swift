@@ -31,10 +31,9 @@ extension CurlEngine {
             guard let transfer = transfers[id] else { continue }
             transfer.events?.start(now: now)
             perform(transfer.machine.turnCame(now: now), on: transfer)
-            active.note(id)  // it has another deadline now
+            active.note(transfer)  // it has another deadline now
         }
-        for id in active.takeAll() {
-            guard let transfer = transfers[id] else { continue }
+        for transfer in active.takeAll() where transfer.machine.phase != .ended {
             guard !transfer.isRefusedMeanwhile else {
                 end(transfer, transfer.machine.engineFinished(succeeded: true), code: CURLE_OK)
                 continue
@@ -69,12 +68,12 @@ extension CurlEngine {
         if let head = transfer.takeHead(), let waiter = transfer.headWaiter {
             transfer.headWaiter = nil
             transfer.exchange.didReceive(head: .success(head))
-            resumptions.append(.head(waiter))
+            resumptions.append(.task(waiter))
         }
         let isPaused = transfer.machine.phase == .bodyPaused
-        let (resumption, demand) = transfer.exchange.mailbox.flush(
+        let (reader, demand) = transfer.exchange.mailbox.flush(
             isPaused: isPaused, untilEmpty: transfer.isHeldByBudget)
-        if let resumption { resumptions.append(.body(resumption)) }
+        if let reader { resumptions.append(.task(reader)) }
         if demand { post { [id = transfer.id] in $0.demand(id) } }  // the reader was faster than the turn
     }
 

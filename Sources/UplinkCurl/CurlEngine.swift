@@ -58,7 +58,7 @@ actor CurlEngine: LoopActor {
 
     // MARK: Messages
 
-    func submit(_ exchange: Exchange, _ waiter: CurlTransfer.HeadWaiter) {
+    func submit(_ exchange: Exchange, _ waiter: Suspension) {
         do {
             // The cancellation may have come before.
             guard !exchange.isCancelled else { throw CancellationError() }
@@ -76,7 +76,7 @@ actor CurlEngine: LoopActor {
                 deadlineSlot: takeSlot(for: exchange.id), pool: pool, budget: budget, active: active, now: Monotonic.now
             )
             transfers[exchange.id] = transfer
-            active.note(exchange.id)  // so that the turn arms its deadline
+            arm(transfer)
             scheduleTurn()
         } catch {
             let known: any Error = (error as? EventLoopError).map { CurlFailure.noLoop($0) } ?? error
@@ -99,7 +99,7 @@ actor CurlEngine: LoopActor {
     func limit(_ id: UInt64, toRemaining total: Duration) {
         guard let transfer = transfers[id] else { return }
         transfer.machine.limit(toRemaining: total, now: Monotonic.now)
-        active.note(id)
+        arm(transfer)
         scheduleTurn()
     }
 
@@ -147,7 +147,7 @@ actor CurlEngine: LoopActor {
         guard let handle = transfer.handle else { return }
         // Brings bytes at once, and may pause again.
         curl_easy_pause(handle.curl, transfer.pauseBits(resumingUpload: false))
-        active.note(transfer.id)
+        active.note(transfer)
         scheduleTurn()
     }
 
@@ -184,11 +184,9 @@ actor CurlEngine: LoopActor {
         if let waiter = transfer.headWaiter {
             transfer.headWaiter = nil
             transfer.exchange.didReceive(head: .failure(outcome ?? CurlFailure.noHead))
-            resumptions.append(.head(waiter))
+            resumptions.append(.task(waiter))
         }
-        if let resumption = transfer.exchange.mailbox.finish(throwing: outcome) {
-            resumptions.append(.body(resumption))
-        }
+        if let reader = transfer.exchange.mailbox.finish(throwing: outcome) { resumptions.append(.task(reader)) }
         scheduleTurn()
     }
 
@@ -212,18 +210,14 @@ actor CurlEngine: LoopActor {
 
 /// Somebody to be resumed when the turn ends, in no lock and in no C frame.
 enum Resumption {
-    case head(CurlTransfer.HeadWaiter)
-    case body(Mailbox.Resumption)
-    /// The producer of a request's body, who has room.
-    case upload(UploadPipe.Resumption)
+    /// Whoever waits for a head, for a body, or for room for a request's body.
+    case task(Suspension)
     /// The producer of a request's body that nobody wants any more.
     case uploadEnd(UploadEnd)
 
     func resume() {
         switch self {
-        case .head(let waiter): waiter.resume()
-        case .body(let resumption): resumption.resume()
-        case .upload(let resumption): resumption.resume()
+        case .task(let suspension): suspension.resume()
         case .uploadEnd(let end): end.perform()
         }
     }

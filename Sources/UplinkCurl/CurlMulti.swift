@@ -38,7 +38,7 @@ final class CurlMulti {
 
     /// The transfers that libcurl is done with, until there is none left.
     func takeFinished() -> [(id: UInt64, code: CURLcode)] {
-        var finished: [(UInt64, CURLcode)] = []
+        var finished: [(id: UInt64, code: CURLcode)] = []
         var left: CInt = 0
         while let message = curl_multi_info_read(curl, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }

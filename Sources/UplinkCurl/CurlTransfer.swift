@@ -5,14 +5,12 @@ import UplinkHTTP
 
 /// A transfer as the engine has it: its machine, its parser, its easy handle while there is one. The loop's thread only.
 final class CurlTransfer {
-    typealias HeadWaiter = CheckedContinuation<Void, Never>
-
     let id: UInt64
     let exchange: Exchange
     let url: HTTPURL
     var machine: TransferMachine
     /// Whoever waits for the head, until they have it.
-    var headWaiter: HeadWaiter?
+    var headWaiter: Suspension?
     /// A slot in the engine's heap of deadlines.
     let deadlineSlot: UInt32
     /// What is set in the heap.
@@ -60,9 +58,11 @@ final class CurlTransfer {
     private let budget: BufferBudget
     /// Where the callbacks say that something has happened.
     let active: ActiveTransfers
+    /// Whether they have said so in this turn.
+    var isActive = false
 
     init(
-        _ exchange: Exchange, url: HTTPURL, proxy: CurlTransport.Proxy?, waiter: HeadWaiter, deadlineSlot: UInt32,
+        _ exchange: Exchange, url: HTTPURL, proxy: CurlTransport.Proxy?, waiter: Suspension, deadlineSlot: UInt32,
         pool: SlabPool, budget: BufferBudget, active: ActiveTransfers, now: Int64
     ) {
         (id, self.exchange, self.url, headWaiter) = (exchange.id, exchange, url, waiter)
@@ -168,15 +168,20 @@ final class CurlTransfer {
     }
 }
 
-/// The transfers that something has happened to in this turn.
+/// The transfers that something has happened to in this turn, each once.
 final class ActiveTransfers {
-    private var ids: [UInt64] = []
+    private var transfers: [CurlTransfer] = []
 
-    func note(_ id: UInt64) { if ids.last != id { ids.append(id) } }
+    func note(_ transfer: CurlTransfer) {
+        guard !transfer.isActive else { return }
+        transfer.isActive = true
+        transfers.append(transfer)
+    }
 
-    /// Those that were noted, some more than once, which does no harm.
-    func takeAll() -> [UInt64] {
-        defer { ids = [] }
-        return ids
+    /// Takes those that were noted; some may have ended since.
+    func takeAll() -> [CurlTransfer] {
+        defer { transfers = [] }
+        for transfer in transfers { transfer.isActive = false }
+        return transfers
     }
 }

@@ -49,7 +49,8 @@ public final class CurlTransport: HTTPTransport {
         let exchange = Exchange(id: id, request: request, body: body, engine: engine, owner: self)
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                engine.post { $0.submit(exchange, continuation) }
+                let waiter = Suspension(continuation)
+                engine.post { $0.submit(exchange, waiter) }
             }
         } onCancel: {
             exchange.cancel()

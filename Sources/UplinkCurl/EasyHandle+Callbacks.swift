@@ -51,7 +51,7 @@ extension CurlTransfer {
     }
 
     fileprivate func callbackForBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-        active.note(id)
+        active.note(self)
         switch takeBody(bytes, now: Monotonic.now) {
         case .keep: return bytes.count
         case .pause: return Int(uplink_writefunc_pause)
@@ -60,14 +60,14 @@ extension CurlTransfer {
     }
 
     fileprivate func callbackForHeader(_ line: UnsafeRawBufferPointer) -> Int {
-        active.note(id)
+        active.note(self)
         return takeHeader(line, now: Monotonic.now) ? line.count : line.count + 1  // another number stops libcurl
     }
 
     fileprivate func callbackForRequest(
         _ local: (UnsafeMutablePointer<CChar>?, CInt), _ remote: (UnsafeMutablePointer<CChar>?, CInt)
     ) {
-        active.note(id)
+        active.note(self)
         requestGoesOut(now: Monotonic.now)
         guard needsAddresses else { return sockets.sinceRequest = 0 }
         connectionStands(

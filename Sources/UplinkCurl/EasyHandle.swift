@@ -42,7 +42,9 @@ final class EasyHandle {
 
     func set(_ option: CURLoption, _ value: Int) { note(uplink_easy_set_long(curl, option, value)) }
 
-    func set(_ option: CURLoption, _ value: String) { note(uplink_easy_set_string(curl, option, value)) }
+    func set(_ option: CURLoption, _ value: String) {
+        note(value.withCString { uplink_easy_set_string(curl, option, $0) })
+    }
 
     func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
         note(uplink_easy_set_pointer(curl, option, pointer))
@@ -51,7 +53,9 @@ final class EasyHandle {
     func set(_ option: CURLoption, list strings: [String]) {
         var list: UnsafeMutablePointer<curl_slist>?
         for string in strings {
-            guard let longer = curl_slist_append(list, string) else { return note(CURLE_OUT_OF_MEMORY) }
+            guard let longer = string.withCString({ curl_slist_append(list, $0) }) else {
+                return note(CURLE_OUT_OF_MEMORY)
+            }
             list = longer
         }
         guard let list else { return }

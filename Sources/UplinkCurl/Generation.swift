@@ -118,7 +118,7 @@ final class Generation {
             return socketGone(descriptor)
         }
         guard !isCleaningUp else { return }
-        var interest: Readiness = []
+        var interest = Readiness(rawValue: 0)
         if change & CURL_POLL_IN != 0 { interest.insert(.readable) }
         if change & CURL_POLL_OUT != 0 {
             interest.insert(.writable)

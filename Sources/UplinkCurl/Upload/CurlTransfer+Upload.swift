@@ -92,7 +92,7 @@ extension CurlEngine: BlockingWork {
     }
 
     /// Looks up what has to be known of a body before its request is submitted. In the caller's task.
-    nonisolated func prepare(_ body: HTTPRequestBody) async throws -> PreparedBody {
+    nonisolated(nonsending) func prepare(_ body: HTTPRequestBody) async throws -> PreparedBody {
         do {
             return try await body.prepare(blocking: self)
         } catch let error as EventLoopError {
@@ -113,7 +113,7 @@ extension CurlEngine: BlockingWork {
     func flushUpload(_ transfer: CurlTransfer) {
         guard let upload = transfer.upload else { return }
         for end in transfer.takeUploadEnds() { resumptions.append(.uploadEnd(end)) }
-        if let resumption = upload.flush() { resumptions.append(.upload(resumption)) }
+        if let producer = upload.flush() { resumptions.append(.task(producer)) }
         if transfer.reachesForAnswer { post { [id = transfer.id] in $0.reach(id) } }
         transfer.noteProgress()
     }
@@ -135,7 +135,7 @@ extension CurlEngine: BlockingWork {
         upload.goOn()
         transfer.machine.bodyIsSent(now: Monotonic.now)
         curl_easy_pause(handle.curl, transfer.pauseBits(resumingUpload: true))  // may ask at once, and pause again
-        active.note(transfer.id)
+        active.note(transfer)
         scheduleTurn()
     }
 }

@@ -53,7 +53,7 @@ extension EasyHandle {
 
 extension CurlTransfer {
     fileprivate func callbackForUpload(_ memory: UnsafeMutableRawBufferPointer) -> Int {
-        active.note(id)
+        active.note(self)
         guard let upload else { return 0 }
         if isAnsweredEarly {
             hasReached = true
@@ -89,7 +89,7 @@ extension CurlTransfer {
     }
 
     fileprivate func callbackForRewind() -> Bool {
-        active.note(id)
+        active.note(self)
         return rewindUpload()
     }
 }

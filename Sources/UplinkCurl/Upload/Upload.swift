@@ -121,7 +121,7 @@ final class Upload {
     // MARK: The turn
 
     /// The producer that has room again.
-    func flush() -> UploadPipe.Resumption? { pipe?.flush() }
+    func flush() -> Suspension? { pipe?.flush() }
 
     /// What the observer has not been told yet.
     func progress() -> HTTPEvent? {
@@ -140,7 +140,7 @@ final class Upload {
 
 /// Ends a producer, in no lock and in no C frame.
 struct UploadEnd: Sendable {
-    fileprivate let waiter: UploadPipe.Resumption?
+    fileprivate let waiter: Suspension?
     fileprivate let producer: Task<Void, Never>
 
     /// The cancellation runs handlers of whoever made the producer: not on the loop's thread.

@@ -26,7 +26,7 @@ extension HTTPRequestBody {
     /// Looks up what has to be known before the head is sent.
     ///
     /// - Throws: ``HTTPClientError`` when a file cannot be read, or what a sequence throws that was announced as empty.
-    package func prepare(blocking work: any BlockingWork) async throws -> PreparedBody {
+    package nonisolated(nonsending) func prepare(blocking work: any BlockingWork) async throws -> PreparedBody {
         switch content {
         case .none: return prepared(.none, nil)
         case .bytes(let bytes): return prepared(.bytes(bytes), Int64(bytes.count))

@@ -13,7 +13,7 @@ extension HTTPClient {
     public func get(
         _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil
     ) async throws -> HTTPClientResponse {
-        try await get(url, headers: headers, options: HTTPRequestOptions(timeouts: timeouts))
+        try await execute(.get, url, .none, headers, HTTPRequestOptions(timeouts: timeouts))
     }
 
     /// Asks for a URL, with options.
@@ -31,7 +31,7 @@ extension HTTPClient {
     public func head(
         _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil
     ) async throws -> HTTPClientResponse {
-        try await head(url, headers: headers, options: HTTPRequestOptions(timeouts: timeouts))
+        try await execute(.head, url, .none, headers, HTTPRequestOptions(timeouts: timeouts))
     }
 
     /// Asks for the head alone, with options.
@@ -81,7 +81,7 @@ extension HTTPClient {
         try await execute(.delete, url, body, headers, options)
     }
 
-    private func execute(
+    private nonisolated(nonsending) func execute(
         _ method: HTTPRequest.Method, _ url: String, _ body: HTTPRequestBody, _ headers: HTTPFields,
         _ options: HTTPRequestOptions
     ) async throws -> HTTPClientResponse {

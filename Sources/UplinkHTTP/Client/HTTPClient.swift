@@ -45,7 +45,7 @@ public struct HTTPClient: Sendable {
     }
 
     /// - Parameter url: What the request was made of, where it was made of a URL alone.
-    func execute(
+    nonisolated(nonsending) func execute(
         _ request: HTTPRequest, of url: HTTPURL?, body: HTTPRequestBody, options: HTTPRequestOptions
     ) async throws -> HTTPClientResponse {
         try options.events?.claim()
@@ -63,7 +63,7 @@ public struct HTTPClient: Sendable {
         }
     }
 
-    private func perform(
+    private nonisolated(nonsending) func perform(
         _ request: HTTPRequest, of url: HTTPURL?, body: HTTPRequestBody, timeouts: HTTPTimeouts,
         options: HTTPRequestOptions, _ call: HTTPCall
     ) async throws -> HTTPClientResponse {

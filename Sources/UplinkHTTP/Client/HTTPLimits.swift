@@ -22,6 +22,8 @@ public struct HTTPLimits: Sendable, Hashable {
 
     /// - Throws: ``HTTPClientError`` when a limit is zero or negative.
     func validate() throws(HTTPClientError) {
+        let least = min(headerBytes, headerFields, interimResponses, bufferedBytes, contentCodings, compressionRatio)
+        guard least < 1 else { return }
         let all = [
             ("headerBytes", headerBytes), ("headerFields", headerFields), ("interimResponses", interimResponses),
             ("bufferedBytes", bufferedBytes), ("contentCodings", contentCodings),

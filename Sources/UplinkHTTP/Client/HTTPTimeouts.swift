@@ -29,6 +29,10 @@ public struct HTTPTimeouts: Sendable, Hashable {
 
     /// - Throws: ``HTTPClientError`` when a timeout is negative.
     func validate() throws(HTTPClientError) {
+        let isWrong: (Duration?) -> Bool = { $0.map { $0 < .zero } ?? false }
+        guard isWrong(queue) || isWrong(connect) || isWrong(firstByte) || isWrong(stall) || isWrong(total) else {
+            return
+        }
         let all = [
             ("queue", queue), ("connect", connect), ("firstByte", firstByte), ("stall", stall), ("total", total),
         ]

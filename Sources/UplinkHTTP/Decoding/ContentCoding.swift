@@ -42,9 +42,9 @@ package enum ContentCoding: String, Sendable {
     static func decoded(
         _ body: HTTPBody, of response: HTTPResponse, limits: HTTPLimits
     ) throws(HTTPClientError) -> HTTPBody {
-        guard body.framing != .none, response.status != .noContent, response.status != .notModified else {
-            return body
-        }
+        guard response.headerFields.contains(.contentEncoding), body.framing != .none,
+            response.status != .noContent, response.status != .notModified
+        else { return body }
         let names = names(in: response)
         guard !names.isEmpty else { return body }
         guard names.count <= limits.contentCodings else {

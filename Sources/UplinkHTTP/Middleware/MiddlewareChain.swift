@@ -15,15 +15,16 @@ struct MiddlewareChain: Sendable {
         self.middlewares = middlewares
     }
 
-    func send(_ request: HTTPClientRequest) async throws -> HTTPTransportResponse { try await send(request, from: 0) }
-
-    private func send(_ request: HTTPClientRequest, from place: Int) async throws -> HTTPTransportResponse {
+    /// - Parameter place: The first middleware that is to see it.
+    nonisolated(nonsending) func send(
+        _ request: HTTPClientRequest, from place: Int = 0
+    ) async throws -> HTTPTransportResponse {
         guard place < middlewares.count else { return try await exchange(request) }
         return try await middlewares[place].respond(to: request) { try await send($0, from: place + 1) }
     }
 
     /// Sends a request once.
-    private func exchange(_ request: HTTPClientRequest) async throws -> HTTPTransportResponse {
+    private nonisolated(nonsending) func exchange(_ request: HTTPClientRequest) async throws -> HTTPTransportResponse {
         if !middlewares.isEmpty { try RequestCheck.check(request.head, body: request.body) }
         var timeouts = request.timeouts
         if let remaining = request.call.remaining { timeouts.total = min(timeouts.total ?? remaining, remaining) }

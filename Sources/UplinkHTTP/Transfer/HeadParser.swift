@@ -95,8 +95,10 @@ package struct HeadParser: Sendable {
             throw Self.failure(.invalidResponse, "the server's status is not three digits from 100")
         }
         let status = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
-        stage = .field(status: status, reason: String(decoding: line.dropFirst(13), as: UTF8.self))
+        let reason = UnsafeRawBufferPointer(rebasing: line.dropFirst(13))
+        stage = .field(status: status, reason: String(decoding: reason, as: UTF8.self))
         fields = HTTPFields()
+        fields.reserveCapacity(min(8, limits.headerFields))
     }
 
     /// A field of a head or of the trailers, after so many.
@@ -114,6 +116,10 @@ package struct HeadParser: Sendable {
             throw Self.failure(.invalidFraming, "a field of the answer has no valid name; a space before the colon?")
         }
         let value = line[(colon + 1)...].trimmingSpaces()
+        // Of printable ASCII, as nearly every value is, a string is made at once.
+        if value.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
+            return HTTPField(name: name, value: String(decoding: UnsafeRawBufferPointer(rebasing: value), as: UTF8.self))
+        }
         guard value.allSatisfy({ $0 != 0 && $0 != 0x0D && $0 != 0x0A }) else {
             throw Self.failure(.invalidResponse, "a field of the answer contains a control character")
         }

@@ -7,16 +7,7 @@ import UplinkCore
 /// A continuation says "look", and carries nothing: what it carried would pass between threads in the runtime's way,
 /// which ThreadSanitizer does not see when a resume overtakes the suspension.
 package final class Mailbox: Sendable {
-    private typealias Waiter = CheckedContinuation<Void, Never>
-
-    /// A reader to be resumed, in no lock and in no C frame.
-    package struct Resumption: Sendable {
-        fileprivate let continuation: CheckedContinuation<Void, Never>
-
-        package func resume() { continuation.resume() }
-    }
-
-    private let machine: Locked<MailboxMachine<Waiter>>
+    private let machine: Locked<MailboxMachine<Suspension>>
     private let budget: BufferBudget?
 
     /// - Parameters:
@@ -103,7 +94,8 @@ package final class Mailbox: Sendable {
     private nonisolated(nonsending) func wait(stop: @escaping @Sendable () -> Void) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                if !machine.withLock({ $0.park(continuation) }) { continuation.resume() }
+                let suspension = Suspension(continuation)
+                if !machine.withLock({ $0.park(suspension) }) { suspension.resume() }
             }
         } onCancel: {
             if cancel() { stop() }
@@ -143,18 +135,18 @@ package final class Mailbox: Sendable {
     ///   - isPaused: The transfer waits for demand.
     ///   - untilEmpty: There is no demand before everything has been taken, because memory is short.
     /// - Returns: The reader to resume, and whether a transfer that is paused may go on at once.
-    package func flush(isPaused: Bool, untilEmpty: Bool = false) -> (resumption: Resumption?, demand: Bool) {
+    package func flush(isPaused: Bool, untilEmpty: Bool = false) -> (resumption: Suspension?, demand: Bool) {
         let delivery = machine.withLock { $0.flush(isPaused: isPaused, untilEmpty: untilEmpty) }
-        return (Self.resumption(delivery), delivery.demand)
+        return (delivery.waiter, delivery.demand)
     }
 
     /// Ends the body, once: whole when `error` is nil.
-    package func finish(throwing error: (any Error)?) -> Resumption? {
-        Self.resumption(machine.withLock { $0.finish(error.map { .failed($0) } ?? .complete) })
+    package func finish(throwing error: (any Error)?) -> Suspension? {
+        machine.withLock { $0.finish(error.map { .failed($0) } ?? .complete) }.waiter
     }
 
     /// Does something to the machine and counts what that adds or frees.
-    private func counting<Result: Sendable>(_ body: (inout MailboxMachine<Waiter>) -> Result) -> Result {
+    private func counting<Result: Sendable>(_ body: (inout MailboxMachine<Suspension>) -> Result) -> Result {
         let (result, change) = machine.withLock { machine in
             let before = machine.bytes
             let result = body(&machine)
@@ -162,10 +154,6 @@ package final class Mailbox: Sendable {
         }
         budget?.add(change)
         return result
-    }
-
-    private static func resumption(_ delivery: MailboxMachine<Waiter>.Delivery) -> Resumption? {
-        delivery.waiter.map { Resumption(continuation: $0) }
     }
 }
 

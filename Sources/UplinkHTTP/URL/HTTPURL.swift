@@ -25,30 +25,24 @@ package struct HTTPURL: Sendable, Hashable {
     package let query: String?
     /// What stands after `#`; never sent.
     package let fragment: String?
+    /// What is asked for: everything but the fragment.
+    package let textWithoutFragment: String
+
+    /// - Parameter text: The URL as it stands, where it has no fragment and is in its normal form.
+    init(
+        scheme: Scheme, host: String, port: UInt16, path: String, query: String?, fragment: String?, text: String? = nil
+    ) {
+        (self.scheme, self.host, self.port) = (scheme, host, port)
+        (self.path, self.query, self.fragment) = (path, query, fragment)
+        let port = port == scheme.defaultPort ? "" : ":\(port)"
+        textWithoutFragment = text ?? scheme.prefix + host + port + path + (query.map { "?" + $0 } ?? "")
+    }
 
     /// Host and port as a request carries them; the default port is left out.
-    package var authority: String { port == scheme.defaultPort ? host : host + ":" + String(port) }
+    package var authority: String { port == scheme.defaultPort ? host : beforePath(from: scheme.prefix.utf8.count) }
 
     /// Path and query: the request's target.
     package var target: String { query.map { path + "?" + $0 } ?? path }
-
-    /// What is asked for: everything but the fragment.
-    package var textWithoutFragment: String {
-        var text = ""
-        text.reserveCapacity(16 + host.utf8.count + path.utf8.count + (query?.utf8.count ?? 0))
-        text += scheme.prefix
-        text += host
-        if port != scheme.defaultPort {
-            text += ":"
-            text += String(port)
-        }
-        text += path
-        if let query {
-            text += "?"
-            text += query
-        }
-        return text
-    }
 
     /// The whole URL.
     package var text: String { textWithoutFragment + (fragment.map { "#\($0)" } ?? "") }
@@ -57,7 +51,15 @@ package struct HTTPURL: Sendable, Hashable {
     package var redacted: String { "\(scheme.rawValue)://\(authority)\(path)\(query == nil ? "" : "?…")" }
 
     /// Scheme, host and port as one text, for tables.
-    package var origin: String { scheme.prefix + host + ":" + String(port) }
+    package var origin: String {
+        port == scheme.defaultPort ? "\(scheme.prefix)\(host):\(port)" : beforePath(from: 0)
+    }
+
+    /// The text up to the path, without so many bytes in front.
+    private func beforePath(from start: Int) -> String {
+        let rest = path.utf8.count + (query.map { 1 + $0.utf8.count } ?? 0)
+        return String(Substring(textWithoutFragment.utf8.dropLast(rest).dropFirst(start)))
+    }
 
     /// Whether both have scheme, host and port in common.
     package func hasSameOrigin(as other: Self) -> Bool {

@@ -5,10 +5,10 @@
 enum PlainURLReader {
     /// The URL, or nil to have it read by the parser.
     static func read(_ text: String) -> HTTPURL? {
-        text.utf8.withContiguousStorageIfAvailable { bytes in read(bytes) } ?? nil
+        text.utf8.withContiguousStorageIfAvailable { bytes in read(bytes, text) } ?? nil
     }
 
-    private static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> HTTPURL? {
+    private static func read(_ bytes: UnsafeBufferPointer<UInt8>, _ text: String) -> HTTPURL? {
         guard bytes.count <= HTTPURLParser.maximumLength else { return nil }
         let scheme: HTTPURL.Scheme
         let start: Int
@@ -30,7 +30,8 @@ enum PlainURLReader {
         return HTTPURL(
             scheme: scheme, host: string(bytes[start..<hostEnd]), port: port ?? scheme.defaultPort,
             path: string(bytes[authorityEnd..<pathEnd]),
-            query: pathEnd < bytes.count ? string(bytes[(pathEnd + 1)...]) : nil, fragment: nil)
+            query: pathEnd < bytes.count ? string(bytes[(pathEnd + 1)...]) : nil, fragment: nil,
+            text: port == scheme.defaultPort ? nil : text)
     }
 
     /// Lower-case labels, the last of which begins with a letter that begins no number; or four decimal numbers.
@@ -70,12 +71,13 @@ enum PlainURLReader {
         return true
     }
 
-    /// Digits after a colon, or nothing.
+    /// Digits after a colon, the first of which is no zero, or nothing.
     private static func port(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int
     ) -> (port: UInt16?, end: Int)? {
         guard start < bytes.count, bytes[start] == UInt8(ascii: ":") else { return (nil, start) }
         var (place, number) = (start + 1, 0)
+        if place < bytes.count, bytes[place] == UInt8(ascii: "0") { return nil }
         while place < bytes.count, bytes[place].isDigit {
             number = number * 10 + Int(bytes[place] - UInt8(ascii: "0"))
             guard number <= 65_535 else { return nil }

@@ -4,15 +4,6 @@ import UplinkCore
 /// The meeting place of a body's producer and an engine's thread, for one sending. No lock is held where anybody is
 /// resumed, and only the engine's side resumes.
 package final class UploadPipe: Sendable {
-    private typealias Waiter = CheckedContinuation<Void, Never>
-
-    /// A producer to be resumed, in no lock and in no C frame.
-    package struct Resumption: Sendable {
-        fileprivate let continuation: CheckedContinuation<Void, Never>
-
-        package func resume() { continuation.resume() }
-    }
-
     /// What the engine gets.
     package enum Taking: Sendable, Equatable {
         /// So many bytes, at least one.
@@ -25,7 +16,7 @@ package final class UploadPipe: Sendable {
         case failed
     }
 
-    private let machine: Locked<UploadMachine<Waiter>>
+    private let machine: Locked<UploadMachine<Suspension>>
     private let tell: @Sendable () -> Void
 
     /// - Parameters:
@@ -67,7 +58,8 @@ package final class UploadPipe: Sendable {
     /// Ends by the engine, which stops the pipe before it cancels the producer: hence no cancellation handler.
     private func waitForRoom() async {
         await withCheckedContinuation { continuation in
-            if !machine.withLock({ $0.park(continuation) }) { continuation.resume() }
+            let suspension = Suspension(continuation)
+            if !machine.withLock({ $0.park(suspension) }) { suspension.resume() }
         }
     }
 
@@ -87,8 +79,8 @@ package final class UploadPipe: Sendable {
     package var failure: (any Error)? { machine.withLock { $0.failure } }
 
     /// The turn is over: whom to wake because there is room now.
-    package func flush() -> Resumption? { machine.withLock { $0.flush() }.map { Resumption(continuation: $0) } }
+    package func flush() -> Suspension? { machine.withLock { $0.flush() } }
 
     /// Nobody wants the body any more: whom to wake, who then ends.
-    package func stop() -> Resumption? { machine.withLock { $0.stop() }.map { Resumption(continuation: $0) } }
+    package func stop() -> Suspension? { machine.withLock { $0.stop() } }
 }
