@@ -120,6 +120,14 @@ let package = Package(
         .executableTarget(
             name: "DownloadVictim", dependencies: ["Uplink", .httpTypes, .system], path: "Tests/DownloadVictim"),
 
+        // One operation, over and over: scripts/check-instructions counts its instructions.
+        .executableTarget(
+            name: "Instructions",
+            dependencies: [
+                "UplinkCore", "UplinkEventLoop", "UplinkMonitor", "UplinkHTTP", "UplinkCurl", "UplinkTesting",
+            ],
+            path: "Tests/Instructions", exclude: ["plain.c", "recorded"]),
+
         // What several test targets share: namespaces, a census of descriptors and threads, programs to run.
         .target(
             name: "TestSupport", dependencies: ["UplinkCore", "UplinkTesting", .system], path: "Tests/TestSupport"),

@@ -73,7 +73,8 @@ need_swift() {
         die "Swift is $version here; install $1 or newer from https://www.swift.org/install/linux/"
 }
 
-# quietly WORDS COMMAND…: says what is done, and shows the command's output only when it fails, or what was skipped.
+# quietly WORDS COMMAND…: says what is done, and shows the command's output only when it fails, or lines of it that begin
+# with `Skipped:` or `Note:`.
 quietly() {
     local words=$1 log start=$SECONDS
     shift
@@ -84,7 +85,7 @@ quietly() {
         rm -f "$log"
         die "\`$*\` failed; its last lines stand above"
     fi
-    grep '^Skipped: ' "$log" >&2 || true
+    grep -E '^(Skipped|Note): ' "$log" >&2 || true
     rm -f "$log"
     say "$words: done in $((SECONDS - start)) s"
 }
