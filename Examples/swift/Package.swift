@@ -2,7 +2,7 @@
 import PackageDescription
 
 let package = Package(
-    name: "uplink-examples",
+    name: "first-program",
     dependencies: [.package(name: "uplink", path: "../..")],
     targets: [
         .executableTarget(name: "first-program", dependencies: [.product(name: "Uplink", package: "uplink")]),

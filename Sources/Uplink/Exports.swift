@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `import Uplink` brings all that a program needs, the currency types of swift-http-types with it.
+// `import Uplink` brings all that a program needs: the currency types of swift-http-types with it, and the one type of
+// swift-system that our signatures name, so that a path need not be a literal.
 
 @_exported public import HTTPTypes
 @_exported public import UplinkCore
@@ -7,3 +8,5 @@
 @_exported public import UplinkEventLoop
 @_exported public import UplinkHTTP
 @_exported public import UplinkMonitor
+
+@_exported public import struct SystemPackage.FilePath

@@ -20,6 +20,7 @@ import UplinkCore
 ///         self.timers = timers
 ///         _ = try timers.arm(after: .seconds(30)) { _ in self.close() }
 ///     }
+///     // …
 /// }
 /// ```
 ///

@@ -10,7 +10,7 @@ public import UplinkCore
 ///
 /// ```swift
 /// let store = try await Store.open("notes.db", migrator: migrator)
-/// for await element in store.stream(notes, sync: syncOfNotes) { … }
+/// for await element in store.stream(notes, sync: syncOfNotes) { print(element) }
 /// ```
 ///
 /// The database is SQLite in WAL mode with `synchronous=FULL`: what a call has reported as written survives the process

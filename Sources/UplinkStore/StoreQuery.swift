@@ -5,7 +5,7 @@ public import GRDB
 /// A question to the database, whose answer is observed.
 ///
 /// ```swift
-/// let notes = StoreQuery("notes") { db in try Note.order(\.title).fetchAll(db) }
+/// let notes = StoreQuery("notes") { db in try Note.order(Column("text")).fetchAll(db) }
 /// ```
 ///
 /// The answer is fetched again after each transaction that changed a row or column that the fetch has read; only an

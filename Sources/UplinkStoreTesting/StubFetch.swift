@@ -6,7 +6,7 @@ import UplinkCore
 ///
 /// ```swift
 /// let fetch = StubFetch(["milk"])
-/// let sync = StoreSync("list", fetch: { try await fetch() }, write: { db, items in … })
+/// let sync = StoreSync("list", fetch: { try await fetch() }, write: save)
 /// ```
 public final class StubFetch<Value: Sendable>: Sendable {
     private struct State {

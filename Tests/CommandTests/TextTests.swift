@@ -21,6 +21,18 @@ struct TextTests {
         }
     }
 
+    private func greeting(_ name: String) -> Text {
+        Text {
+            "Hello "
+            Text(name).color(.red).bold()
+            Text.lineBreak
+        }
+    }
+
+    @Test func theExampleOfTheCommentIsOneLine() {
+        #expect(greeting("Walid").plain == "Hello Walid\n")
+    }
+
     @Test func theExampleOfTheCatalogueRendersAsItSays() {
         let titles = ["Tunisian", "iOS Developer", "work at Sephora"]
         #expect(

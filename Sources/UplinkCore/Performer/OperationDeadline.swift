@@ -9,7 +9,10 @@
 /// ```
 public struct OperationDeadline: Sendable {
     /// The deadline of the operation that the current task runs in; nil outside of supervised operations.
-    @TaskLocal public static var current: OperationDeadline?
+    public static var current: OperationDeadline? { ofTask }
+
+    /// Bound by the performer alone: a public task-local could be bound by anybody, to a deadline that nothing keeps.
+    @TaskLocal static var ofTask: OperationDeadline?
 
     private let nanoseconds: Int64
     private let now: @Sendable () -> Int64

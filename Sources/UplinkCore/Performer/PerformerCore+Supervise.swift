@@ -62,7 +62,7 @@ extension PerformerCore {
         let task = Task(name: Task.name, executorPreference: executor) {
             let result: Result<Value, any Error> = await self.holding(admission.slot) {
                 do {
-                    return .success(try await OperationDeadline.$current.withValue(deadline) { try await operation() })
+                    return .success(try await OperationDeadline.$ofTask.withValue(deadline) { try await operation() })
                 } catch {
                     return .failure(error)
                 }

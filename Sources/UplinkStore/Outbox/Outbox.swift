@@ -9,7 +9,7 @@ import UplinkCore
 /// ```swift
 /// let outbox = try Outbox(store)
 /// try await outbox.enqueue(key: note.id, kind: "rename", payload: data)
-/// try await outbox.run { entry in … }  // in a task of its own
+/// try await outbox.run { entry in try await send(entry) }  // in a task of its own
 /// ```
 ///
 /// Entries of a key are sent in order, one at a time; of different keys, several at once. Each is sent at least once: a

@@ -7,7 +7,7 @@
 ///
 /// ```swift
 /// try await withTestNetwork { network in
-///     let output = try await network.run(["curl", "--silent", "--max-time", "5", "http://192.0.2.1/"])
+///     print(try await network.run(["ip", "-brief", "address"]).output)
 ///     try network.cableOut()
 ///     try network.cableIn()
 ///     try network.changeAddress()

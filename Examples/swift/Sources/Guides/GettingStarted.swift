@@ -9,6 +9,12 @@ func watch() async throws {
     }
 }
 
+/// A path that is no literal: nothing but `Uplink` has to be imported for it.
+func download(_ url: String, into directory: String) async throws -> String {
+    let target = FilePath(directory).appending("disk.iso")
+    return try await HTTPClient.shared.download(url, to: target, within: .seconds(3600)).path.string
+}
+
 func downloadImage() async throws {
     let image = try await HTTPClient.shared.download(
         "https://example.org/disk.iso", to: "disk.iso", within: .seconds(3600))
