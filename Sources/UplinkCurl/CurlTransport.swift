@@ -41,12 +41,7 @@ public final class CurlTransport: HTTPTransport {
     /// Sends a request over a connection that is there, or a new one, and returns with the final head.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         guard getpid() == process else { throw CurlFailure.forked }
-        let body = try await engine.prepare(request.body)
-        let id = lastID.withLock { last in
-            last += 1
-            return last
-        }
-        let exchange = Exchange(id: id, request: request, body: body, engine: engine, owner: self)
+        let exchange = try await exchange(for: request)
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let waiter = Suspension(continuation)
@@ -55,10 +50,17 @@ public final class CurlTransport: HTTPTransport {
         } onCancel: {
             exchange.cancel()
         }
-        let head = try exchange.takeHead()
-        return HTTPTransportResponse(
-            head: head.response,
-            body: HTTPBody(framing: head.framing.kind, contentLength: head.framing.contentLength, source: exchange))
+        return try exchange.takeResponse()
+    }
+
+    /// By itself, so that nothing of this is held while the answer is awaited.
+    private func exchange(for request: HTTPTransportRequest) async throws -> Exchange {
+        let body = try await engine.prepare(request.body)
+        let id = lastID.withLock { last in
+            last += 1
+            return last
+        }
+        return Exchange(id: id, request: request, body: body, engine: engine, owner: self)
     }
 
     /// Ends the transport: when this returns, no transfer, connection, descriptor or timer of it is left.

@@ -53,10 +53,13 @@ final class Exchange: HTTPBodySource {
     /// Leaves the head, or why there is none, for the owner, who is resumed after this.
     func didReceive(head: Result<Head, any Error>) { state.withLock { $0.head = head } }
 
-    /// The head, once the owner has been resumed.
-    func takeHead() throws -> Head {
-        guard let head = state.withLock({ $0.head }) else { throw CurlFailure.noHead }
-        return try head.get()
+    /// The answer, once the owner has been resumed.
+    @inline(never)  // or it would take room where the answer is awaited
+    func takeResponse() throws -> HTTPTransportResponse {
+        guard let head = try state.withLock({ $0.head })?.get() else { throw CurlFailure.noHead }
+        return HTTPTransportResponse(
+            head: head.response,
+            body: HTTPBody(framing: head.framing.kind, contentLength: head.framing.contentLength, source: self))
     }
 
     var trailerFields: HTTPFields? { state.withLock { $0.trailerFields } }

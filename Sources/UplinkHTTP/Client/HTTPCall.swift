@@ -8,11 +8,10 @@ final class HTTPCall: Sendable {
 
     /// Unlike that of any other call in this process.
     let id: UInt64
+    let options: HTTPRequestOptions
     let clock: HTTPClientClock
     private let start: Duration
     private let deadline: Duration?
-    private let events: HTTPEvents?
-    private let observer: (@Sendable (HTTPEvent) -> Void)?
     /// What the call's exchanges tell; nil where nobody can want to know.
     private let story: Locked<Story>?
 
@@ -27,17 +26,16 @@ final class HTTPCall: Sendable {
             last += 1
             return last
         }
+        self.options = options
         self.clock = clock
         let start = clock.now()
         self.start = start
         deadline = total.map { start + $0 }
-        events = options.events
-        observer = options.observer
-        story = hasMiddlewares || events != nil || observer != nil ? Locked(Story()) : nil
+        story = hasMiddlewares || options.events != nil || options.observer != nil ? Locked(Story()) : nil
     }
 
     /// Whether anybody wants to know.
-    var isObserved: Bool { events != nil || observer != nil }
+    var isObserved: Bool { options.events != nil || options.observer != nil }
 
     /// What is left of `total`; nil without one.
     var remaining: Duration? { deadline.map { max(.zero, $0 - clock.now()) } }
@@ -73,8 +71,8 @@ final class HTTPCall: Sendable {
     private func send(_ event: HTTPEvent) {
         guard isObserved else { return }
         let event = event.withTotal(clock.now() - start)
-        events?.send(event)
-        observer?(event)
+        options.events?.send(event)
+        options.observer?(event)
     }
 }
 

@@ -13,7 +13,7 @@ extension HTTPClient {
     public func get(
         _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil
     ) async throws -> HTTPClientResponse {
-        try await execute(.get, url, .none, headers, HTTPRequestOptions(timeouts: timeouts))
+        try await hops(.get, url, .none, headers, timeouts).response()
     }
 
     /// Asks for a URL, with options.
@@ -22,7 +22,7 @@ extension HTTPClient {
     public func get(
         _ url: String, headers: HTTPFields = [:], options: HTTPRequestOptions
     ) async throws -> HTTPClientResponse {
-        try await execute(.get, url, .none, headers, options)
+        try await hops(.get, url, .none, headers, options).response()
     }
 
     /// Asks for the head alone. `contentLength` of the body tells what a GET would bring; the body itself is empty.
@@ -31,7 +31,7 @@ extension HTTPClient {
     public func head(
         _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil
     ) async throws -> HTTPClientResponse {
-        try await execute(.head, url, .none, headers, HTTPRequestOptions(timeouts: timeouts))
+        try await hops(.head, url, .none, headers, timeouts).response()
     }
 
     /// Asks for the head alone, with options.
@@ -40,7 +40,7 @@ extension HTTPClient {
     public func head(
         _ url: String, headers: HTTPFields = [:], options: HTTPRequestOptions
     ) async throws -> HTTPClientResponse {
-        try await execute(.head, url, .none, headers, options)
+        try await hops(.head, url, .none, headers, options).response()
     }
 
     /// Has a resource process a body. It is sent once, unless nothing of it went out or the options declare it
@@ -50,7 +50,7 @@ extension HTTPClient {
     public func post(
         _ url: String, body: HTTPRequestBody, headers: HTTPFields = [:], options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {
-        try await execute(.post, url, body, headers, options)
+        try await hops(.post, url, body, headers, options).response()
     }
 
     /// Puts a body in the place of a resource.
@@ -59,7 +59,7 @@ extension HTTPClient {
     public func put(
         _ url: String, body: HTTPRequestBody, headers: HTTPFields = [:], options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {
-        try await execute(.put, url, body, headers, options)
+        try await hops(.put, url, body, headers, options).response()
     }
 
     /// Changes a resource as the body says (RFC 5789). It is sent once, unless nothing of it went out or the options
@@ -69,7 +69,7 @@ extension HTTPClient {
     public func patch(
         _ url: String, body: HTTPRequestBody, headers: HTTPFields = [:], options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {
-        try await execute(.patch, url, body, headers, options)
+        try await hops(.patch, url, body, headers, options).response()
     }
 
     /// Removes a resource.
@@ -78,13 +78,22 @@ extension HTTPClient {
     public func delete(
         _ url: String, body: HTTPRequestBody = .none, headers: HTTPFields = [:], options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {
-        try await execute(.delete, url, body, headers, options)
+        try await hops(.delete, url, body, headers, options).response()
     }
 
-    private nonisolated(nonsending) func execute(
+    @inline(never)  // see `HTTPHops`
+    private func hops(
+        _ method: HTTPRequest.Method, _ url: String, _ body: HTTPRequestBody, _ headers: HTTPFields,
+        _ timeouts: HTTPTimeouts?
+    ) throws -> HTTPHops {
+        try hops(method, url, body, headers, HTTPRequestOptions(timeouts: timeouts))
+    }
+
+    @inline(never)
+    private func hops(
         _ method: HTTPRequest.Method, _ url: String, _ body: HTTPRequestBody, _ headers: HTTPFields,
         _ options: HTTPRequestOptions
-    ) async throws -> HTTPClientResponse {
+    ) throws -> HTTPHops {
         let known: HTTPURL
         do {
             known = try HTTPURLParser.parse(url)
@@ -93,6 +102,6 @@ extension HTTPClient {
             throw error
         }
         let request = HTTPRequest(method: method, url: known, headerFields: headers)
-        return try await execute(request, of: known.fragment == nil ? known : nil, body: body, options: options)
+        return try hops(request, of: known.fragment == nil ? known : nil, body: body, options: options)
     }
 }

@@ -41,77 +41,30 @@ public struct HTTPClient: Sendable {
     public func execute(
         _ request: HTTPRequest, body: HTTPRequestBody = .none, options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {
-        try await execute(request, of: nil, body: body, options: options)
+        try await hops(request, body: body, options: options).response()
     }
 
+    /// A call, up to where it has to wait.
+    ///
     /// - Parameter url: What the request was made of, where it was made of a URL alone.
-    nonisolated(nonsending) func execute(
-        _ request: HTTPRequest, of url: HTTPURL?, body: HTTPRequestBody, options: HTTPRequestOptions
-    ) async throws -> HTTPClientResponse {
+    @inline(never)  // see `HTTPHops`
+    func hops(
+        _ request: HTTPRequest, of url: HTTPURL? = nil, body: HTTPRequestBody, options: HTTPRequestOptions
+    ) throws -> HTTPHops {
         try options.events?.claim()
         let timeouts = options.timeouts ?? configuration.timeouts
         let call = HTTPCall(
             options, total: timeouts.total, clock: clock,
             hasMiddlewares: !configuration.middlewares.isEmpty || options.retry != nil)
         do {
-            let response = try await perform(request, of: url, body: body, timeouts: timeouts, options: options, call)
-            call.settled()
-            return response
+            try configuration.validate()
+            try timeouts.validate()
+            return try HTTPHops(
+                request, of: url, body: body, timeouts: timeouts, configuration: configuration,
+                chain: MiddlewareChain(transport, configuration.middlewares, options: options), call)
         } catch {
             call.failed(error)
             throw error
         }
-    }
-
-    private nonisolated(nonsending) func perform(
-        _ request: HTTPRequest, of url: HTTPURL?, body: HTTPRequestBody, timeouts: HTTPTimeouts,
-        options: HTTPRequestOptions, _ call: HTTPCall
-    ) async throws -> HTTPClientResponse {
-        try configuration.validate()
-        try timeouts.validate()
-        var configuration = configuration
-        if !options.sensitiveFields.isEmpty { configuration.sensitiveFields += options.sensitiveFields }
-        var hops = try RedirectMachine(
-            request, of: url, body: body, isIdempotent: options.isIdempotent, configuration: configuration)
-        let chain = MiddlewareChain(transport, configuration.middlewares, options: options)
-        while true {
-            let response: HTTPTransportResponse
-            do {
-                response = try await chain.send(
-                    HTTPClientRequest(
-                        hops, timeouts: timeouts, options: options, configuration: configuration, call: call))
-            } catch let error as HTTPClientError {
-                throw error.concerning(hops)
-            }
-            switch try hops.received(response.head) {
-            case .deliver:
-                return try deliver(response, after: hops)
-            case .follow:
-                call.tell(.redirected(to: hops.url.redacted))
-                await response.body.discardIfShort()
-            }
-        }
-    }
-
-    private func deliver(
-        _ response: HTTPTransportResponse, after hops: RedirectMachine
-    ) throws(HTTPClientError) -> HTTPClientResponse {
-        var response = response
-        do throws(HTTPClientError) {
-            if hops.decodesContent {
-                response.body = try ContentCoding.decoded(
-                    response.body, of: response.head, limits: configuration.limits)
-            }
-            if configuration.limits.requiresFramedBodies, response.body.framing == .untilClose {
-                throw HTTPClientError(
-                    .unframedBody, phase: .body, requestDisposition: .responseStarted,
-                    message: "the server announces no length, and `requiresFramedBodies` is set; "
-                        + "ask the server to send Content-Length or chunks, or allow unframed bodies")
-            }
-        } catch {
-            throw error.concerning(hops)
-        }
-        return HTTPClientResponse(
-            head: response.head, url: hops.url.text, redirects: hops.history.map(\.text), body: response.body)
     }
 }

@@ -12,7 +12,7 @@ public struct HTTPClientRequest: Sendable {
     /// How long the parts may take. The client sees to `total` as a whole, whatever stands here.
     public var timeouts: HTTPTimeouts
     /// What the caller asked for.
-    public let options: HTTPRequestOptions
+    public var options: HTTPRequestOptions { call.options }
     /// The URLs that redirected here, in order; redacted.
     public var redirects: [String] { history.map(\.redacted) }
     /// Which attempt this is, from one; set by ``HTTPRetry``.
@@ -31,8 +31,7 @@ public struct HTTPClientRequest: Sendable {
     private(set) var observers: [@Sendable (HTTPEvent, UInt64) -> Void] = []
 
     init(
-        _ hops: RedirectMachine, timeouts: HTTPTimeouts, options: HTTPRequestOptions,
-        configuration: HTTPClient.Configuration, call: HTTPCall
+        _ hops: RedirectMachine, timeouts: HTTPTimeouts, configuration: HTTPClient.Configuration, call: HTTPCall
     ) {
         head = hops.request
         url = hops.url
@@ -40,7 +39,6 @@ public struct HTTPClientRequest: Sendable {
         history = hops.history
         declaredIdempotence = hops.isIdempotent
         self.timeouts = timeouts
-        self.options = options
         self.call = call
         limits = configuration.limits
         configuredSensitiveFields = configuration.sensitiveFields

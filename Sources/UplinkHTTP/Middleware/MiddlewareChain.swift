@@ -23,32 +23,51 @@ struct MiddlewareChain: Sendable {
         return try await middlewares[place].respond(to: request) { try await send($0, from: place + 1) }
     }
 
-    /// Sends a request once.
+    /// Sends a request once. What need not wait stands in functions of its own: see ``HTTPHops``.
     private nonisolated(nonsending) func exchange(_ request: HTTPClientRequest) async throws -> HTTPTransportResponse {
         if !middlewares.isEmpty { try RequestCheck.check(request.head, body: request.body) }
-        var timeouts = request.timeouts
-        if let remaining = request.call.remaining { timeouts.total = min(timeouts.total ?? remaining, remaining) }
         let witness = witness(of: request)
         do {
-            guard timeouts.total != .zero else { throw HTTPClientError.totalPassed }
-            var outgoing = HTTPTransportRequest(
-                head: request.head, body: request.body, timeouts: timeouts, limits: request.limits,
-                isIdempotent: request.declaredIdempotence, observer: witness?.observer)
-            outgoing.url = request.url
-            var response = try await transport.send(outgoing)
-            witness?.responded(response)
-            if witness != nil || request.attempt > 1 { response.body.attach(witness, to: request) }
-            return response
-        } catch let error as HTTPClientError {
-            let error = error.after(request)
-            witness?.failed(error)
-            throw error
+            return concluded(try await transport.send(outgoing(request, witness)), of: request, witness)
         } catch {
-            witness?.failed(error)
-            throw error
+            throw failed(error, of: request, witness)
         }
     }
 
+    @inline(never)
+    private func outgoing(
+        _ request: HTTPClientRequest, _ witness: ExchangeWitness?
+    ) throws(HTTPClientError) -> HTTPTransportRequest {
+        var timeouts = request.timeouts
+        if let remaining = request.call.remaining { timeouts.total = min(timeouts.total ?? remaining, remaining) }
+        guard timeouts.total != .zero else { throw .totalPassed }
+        var outgoing = HTTPTransportRequest(
+            head: request.head, body: request.body, timeouts: timeouts, limits: request.limits,
+            isIdempotent: request.declaredIdempotence, observer: witness?.observer)
+        outgoing.url = request.url
+        return outgoing
+    }
+
+    @inline(never)
+    private func concluded(
+        _ response: HTTPTransportResponse, of request: HTTPClientRequest, _ witness: ExchangeWitness?
+    ) -> HTTPTransportResponse {
+        var response = response
+        witness?.responded(response)
+        if witness != nil || request.attempt > 1 { response.body.attach(witness, to: request) }
+        return response
+    }
+
+    @inline(never)
+    private func failed(
+        _ error: any Error, of request: HTTPClientRequest, _ witness: ExchangeWitness?
+    ) -> any Error {
+        let error = (error as? HTTPClientError)?.after(request) ?? error
+        witness?.failed(error)
+        return error
+    }
+
+    @inline(never)
     private func witness(of request: HTTPClientRequest) -> ExchangeWitness? {
         let call = request.call.isObserved ? request.call : nil
         let observers = request.observers

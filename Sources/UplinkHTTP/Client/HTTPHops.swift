@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+
+/// A call on its way: one request after the other, as the redirects lead. One task's.
+///
+/// What an `async` function holds, every copy that the compiler makes of it included, takes memory for as long as an
+/// answer is awaited. So the call is held here, once, and what need not wait is done by functions that are not `async`,
+/// and are kept from becoming part of one.
+final class HTTPHops {
+    private var machine: RedirectMachine
+    private let timeouts: HTTPTimeouts
+    private let configuration: HTTPClient.Configuration
+    private let chain: MiddlewareChain
+    private let call: HTTPCall
+
+    init(
+        _ request: HTTPRequest, of url: HTTPURL?, body: HTTPRequestBody, timeouts: HTTPTimeouts,
+        configuration: HTTPClient.Configuration, chain: MiddlewareChain, _ call: HTTPCall
+    ) throws(HTTPClientError) {
+        var configuration = configuration
+        if !call.options.sensitiveFields.isEmpty { configuration.sensitiveFields += call.options.sensitiveFields }
+        machine = try RedirectMachine(
+            request, of: url, body: body, isIdempotent: call.options.isIdempotent, configuration: configuration)
+        (self.timeouts, self.configuration, self.chain, self.call) = (timeouts, configuration, chain, call)
+    }
+
+    /// Sends requests until an answer is none that leads elsewhere.
+    nonisolated(nonsending) func response() async throws -> HTTPClientResponse {
+        do {
+            while true {
+                let response = try await chain.send(request())
+                if let answer = try answer(of: response) { return answer }
+                await response.body.discardIfShort()
+            }
+        } catch {
+            throw failed(error)
+        }
+    }
+
+    @inline(never)
+    private func request() -> HTTPClientRequest {
+        HTTPClientRequest(machine, timeouts: timeouts, configuration: configuration, call: call)
+    }
+
+    /// What the caller gets; nil when there is another hop.
+    @inline(never)
+    private func answer(of response: HTTPTransportResponse) throws(HTTPClientError) -> HTTPClientResponse? {
+        switch try machine.received(response.head) {
+        case .deliver:
+            let response = try deliver(response)
+            call.settled()
+            return response
+        case .follow:
+            call.tell(.redirected(to: machine.url.redacted))
+            return nil
+        }
+    }
+
+    private func deliver(_ response: HTTPTransportResponse) throws(HTTPClientError) -> HTTPClientResponse {
+        var body = response.body
+        if machine.decodesContent {
+            body = try ContentCoding.decoded(body, of: response.head, limits: configuration.limits)
+        }
+        if configuration.limits.requiresFramedBodies, body.framing == .untilClose {
+            throw HTTPClientError(
+                .unframedBody, phase: .body, requestDisposition: .responseStarted,
+                message: "the server announces no length, and `requiresFramedBodies` is set; "
+                    + "ask the server to send Content-Length or chunks, or allow unframed bodies")
+        }
+        return HTTPClientResponse(
+            head: response.head, url: machine.url.text, redirects: machine.history.map(\.text), body: body)
+    }
+
+    @inline(never)
+    private func failed(_ error: any Error) -> any Error {
+        let error = (error as? HTTPClientError)?.concerning(machine) ?? error
+        call.failed(error)
+        return error
+    }
+}
