@@ -77,7 +77,7 @@ struct AddressScenarios {
             try scenario.host.ip("-6 addr add 2001:db8:1::10/64 dev eth0")
             try scenario.host.ip("-6 route add default via 2001:db8:1::1")
             try await scenario.path { $0.unsatisfiedReason == .addressPending }
-            let path = try await scenario.path(within: .seconds(8), where: \.isSatisfied)
+            let path = try await scenario.path(where: \.isSatisfied)
             #expect(path.ipv6.isAvailable)
             #expect(!path.ipv4.isAvailable)
         }
@@ -88,7 +88,7 @@ struct AddressScenarios {
     {
         try await withScenario(on: frontEnd) { scenario in
             try scenario.network.connect()
-            try await scenario.path(within: .seconds(8)) { $0.scope == .link }  // the link-local address is usable
+            try await scenario.path { $0.scope == .link }  // the link-local address is usable
             try scenario.host.ip("-6 route add default via fe80::1 dev eth0")
             let path = try await scenario.path { $0.ipv6.gateway == IPAddress("fe80::1") }
             #expect(path.status == .unsatisfied)
@@ -100,7 +100,7 @@ struct AddressScenarios {
         try await withScenario(on: frontEnd, from: .ipv4) { scenario in
             for _ in 0..<3 {
                 try scenario.router.ip("link set r0 down")
-                let lost = try await scenario.path(within: .milliseconds(1500)) { !$0.isSatisfied }
+                let lost = try await scenario.path(within: Timing.limit(.milliseconds(1500))) { !$0.isSatisfied }
                 #expect(lost.unsatisfiedReason == .linkDown)
                 #expect(lost.ipv4.interface == "eth0")
                 try scenario.router.ip("link set r0 up")

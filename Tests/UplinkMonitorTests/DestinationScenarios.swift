@@ -180,7 +180,7 @@ extension Scenario {
     ) async throws {
         let observer = PathObserver()
         try await FrontEnd.library.observing(network, monitor, observer) {
-            _ = try await observer.first(within: .seconds(10)) { _ in true }
+            _ = try await observer.first { _ in true }
             try await body(Scenario(network: network, observer: observer, monitor: monitor, loop: loop))
         }
     }

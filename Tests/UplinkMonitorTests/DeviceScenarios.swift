@@ -187,7 +187,7 @@ struct DeviceScenarios {
             try scenario.host.ip("link set eth0 up")
             try scenario.network.goOnline()
             try scenario.network.addIPv6()
-            try await scenario.path(within: .seconds(8)) { $0.ipv6.isAvailable }
+            try await scenario.path { $0.ipv6.isAvailable }
         }
     }
 }

@@ -34,7 +34,7 @@ struct LifeScenarios {
                 if !isOnline { try network.goOffline() }
                 let count = Self.lines(program).count
                 program.signal(SIGCONT)
-                try await eventually(within: .seconds(3), "\(isOnline) after \(program.output)") {
+                try await eventually("\(isOnline) after \(program.output)") {
                     let lines = Self.lines(program)
                     return lines.count > count
                         && lines.last?.contains("\"status\":\"\(isOnline ? "" : "un")satisfied\"") == true

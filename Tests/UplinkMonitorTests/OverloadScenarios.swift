@@ -15,12 +15,15 @@ struct OverloadScenarios {
         on frontEnd: FrontEnd
     ) async throws {
         try await withScenario(on: frontEnd, from: .ipv4) { scenario in
+            let start = ContinuousClock.now
             let commands = (0..<100).flatMap { _ in ["link set r0 down", "link set r0 up"] }
             try scenario.router.batch(commands)
             try scenario.host.ip("route replace default via 192.0.2.254")
             let path = try await scenario.path { $0.ipv4.gateway == IPAddress("192.0.2.254") && $0.isSatisfied }
             #expect(path.isSatisfied)
-            #expect(await scenario.observer.count <= 60)
+            // A loss and its end in each interval at most, beside the first path and the last.
+            let intervals = Int((ContinuousClock.now - start) / .milliseconds(50)) + 1
+            #expect(await scenario.observer.count <= 2 + 2 * intervals)
         }
     }
 
@@ -30,7 +33,7 @@ struct OverloadScenarios {
             let evaluations = await scenario.monitor.statistics.evaluations
             #expect(evaluations < 1000)
             try scenario.host.ip("route del default")
-            try await scenario.path(within: .seconds(2)) { !$0.isSatisfied }
+            try await scenario.path { !$0.isSatisfied }
         }
     }
 
@@ -40,7 +43,7 @@ struct OverloadScenarios {
                 let dropped = await scenario.monitor.statistics.dropped
                 let change = isOnline ? "route add default via 192.0.2.1" : "route del default"
                 try whileThisProcessIsStopped(do: churn(20_000) + [change], in: scenario.host)
-                try await scenario.path(within: .seconds(3)) { $0.isSatisfied == isOnline }
+                try await scenario.path { $0.isSatisfied == isOnline }
                 #expect(await scenario.monitor.statistics.dropped > dropped)
             }
             #expect(await scenario.monitor.statistics.resyncs >= 2)
@@ -55,7 +58,7 @@ struct OverloadScenarios {
                     if isOnline { try scenario.host.ip("addr add 192.0.2.77/24 dev eth0") }
                     try scenario.host.ip(isOnline ? "route add default via 192.0.2.1" : "route del default")
                 }
-                let path = try await scenario.path(within: .seconds(3)) { $0.isSatisfied == isOnline }
+                let path = try await scenario.path { $0.isSatisfied == isOnline }
                 if isOnline { #expect(path.primaryInterface?.addresses.count == 2) }
             }
             let statistics = await scenario.monitor.statistics
@@ -98,7 +101,8 @@ struct OverloadScenarios {
                     delays.append(heard.at - begun)
                 }
                 delays.sort()
-                #expect(delays[delays.count / 2] < .milliseconds(10), "the median of \(delays)")
+                let limit = Timing.limit(.milliseconds(10), otherwise: .seconds(3))
+                #expect(delays[delays.count / 2] < limit, "the median of \(delays)")
             }
         }
     }
@@ -110,10 +114,12 @@ struct OverloadScenarios {
             try network.addIPv4()
         }) { scenario in
             let status = await onLoop(scenario.loop) { "/proc/self/task/\(threadID())/status" }
-            try await Task.sleep(for: .milliseconds(300))  // the loop has come to rest
-            let before = try #require(switches(in: status))
-            try await Task.sleep(for: .seconds(1))  // real time is what is measured
-            #expect(switches(in: status) == before)
+            // Real time is what is measured. On a busy machine the loop takes its time to come to rest.
+            try await eventually("a second in which nobody is woken") {
+                let before = try #require(switches(in: status))
+                try await Task.sleep(for: .seconds(1))
+                return switches(in: status) == before
+            }
         }
     }
 }

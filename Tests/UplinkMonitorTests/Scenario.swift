@@ -37,7 +37,7 @@ nonisolated(nonsending) func withScenario(
             let monitor = LinuxNetworkMonitor(on: loop, configuration: configuration, validator: validator)
             let observer = PathObserver()
             try await frontEnd.observing(network, monitor, observer) {
-                _ = try await observer.first(within: .seconds(10)) { _ in true }
+                _ = try await observer.first { _ in true }
                 try await body(Scenario(network: network, observer: observer, monitor: monitor, loop: loop))
             }
         }
@@ -77,7 +77,7 @@ actor PathObserver {
 
     /// The next path that fits; what was heard before it stays in `passed` for the caller's judgement.
     func first(
-        within limit: Duration = .seconds(5), where fits: @Sendable (NetworkPath) -> Bool
+        within limit: Duration = .seconds(30), where fits: @Sendable (NetworkPath) -> Bool
     ) async throws -> (path: NetworkPath, passed: [NetworkPath], at: ContinuousClock.Instant) {
         let start = position
         let alarm = Task {
@@ -114,7 +114,7 @@ extension Scenario {
     /// Waits for a path that fits.
     @discardableResult
     func path(
-        within limit: Duration = .seconds(5), where fits: @Sendable (NetworkPath) -> Bool
+        within limit: Duration = .seconds(30), where fits: @Sendable (NetworkPath) -> Bool
     ) async throws -> NetworkPath { try await observer.first(within: limit, where: fits).path }
 
     /// Waits for a path that fits, unless the latest does.
