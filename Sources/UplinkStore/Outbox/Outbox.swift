@@ -96,7 +96,9 @@ public final class Outbox: Sendable {
     /// Removes an entry, unless it is being sent at this moment. In another process than the one that runs the outbox
     /// nobody knows that: only the one that runs it is to cancel.
     ///
-    /// - Parameter write: Takes back what was written with the entry, in the transaction that removes it.
+    /// - Parameters:
+    ///   - id: Which entry.
+    ///   - write: Takes back what was written with the entry, in the transaction that removes it.
     /// - Throws: ``StoreError``; the entry stays then.
     @discardableResult
     public func cancel(
