@@ -12,6 +12,7 @@ packages_of() {
     test) echo iproute2 util-linux openssl procps nginx-light ;;
     c-library) echo abigail-tools iproute2 mandoc valgrind ;;
     fresh) echo debootstrap ;;
+    docs) echo python3-minimal ;;
     fuzz) echo iproute2 python3-minimal util-linux ;;
     comparison) echo aria2 curl python3-minimal ;;
     picture-of-demo) echo tmux python3-pil fonts-dejavu-core ;;
