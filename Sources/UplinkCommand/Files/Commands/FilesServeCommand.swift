@@ -12,8 +12,8 @@ struct FilesServeCommand: AsyncParsableCommand {
             the folder are not followed, and what others change in it meanwhile is not seen. The server speaks plain HTTP, \
             and is to be reached from this host alone unless --address says otherwise.
 
-            The first line that is printed is the server's URL. Without a password of yours, the second is one that was \
-            made up.
+            The first line that is printed is the server's URL. Without a password of yours, the second tells \
+            the user and a password that was made up.
 
             Exit status: 1 when it cannot listen, 130 when it ends by Ctrl-C.
             """)
