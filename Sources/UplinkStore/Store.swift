@@ -20,6 +20,8 @@ public final class Store: Sendable {
     public let database: any DatabaseWriter
     /// Where the database is; nil when it is in memory.
     public let path: FilePath?
+    /// The same without links, so that it is one for all who open the file.
+    let realPath: FilePath?
     let performer: any NetworkOperationPerforming
     let clock: any Clock<Duration>
     let now: @Sendable () -> Date
@@ -35,6 +37,7 @@ public final class Store: Sendable {
     ) {
         self.database = database
         self.path = path
+        realPath = path.map { StoreFile.realPath($0) ?? $0 }
         self.performer = performer
         self.clock = clock
         self.now = now
@@ -51,23 +54,30 @@ public final class Store: Sendable {
 
     /// Opens a database, or makes one where there is no file, and brings its schema up to date.
     ///
-    /// The file is looked at for reading first: one that is damaged, newer or something else is not written to. The look
-    /// reads the whole file (`PRAGMA quick_check`). Works on a thread of its own.
+    /// The file is looked at for reading first: one that is damaged, newer or something else is not written to. Several
+    /// processes may do so at the same time, also where there is no file yet. Works on a thread of its own.
     ///
     /// - Parameters:
     ///   - path: The database; SQLite keeps two more files beside it.
     ///   - migrator: The program's schema. `eraseDatabaseOnSchemaChange` is not heeded.
     ///   - performer: What syncs and outboxes wait for the network with.
     ///   - busyTimeout: How long to wait for a lock that another process holds.
+    ///   - checksIntegrity: Whether the whole file is read first (`PRAGMA quick_check`), which takes about a second for each
+    ///     gigabyte that is not in memory. Without it, damage is found when what is damaged is read.
     ///   - clock: What pauses are measured on.
     ///   - now: The wall clock, for the age of what is stored.
     /// - Throws: ``StoreError``, with a code for each state of the file.
     public static func open(
         _ path: FilePath, migrator: DatabaseMigrator = DatabaseMigrator(),
         performer: any NetworkOperationPerforming = NetworkOperationPerformer(), busyTimeout: Duration = .seconds(5),
-        clock: any Clock<Duration> = .continuous, now: @escaping @Sendable () -> Date = { Date() }
+        checksIntegrity: Bool = true, clock: any Clock<Duration> = .continuous,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) async throws(StoreError) -> Store {
-        let file = StoreFile(path: path, migrator: try StoreSchema.migrator(migrator), busyTimeout: busyTimeout)
+        let file = StoreFile(
+            path: path, migrator: try StoreSchema.migrator(migrator), busyTimeout: busyTimeout,
+            checksIntegrity: checksIntegrity)
+        // Left under a lock and not carried by the continuation: ThreadSanitizer does not see what passes between threads
+        // when a resume overtakes the suspension.
         let opened = Locked<Result<DatabasePool, StoreError>?>(nil)
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {

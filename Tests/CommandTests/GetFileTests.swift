@@ -163,4 +163,31 @@ struct GetFileTests {
             #expect(directory.names.isEmpty)
         }
     }
+
+    /// No byte comes: so many further attempts, and no more.
+    @Test(arguments: [0, 2])
+    func aDownloadIsTriedAgainAsOftenAsIsAskedFor(retries: Int) async throws {
+        let server = try RawServer([.readHead, .send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), .loop])
+        defer { server.stop() }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let program = try await BuiltProgram.run(
+            "get \(server.url("/file")) -o \(directory.path)/new --retry \(retries)")
+        #expect(program.status == 1)
+        #expect(server.heads.count == retries + 1)
+    }
+
+    @Test(arguments: [("file.txt", true), ("file.tar.gz", false)])
+    func whatAServerEncodesUnaskedIsSaidUnlessTheNameSaysIt(name: String, isSaid: Bool) async throws {
+        let server = try RawServer([
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nzip!"),
+        ])
+        defer { server.stop() }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let program = try await BuiltProgram.run("get \(server.url("/\(name)")) -O --output-dir \(directory.path)")
+        #expect(program.status == 0)
+        #expect(try directory.read(name) == Array("zip!".utf8))
+        #expect(program.errors.contains("\(name) is kept as the server sent it: encoded (gzip)") == isSaid)
+    }
 }

@@ -137,6 +137,24 @@ struct WatchCommandTests {
         }
     }
 
+    @Test(arguments: [("wait --timeout 20", 1), ("run --within 20 -- true", 125)] as [(String, Int32)])
+    func withoutNetlinkWaitAndRunSayThatTheyCanPoll(words: String, status: Int32) async throws {
+        try await withNetworkNamespaces { host, _ in
+            let program = try await BuiltProgram.startWithoutNetlink(words, errno: EPERM, in: host)
+            #expect(try await program.wait() == status)
+            #expect(program.errors.contains("with --poll of `watch`, `wait` and `run`"), "\(program.errors)")
+        }
+    }
+
+    @Test(arguments: ["wait --poll 0.1", "run --within 60 --poll 0.1 -- true"])
+    func withoutNetlinkWaitAndRunCanPoll(words: String) async throws {
+        try await withNetworkNamespaces { host, router in
+            let program = try await BuiltProgram.startWithoutNetlink(words, errno: EPERM, in: host)
+            try Self.connect(host, router)
+            #expect(try await program.wait() == 0, "\(program.errors)")
+        }
+    }
+
     @Test func aPortThatAnswersValidates() async throws {
         try await withNetworkNamespaces { host, router in
             try Self.connect(host, router)

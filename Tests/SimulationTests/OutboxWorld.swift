@@ -84,7 +84,7 @@ final class OutboxWorld: World {
     private func cancel() throws {
         guard let row = database.rows.randomElement(dice) else { return }
         let isSending = deliveries.contains { $0.row?.id == row.id }
-        switch machine.withdraw(row.id) {
+        switch machine.withdraw([row.id]) {
         case .refused: try hold(isSending, "entry \(row.id) cannot be cancelled, and nobody sends it")
         case .granted:
             try hold(!isSending, "entry \(row.id) is cancelled while it is sent")

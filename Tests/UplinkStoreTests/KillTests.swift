@@ -127,7 +127,7 @@ extension KillTests {
 }
 
 /// SplitMix64: small, and the same everywhere for the same seed.
-private struct SeededGenerator: RandomNumberGenerator {
+struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

@@ -32,7 +32,7 @@ struct OutboxMachineTests {
         func waits(_ claim: Claim) { value.waits(claim) }
         func begins(_ claim: Claim) -> Bool { value.begins(claim) }
         func ended(_ claim: Claim, rest: Duration?, now: Duration) { value.ended(claim, rest: rest, now: now) }
-        func withdraw(_ id: Int64) -> OutboxMachine.Withdrawal { value.withdraw(id) }
+        func withdraw(_ id: Int64) -> OutboxMachine.Withdrawal { value.withdraw([id]) }
         func withdrawalEnded(_ id: Int64) { value.withdrawalEnded(id) }
     }
 
@@ -137,6 +137,56 @@ struct OutboxMachineTests {
         #expect(machine.next(now: .zero) == [])
         machine.withdrawalEnded(1)  // it could not be removed
         #expect(machine.next(now: .zero) == [Claim(key: "a", id: 1)])
+    }
+
+    /// With a look at all of them in each step this would take minutes.
+    @Test func aStepDoesNotLookAtAllKeys() {
+        let count: Int64 = 30_000
+        let machine = machine()
+        for id in 1...count {
+            machine.looked("\(id)", .init(id: id, rest: id % 3 == 0 ? .seconds(1) : .zero), now: .zero)
+        }
+        var order: [Int64] = []
+        for now in [Duration.zero, .seconds(1)] {
+            while case let claims = machine.next(now: now), !claims.isEmpty {
+                for claim in claims {
+                    order.append(claim.id)
+                    #expect(machine.begins(claim))
+                    #expect(machine.withdraw(claim.id) == .refused)
+                    machine.ended(claim, rest: nil, now: now)
+                }
+            }
+            #expect(machine.alarm == (now == .zero ? .seconds(1) : nil))
+        }
+        #expect(order.count == Int(count))
+    }
+
+    /// Against a machine that looks at all keys, over steps by chance.
+    @Test func itClaimsWhatALookAtAllKeysWould() {
+        var generator = SeededGenerator(seed: Effort.seed)
+        let machine = machine()
+        var world: [String: (id: Int64, until: Duration)] = [:]
+        var now = Duration.zero
+        for id in 1...2000 as ClosedRange<Int64> {
+            now += .milliseconds(Int64.random(in: 0...3, using: &generator))
+            let key = "\(Int.random(in: 0..<50, using: &generator))"
+            if world[key] == nil {
+                let rest = Duration.milliseconds(Int64.random(in: -5...20, using: &generator))
+                world[key] = (id, now + max(.zero, rest))
+                machine.lookBegins()
+                machine.looked(key, .init(id: id, rest: max(.zero, rest)), now: now)
+            }
+            let wanted = world.filter { $0.value.until <= now }.sorted { $0.value.id < $1.value.id }.prefix(2)
+            let claims = machine.next(now: now)
+            #expect(claims == wanted.map { Claim(key: $0.key, id: $0.value.id) }, "seed \(Effort.seed)")
+            for claim in claims {
+                #expect(machine.begins(claim))
+                let rest = Bool.random(using: &generator) ? Duration.milliseconds(7) : nil
+                machine.ended(claim, rest: rest, now: now)
+                world[claim.key] = rest.map { (claim.id, now + $0) }
+            }
+            #expect(machine.sending.isEmpty)
+        }
     }
 
     @Test func aKeyWithoutEntriesIsForgotten() {

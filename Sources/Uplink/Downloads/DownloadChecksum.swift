@@ -32,8 +32,8 @@ public struct DownloadChecksum: Sendable {
 }
 
 /// Bytes as hexadecimal digits.
-enum Hexadecimal {
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
+package enum Hexadecimal {
+    package static func text(_ bytes: some Sequence<UInt8>) -> String {
         bytes.reduce(into: "") { text, byte in
             if byte < 16 { text += "0" }
             text += String(byte, radix: 16)

@@ -55,31 +55,3 @@ public struct DownloadProgress: Sendable, Hashable {
         totalBytes.map { $0 > 0 ? min(1, Double(receivedBytes) / Double($0)) : phase == .finished ? 1 : 0 }
     }
 }
-
-/// How a download goes, as an asynchronous sequence: the present state first, then every change, newest wins.
-///
-/// The last element has the phase `finished` or `failed`. Each iteration stands for itself, begun at any time, also after
-/// the end.
-public struct DownloadProgressUpdates: AsyncSequence, Sendable {
-    /// A whole state, not a difference.
-    public typealias Element = DownloadProgress
-    /// The sequence does not fail; the outcome is told by ``Download/value``.
-    public typealias Failure = Never
-
-    let board: UpdateBoard<DownloadProgress>
-
-    /// Begins with the present state.
-    public func makeAsyncIterator() -> Iterator { Iterator(board: board) }
-
-    /// One reader. For use by one task at a time.
-    public struct Iterator: AsyncIteratorProtocol {
-        let board: UpdateBoard<DownloadProgress>
-        var seen: UInt64?
-
-        /// The newest state as soon as there is one that has not been seen; nil after the end and when the task is
-        /// cancelled.
-        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> DownloadProgress? {
-            await board.next(after: &seen)
-        }
-    }
-}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 public import SystemPackage
+import UplinkHTTP
 
 /// A file that was downloaded.
 public struct DownloadedFile: Sendable {
@@ -14,6 +15,10 @@ public struct DownloadedFile: Sendable {
     public let url: String
     /// The head of the last answer that bytes came from; nil when all were there before.
     public let head: HTTPResponse?
+    /// The codings, such as `gzip`, that the server has applied although none was asked for (RFC 9110, section 8.4), in the
+    /// order in which it did; mostly none. The file holds what they made of it, byte for byte, as its digest does: servers
+    /// say so of archives as well, which are not to be decoded. Empty also when ``head`` is nil.
+    public var contentCodings: [String] { head.map(ContentCoding.names) ?? [] }
     /// Its digest, where the options asked for one.
     public let checksum: [UInt8]?
     /// How many attempts there were.

@@ -23,9 +23,11 @@ struct RequirementArgument: Sendable {
 
     /// The monitor that knows the path.
     ///
+    /// - Parameter configuration: Nil for that of the process-wide monitor.
     /// - Throws: `NetworkMonitorError` when the destination is none.
-    func monitor() throws -> LinuxNetworkMonitor {
-        try destination.map { try LinuxNetworkMonitor.shared.destination($0) } ?? .shared
+    func monitor(_ configuration: LinuxNetworkMonitor.Configuration? = nil) throws -> LinuxNetworkMonitor {
+        let monitor = configuration.map { LinuxNetworkMonitor(on: .shared, configuration: $0) } ?? .shared
+        return try destination.map { try monitor.destination($0) } ?? monitor
     }
 
     /// The requirement with a word for the destination in its description.

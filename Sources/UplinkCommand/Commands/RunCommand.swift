@@ -31,6 +31,8 @@ struct RunCommand: AsyncParsableCommand {
         transform: RequirementArgument.parse)
     var requirement = RequirementArgument.internet
 
+    @OptionGroup
+    var polling: PollArguments
     @Argument(parsing: .postTerminator, help: "The program and its arguments, after `--`.")
     var command: [String] = []
 
@@ -39,10 +41,10 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        switch try await NetworkWait.wait(for: requirement, seconds: within) {
+        switch try await NetworkWait.wait(for: requirement, seconds: within, polling) {
         case .success: throw execute()
         case .failure(let error):
-            complain("\(error)")
+            complain(CommandFailure.inOptions("\(error)"))
             throw ExitCode(error.code == .timedOut ? 124 : 125)
         }
     }

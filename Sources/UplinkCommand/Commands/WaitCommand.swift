@@ -12,6 +12,7 @@ struct WaitCommand: AsyncParsableCommand {
               uplink wait --for ipv6 --timeout 30
               uplink wait --for interface:wg0,stable:5
               uplink wait --for destination:10.1.2.3       Packets to this address have a way.
+              uplink wait --poll 2                         Without netlink, in a sandbox.
 
             \(RequirementArgument.help)
 
@@ -27,9 +28,11 @@ struct WaitCommand: AsyncParsableCommand {
         help: .init("How many seconds to wait at most; for ever when not given.", valueName: "seconds"),
         transform: SecondsArgument.parse)
     var timeout = Double.infinity
+    @OptionGroup
+    var polling: PollArguments
 
     func run() async throws {
-        let outcome = try await NetworkWait.wait(for: requirement, seconds: timeout)
-        if case .failure(let error) = outcome { throw error }
+        let outcome = try await NetworkWait.wait(for: requirement, seconds: timeout, polling)
+        if case .failure(let error) = outcome { throw CommandFailure(CommandFailure.inOptions("\(error)")) }
     }
 }

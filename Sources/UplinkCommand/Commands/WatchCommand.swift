@@ -52,10 +52,8 @@ struct WatchCommand: AsyncParsableCommand {
         transform: SecondsArgument.parse)
     var settle = 0.0
 
-    @Option(
-        help: .init("Where netlink is refused, look every so many seconds instead of failing.", valueName: "seconds"),
-        transform: SecondsArgument.parse)
-    var poll: Double?
+    @OptionGroup
+    var polling: PollArguments
 
     @Flag(help: "Write statistics to the standard error at the end, and whenever SIGUSR1 comes.")
     var statistics = false
@@ -89,16 +87,16 @@ struct WatchCommand: AsyncParsableCommand {
             outcome = .failure(error)
         }
         await report?.write()
-        try outcome.get()
+        do { try outcome.get() } catch let error as NetworkMonitorError {
+            throw CommandFailure(CommandFailure.inOptions("\(error)"))
+        }
     }
 
     private func makeMonitor() throws -> LinuxNetworkMonitor {
         do {
-            let configuration = try LinuxNetworkMonitor.Configuration(
-                settle: .saturating(seconds: settle),
-                whenUnavailable: poll.map { .poll(every: .saturating(seconds: $0)) } ?? .fail)
             let monitor = LinuxNetworkMonitor(
-                on: .shared, configuration: configuration, validator: probe.map { PathValidator($0.probe) })
+                on: .shared, configuration: try polling.configuration(settle: settle),
+                validator: probe.map { PathValidator($0.probe) })
             return try destination.map { try monitor.destination($0) } ?? monitor
         } catch {
             throw ValidationError("\(error)")

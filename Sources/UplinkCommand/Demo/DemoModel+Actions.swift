@@ -17,18 +17,7 @@ extension DemoModel.Actions {
                 throw DemoFailure(error)
             }
         }
-        networkChanges = {
-            AsyncStream { continuation in
-                let task = Task {
-                    // Should the monitor fail, the performer tells.
-                    do {
-                        for try await path in monitor.paths { continuation.yield(requirement.isSatisfied(by: path)) }
-                    } catch {}
-                    continuation.finish()
-                }
-                continuation.onTermination = { _ in task.cancel() }
-            }
-        }
+        networkChanges = { monitor.changes(of: requirement) }  // should the monitor fail, the performer tells
     }
 
     private static func fetch(_ url: String, with client: HTTPClient) async throws -> Picture {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DemoScreen {
-    private static let spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
-
     /// The screen's text. Where the picture can be drawn, it comes before it.
     ///
     /// - Parameter frame: How often the spinner has turned.
@@ -10,7 +8,7 @@ extension DemoScreen {
         Text {
             switch self {
             case .loading(let saysNoNetwork):
-                Text(Self.spinner[frame % Self.spinner.count]).color(.cyan)
+                Text.spinner(frame).color(.cyan)
                 " Loading the picture …"
                 if saysNoNetwork {
                     Text.lineBreak

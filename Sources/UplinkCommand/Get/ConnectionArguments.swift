@@ -77,7 +77,7 @@ struct ConnectionArguments: ParsableArguments {
     /// How often a download tries: as often as its time allows, if not told otherwise.
     var backOff: DownloadBackOff {
         var backOff = DownloadBackOff()
-        backOff.maximumFailures = retry.map { $0 + 1 }
+        backOff.maximumFailures = retry
         return backOff
     }
 

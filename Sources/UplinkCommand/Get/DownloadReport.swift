@@ -57,7 +57,7 @@ struct DownloadReport {
         case .failed(let reason):
             files[index].hasEnded = true
             guard names.count > 1 else { return [] }  // the program's last words will say it
-            return [Text("✗ \(names[index])").color(.red) + Text("  \(Self.inOptions(reason))")]
+            return [Text("✗ \(names[index])").color(.red) + Text("  \(CommandFailure.inOptions(reason))")]
         }
     }
 
@@ -87,13 +87,6 @@ struct DownloadReport {
     static func history(resumptions: Int, restarts: Int) -> String {
         (resumptions > 0 ? ", resumed \(times(resumptions))" : "")
             + (restarts > 0 ? ", begun anew \(times(restarts))" : "")
-    }
-
-    /// A message of the library in one line, with this program's options in place of the library's.
-    static func inOptions(_ message: String) -> String {
-        message.replacing("\n", with: " ").replacing("`maximumSize`", with: "--max-filesize").replacing(
-            "give `expectedSize` or a checksum, or set `acceptsUnframedBodies`",
-            with: "give --checksum, or fetch to the standard output")
     }
 
     private static func times(_ count: Int) -> String {

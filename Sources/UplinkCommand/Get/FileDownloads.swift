@@ -34,11 +34,23 @@ struct FileDownloads: Sendable {
             }
         }
         teller.end(results)
+        for note in results.compactMap({ try? Self.codingNote($0.get()) }) { teller.line.say(Text(note)) }
         if Task.isCancelled, results.contains(where: { (try? $0.get()) == nil }) {
             if let remains = teller.remains, items.allSatisfy(\.options.resumes) { teller.line.say(Text(remains)) }
             throw CancellationError()
         }
         try Self.check(results)
+    }
+
+    /// What there is to say of a file that the server has encoded, though nobody has asked it to; nil for one whose name
+    /// tells as much.
+    static func codingNote(_ file: DownloadedFile) -> String? {
+        let ends = ["gzip": [".gz", ".tgz"], "x-gzip": [".gz", ".tgz"], "br": [".br"], "zstd": [".zst"]]
+        let name = file.path.lastComponent?.string ?? "\(file.path)"
+        let codings = file.contentCodings.filter { coding in !(ends[coding] ?? []).contains(where: name.hasSuffix) }
+        guard !codings.isEmpty else { return nil }
+        let words = codings.joined(separator: ", ")
+        return "\(name) is kept as the server sent it: encoded (\(words)), though not asked for"
     }
 
     /// Says why what is missing is missing.
@@ -53,7 +65,7 @@ struct FileDownloads: Sendable {
 
     /// An error in this program's words, and what it leaves to go on with.
     private static func message(of error: any Error) -> String {
-        let message = DownloadReport.inOptions("\(error)")
+        let message = CommandFailure.inOptions("\(error)")
         guard let error = error as? DownloadError, error.keptBytes > 0 else { return message }
         return "\(message); \(ByteCount(Int(error.keptBytes))) are kept, and the same command goes on from there"
     }

@@ -7,10 +7,11 @@ enum NetworkWait {
     ///
     /// - Throws: `ExitCode` when a signal asks the program to end.
     static func wait(
-        for argument: RequirementArgument, seconds: Double
+        for argument: RequirementArgument, seconds: Double, _ polling: PollArguments
     ) async throws -> Result<Void, NetworkOperationError> {
         try await untilInterrupted {
-            let performer = NetworkOperationPerformer(monitor: try argument.monitor(), clock: LoopClock.shared)
+            let monitor = try argument.monitor(polling.configuration())
+            let performer = NetworkOperationPerformer(monitor: monitor, clock: LoopClock.shared)
             switch await performer.perform(withinSeconds: seconds, requiring: argument.whole, operation: {}) {
             case .success: return .success(())
             case .failure(.notStarted(let error)): return .failure(error)

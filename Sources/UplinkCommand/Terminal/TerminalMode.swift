@@ -15,8 +15,9 @@ enum TerminalMode {
         var settings = termios()
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { throw TerminalError(errno: errno) }
         let isFirst = saved.withLock { saved in
-            defer { saved = settings }
-            return saved == nil
+            guard saved == nil else { return false }  // those of now are not the terminal's own
+            saved = settings
+            return true
         }
         guard isFirst else { return }
         atexit { TerminalMode.restore() }

@@ -44,6 +44,14 @@ struct Text: Sendable, Hashable {
     static let lineBreak = Text("\n")
     static let space = Text(" ")
 
+    /// One character that seems to turn.
+    ///
+    /// - Parameter turns: How often it has turned.
+    static func spinner(_ turns: Int) -> Text {
+        let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
+        return Text(frames[turns % frames.count])
+    }
+
     static func + (left: Self, right: Self) -> Self {
         var sum = left
         sum += right

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
+package import HTTPTypes
 
 /// Content codings (RFC 9110, section 8.4). With the trait `Compression` gzip and deflate are asked for and decoded here;
 /// without it none is asked for, so none is accepted.
@@ -28,7 +28,7 @@ package enum ContentCoding: String, Sendable {
     }
 
     /// The names of a response's codings in the order in which they were applied, without `identity`.
-    static func names(in response: HTTPResponse) -> [String] {
+    package static func names(in response: HTTPResponse) -> [String] {
         response.headerFields[values: .contentEncoding]
             .flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces().lowercased() }
             .filter { !$0.isEmpty && $0 != "identity" }

@@ -10,17 +10,19 @@ struct StoreFile {
     let path: FilePath
     let migrator: DatabaseMigrator
     let busyTimeout: Duration
+    /// Whether the whole file is read, to find damage.
+    var checksIntegrity = true
 
     /// The database with its schema up to date. Blocks.
     func open() throws(StoreError) -> DatabasePool {
-        try checkPermissions()
+        let file = try located()
         do {
-            if try size() > 0 { try look() }
+            if size(of: file) > 0 { try look(at: file) }
         } catch {
             throw refusal(error, .cannotOpen)
         }
         do {
-            let pool = try DatabasePool(path: path.string, configuration: configuration)
+            let pool = try DatabasePool(path: file, configuration: configuration)
             // GRDB sets NORMAL for WAL, with which a power cut may take back a commit.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try Self.migrate(pool, with: migrator, named: path.string)
@@ -33,16 +35,23 @@ struct StoreFile {
     /// Applies what is missing. Data that a migration may have changed must not meet a "not modified", also if this process
     /// dies or a later migration fails: so validators are forgotten first.
     static func migrate(_ database: any DatabaseWriter, with migrator: DatabaseMigrator, named name: String) throws {
-        let applied = try database.read { try migrator.appliedIdentifiers($0) }
+        var applied = try database.read { try migrator.appliedIdentifiers($0) }
         try refuseNewer(applied, migrator, name)
-        guard applied != Set(migrator.migrations) else { return }
-        do {
-            try database.write { db in
-                if try db.tableExists(SyncRecord.databaseTableName) { try SyncRecord.forgetValidators(db) }
+        while applied != Set(migrator.migrations) {
+            do {
+                try database.write { db in
+                    if try db.tableExists(SyncRecord.databaseTableName) { try SyncRecord.forgetValidators(db) }
+                }
+                return try migrator.migrate(database)
+            } catch {
+                // Another process may have been at the same, and faster; then there is less to do the next time.
+                let now = try database.read { try migrator.appliedIdentifiers($0) }
+                guard now.isStrictSuperset(of: applied) else {
+                    throw StoreError.database(error, while: "migrating the database", otherwise: .migrationFailed)
+                }
+                try refuseNewer(now, migrator, name)
+                applied = now
             }
-            try migrator.migrate(database)
-        } catch {
-            throw StoreError.database(error, while: "migrating the database", otherwise: .migrationFailed)
         }
     }
 
@@ -56,13 +65,14 @@ struct StoreFile {
         return configuration
     }
 
-    private func look() throws {
+    private func look(at file: String) throws {
         var configuration = configuration
         configuration.readonly = true
         do {
-            let database = try DatabaseQueue(path: path.string, configuration: configuration)
+            let database = try DatabaseQueue(path: file, configuration: configuration)
             try database.read { db in
                 try Self.refuseNewer(try migrator.appliedIdentifiers(db), migrator, path.string)
+                guard checksIntegrity else { return }
                 let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "no answer"
                 if verdict != "ok" {
                     throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: verdict)
@@ -110,13 +120,17 @@ struct StoreFile {
         .database(error, while: "opening \(path)", otherwise: otherwise)
     }
 
-    /// SQLite itself opens what it cannot write for reading, and says so at the first write.
-    private func checkPermissions() throws(StoreError) {
-        var directory = path.removingLastComponent()
-        if directory.isEmpty { directory = "." }
+    /// The file by its one true name: the working directory may change while readers are still to be opened, and what is
+    /// beside the file, as an outbox's lock, has to be the same for who comes by a link.
+    ///
+    /// SQLite itself opens what it cannot write for reading, and says so at the first write: so permissions are looked at
+    /// here.
+    private func located() throws(StoreError) -> String {
+        var parent = path.removingLastComponent()
+        if parent.isEmpty { parent = "." }
         var status = stat()
-        guard stat(directory.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw StoreError(.cannotOpen, message: "there is no directory \(directory) for the database; make it first")
+        guard stat(parent.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw StoreError(.cannotOpen, message: "there is no directory \(parent) for the database; make it first")
         }
         let exists = stat(path.string, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG {
@@ -125,17 +139,27 @@ struct StoreFile {
         if exists, access(path.string, R_OK) != 0 {
             throw StoreError(.cannotOpen, message: "\(path) cannot be read; see to its permissions")
         }
-        guard !exists || access(path.string, W_OK) == 0, access(directory.string, W_OK) == 0 else {
+        let file = Self.realPath(path) ?? Self.realPath(parent)?.appending(path.lastComponent?.string ?? "")
+        let directory = file?.removingLastComponent() ?? parent
+        guard let file, !exists || access(file.string, W_OK) == 0, access(directory.string, W_OK) == 0 else {
             throw StoreError(
                 .readOnly,
                 message: "\(path) cannot be written (\(String(cString: strerror(errno)))); the database needs to write "
                     + "its file and its directory")
         }
+        return file.string
     }
 
-    private func size() throws -> Int64 {
+    /// A path without links, from the root; nil where nothing is there.
+    static func realPath(_ path: FilePath) -> FilePath? {
+        guard let real = realpath(path.string, nil) else { return nil }
+        defer { free(real) }
+        return FilePath(platformString: real)
+    }
+
+    private func size(of file: String) -> Int64 {
         var status = stat()
-        return stat(path.string, &status) == 0 ? Int64(status.st_size) : 0
+        return stat(file, &status) == 0 ? Int64(status.st_size) : 0
     }
 }
 #endif

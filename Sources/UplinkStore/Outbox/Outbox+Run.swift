@@ -14,11 +14,15 @@ extension Outbox {
     /// - Throws: `CancellationError` when the task was cancelled; ``StoreError`` with `outboxInUse` when the outbox is
     ///   run already, here or by another process.
     public func run(_ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict) async throws {
-        let lock = try OutboxLock(name, path: store.path, claims: store.running)
-        defer { withExtendedLifetime(lock) {} }
+        guard store.running.withLock({ $0.insert(name).inserted }) else { throw OutboxLock.inUse(name) }
+        defer { store.running.withLock { _ = $0.remove(name) } }
+        try await runAlone(send)
+    }
+
+    private func runAlone(_ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict) async throws {
+        let lock: OutboxLock? = if let path = store.realPath { try await .running(name, beside: path) } else { nil }
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         tell { $0.begin(maximumConcurrent: configuration.maximumConcurrent) { continuation.yield() } }
-        defer { tell { $0.end() } }
         let clock = MonotonicClock(store.clock)
         await withDiscardingTaskGroup { group in
             var alarm: (until: Duration, task: Task<Void, Never>)?
@@ -69,7 +73,17 @@ extension Outbox {
             }
             group.cancelAll()
         }
+        tell { $0.end() }
+        await changesEnded()
+        withExtendedLifetime(lock) {}
         throw CancellationError()
+    }
+
+    /// Returns when nobody relies any more on this process running the outbox. Not cancelled with the task.
+    private func changesEnded() async {
+        while core.withLock({ $0.changers > 0 }) {
+            await Task { try? await Task.sleep(for: OutboxLock.pause) }.value
+        }
     }
 
     /// Looks up the first entries of keys, or of all.

@@ -14,9 +14,8 @@ import UplinkCore
 ///
 /// Entries of a key are sent in order, one at a time; of different keys, several at once. Each is sent at least once: a
 /// process that dies between the server's answer and its note sends it again, with the same idempotency key. One process
-/// at a time runs an outbox, and only that one is to change it while it does: it is not told of what others add, and what
-/// they cancel may be on its way. All objects with one name and one store are the same outbox; limits and back-off are
-/// those of the object that is asked.
+/// at a time runs an outbox. It is not told of what others add, and they cannot cancel meanwhile. All objects with one
+/// name and one store are the same outbox; limits and back-off are those of the object that is asked.
 public final class Outbox: Sendable {
     /// The outbox's name in its store.
     public let name: String
@@ -93,27 +92,77 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Removes an entry, unless it is being sent at this moment. In another process than the one that runs the outbox
-    /// nobody knows that: only the one that runs it is to cancel.
+    /// Removes an entry, unless it is being sent at this moment.
     ///
     /// - Parameters:
     ///   - id: Which entry.
     ///   - write: Takes back what was written with the entry, in the transaction that removes it.
-    /// - Throws: ``StoreError``; the entry stays then.
+    /// - Throws: ``StoreError``: `outboxInUse` while another process runs the outbox, since that one alone knows what it
+    ///   sends; or why it could not be written. The entry stays then.
     @discardableResult
     public func cancel(
         _ id: OutboxEntry.ID, write: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) async throws -> OutboxCancellation {
-        guard core.withLock({ $0.machine.withdraw(id) }) == .granted else { return .beingSent }
-        defer { tell { $0.machine.withdrawalEnded(id) } }
-        return try await store.writing("cancelling an entry of the outbox `\(name)`") { [self] db in
-            guard let row = try row(id, in: db) else { return .notFound }
-            try row.delete(db)
+        try await cancel([id], write: write)
+    }
+
+    /// Removes several entries in one transaction: all of them, or none where one is being sent or is not there.
+    ///
+    /// - Parameter write: Takes back what was written with the entries, in the same transaction.
+    /// - Throws: ``StoreError``, as for one entry; all stay then.
+    @discardableResult
+    public func cancel(
+        _ ids: [OutboxEntry.ID], write: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) async throws -> OutboxCancellation {
+        let right = try await beginChange()
+        defer { endChange(right) }
+        let ids = Set(ids)
+        guard core.withLock({ $0.machine.withdraw(ids) }) == .granted else { return .beingSent }
+        defer { tell { core in for id in ids { core.machine.withdrawalEnded(id) } } }
+        return try await store.writing("cancelling entries of the outbox `\(name)`") { [self] db in
+            let rows = try ids.compactMap { try row($0, in: db) }
+            guard rows.count == ids.count else { return .notFound }
+            for row in rows {
+                try row.delete(db)
+                tellAfterCommit(of: row.key, in: db)
+            }
             try write(db)
-            tellAfterCommit(of: row.key, in: db)
             return .cancelled
         }
     }
+
+    /// What keeps other processes from running the outbox while entries are changed.
+    private enum ChangeRight {
+        /// They do not have this database.
+        case inMemory
+        /// This process runs it, and goes on to hold its lock until ``endChange(_:)``.
+        case besideRun
+        /// A lock of our own.
+        case locked(OutboxLock)
+    }
+
+    private func beginChange() async throws -> ChangeRight {
+        guard let path = store.realPath else { return .inMemory }
+        while true {
+            let wasOurs = isClaimed
+            if core.withLock({ $0.changeBegins() }) { return .besideRun }
+            if let lock = try OutboxLock.changing(name, beside: path) { return .locked(lock) }
+            // It may be this process that is about to run it, or has just ended.
+            guard wasOurs || isClaimed else { throw OutboxLock.inUse(name) }
+            try await Task.sleep(for: OutboxLock.pause)
+        }
+    }
+
+    private func endChange(_ right: ChangeRight) {
+        switch right {
+        case .inMemory: break
+        case .besideRun: core.withLock { $0.changeEnds() }
+        case .locked(let lock): withExtendedLifetime(lock) {}
+        }
+    }
+
+    /// Whether a call of this process runs the outbox, or is about to.
+    private var isClaimed: Bool { store.running.withLock { $0.contains(name) } }
 
     /// Has an entry that failed, or rests, be tried again at once, in its place in the order.
     ///

@@ -9,6 +9,8 @@ struct OutboxCore {
     var changed: Set<String> = []
     /// Wakes the call that runs the outbox; nil when none does.
     var runner: (@Sendable () -> Void)?
+    /// How many change entries beside the run, whose lock keeps other processes away until they have.
+    private(set) var changers = 0
     var problem: String?
     private var listeners: [UInt64: @Sendable () -> Void] = [:]
     private var lastListener: UInt64 = 0
@@ -31,6 +33,14 @@ struct OutboxCore {
         runner = nil
         machine.restart(maximumConcurrent: 0)
     }
+
+    /// Somebody changes entries beside the run, if there is one.
+    mutating func changeBegins() -> Bool {
+        if runner != nil { changers += 1 }
+        return runner != nil
+    }
+
+    mutating func changeEnds() { changers -= 1 }
 
     mutating func listen(_ wake: @escaping @Sendable () -> Void) -> UInt64 {
         lastListener += 1
@@ -56,6 +66,15 @@ extension Outbox {
         let id = core.withLock { $0.listen(wake) }
         wake()
         return OutboxListening(self, id)
+    }
+
+    /// Comes now, and after every change, also one of entries that leaves the state as it was; one for all that a slow
+    /// reader has missed.
+    package var changes: AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let listening = listen { continuation.yield() }
+        continuation.onTermination = { _ in withExtendedLifetime(listening) {} }
+        return stream
     }
 
     func state(after last: OutboxState?) async -> OutboxState {

@@ -4,42 +4,59 @@ import Glibc
 import SystemPackage
 import UplinkCore
 
-/// The right to run an outbox: of one process, and in it of one call (flock(2) on a file beside the database).
+/// Who may do what with an outbox that several processes have (flock(2) on a file beside the database).
 ///
-/// The kernel takes it back from a process that was killed.
+/// One runs it, while nobody else changes what is in it, and any number change it while nobody runs it. The kernel takes
+/// the right back from a process that was killed.
 final class OutboxLock: Sendable {
-    private let descriptor: CInt?
-    private let release: @Sendable () -> Void
+    private let descriptor: CInt
+    /// How often to look whether those who change the outbox have done so, which takes them a transaction; on the system's
+    /// clock, because they may be other processes.
+    static let pause = Duration.milliseconds(10)
 
-    init(_ name: String, path: FilePath?, claims: Locked<Set<String>>) throws(StoreError) {
-        let inUse = StoreError(
-            .outboxInUse, message: "the outbox `\(name)` is run already; one process runs it, once at a time")
-        guard claims.withLock({ $0.insert(name).inserted }) else { throw inUse }
-        release = { _ = claims.withLock { $0.remove(name) } }
-        do throws(StoreError) {
-            descriptor = try path.map { path throws(StoreError) in try Self.lock(path, name, inUse) }
-        } catch {
-            release()
-            throw error
+    private init(_ descriptor: CInt) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// The right to run the outbox; those who change it are waited for.
+    ///
+    /// - Throws: ``StoreError`` with `outboxInUse` when another one runs it, `CancellationError`.
+    static func running(_ name: String, beside path: FilePath) async throws -> OutboxLock {
+        let lock = OutboxLock(try open(name, beside: path))
+        while !lock.take(LOCK_EX) {
+            // Whoever runs it keeps all others out; who changes it, the runner alone.
+            guard lock.take(LOCK_SH) else { throw inUse(name) }
+            flock(lock.descriptor, LOCK_UN)
+            try await Task.sleep(for: pause)
         }
+        return lock
     }
 
-    deinit {
-        if let descriptor { close(descriptor) }
-        release()
+    /// The right to change what is in the outbox; nil while somebody runs it.
+    ///
+    /// - Throws: ``StoreError`` when the file cannot be made.
+    static func changing(_ name: String, beside path: FilePath) throws(StoreError) -> OutboxLock? {
+        let lock = OutboxLock(try open(name, beside: path))
+        return lock.take(LOCK_SH) ? lock : nil
     }
 
-    private static func lock(_ path: FilePath, _ name: String, _ inUse: StoreError) throws(StoreError) -> CInt {
+    static func inUse(_ name: String) -> StoreError {
+        StoreError(.outboxInUse, message: "the outbox `\(name)` is run already; one process runs it, once at a time")
+    }
+
+    private func take(_ kind: CInt) -> Bool {
+        while flock(descriptor, kind | LOCK_NB) != 0 {
+            guard errno == EINTR else { return false }
+        }
+        return true
+    }
+
+    private static func open(_ name: String, beside path: FilePath) throws(StoreError) -> CInt {
         let number = String(UInt64(bitPattern: SyncRecord.id(of: name)), radix: 16)
         let file = "\(path.string)-outbox-\(number).lock"
-        let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw StoreError(.cannotOpen, message: "\(file) cannot be made: \(String(cString: strerror(errno)))")
-        }
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            if errno == EINTR { continue }
-            close(descriptor)
-            throw inUse
         }
         return descriptor
     }

@@ -33,14 +33,16 @@ struct OutboxMachine {
     }
 
     enum Withdrawal: Equatable {
-        /// It will not be sent; to be removed, and ``withdrawalEnded(_:)`` to be told.
+        /// They will not be sent; to be removed, and ``withdrawalEnded(_:)`` to be told of each.
         case granted
-        /// The handler runs, and the server may have seen it.
+        /// The handler of one runs, and the server may have seen it.
         case refused
     }
 
     private var maximumConcurrent = 0
     private var keys: [String: (id: Int64, state: State)] = [:]
+    /// The same keys by their states.
+    private var index = OutboxIndex()
     /// Keys whose sending has ended since the last look began: what it read of them may be from before.
     private var ended: Set<String> = []
     /// Entries that are being sent, and are not to rest if that fails.
@@ -51,23 +53,26 @@ struct OutboxMachine {
     /// A run begins, and knows of no key, or has ended (none is sent then).
     mutating func restart(maximumConcurrent: Int) {
         self.maximumConcurrent = maximumConcurrent
-        (keys, ended, retried) = ([:], [], [])
+        (keys, index, ended, retried) = ([:], OutboxIndex(), [], [])
     }
 
     /// The state of a key's first entry; nil when the key has none.
     func state(of key: String) -> State? { keys[key]?.state }
 
     /// The entries whose handlers run.
-    var sending: Set<Int64> { Set(keys.values.filter { $0.state == .sending }.map(\.id)) }
-    var isWaiting: Bool { keys.values.contains { $0.state == .waiting } }
+    var sending: Set<Int64> { index.sending }
+    /// Whether an entry waits for the network.
+    var isWaiting: Bool { index.waitingCount > 0 }
     /// How many keys rest with their first entry.
-    var resting: Int {
-        keys.values.count { entry in
-            switch entry.state {
-            case .resting: true
-            case .ready, .claimed, .waiting, .sending: false
-            }
-        }
+    var resting: Int { index.restingCount }
+    /// When the next entry has rested enough; nil when none rests.
+    var alarm: Duration? { index.alarm }
+
+    /// Puts a key into a state, or forgets it: the one place where a state changes.
+    private mutating func put(_ key: String, _ entry: (id: Int64, state: State)?) {
+        if let old = keys[key] { index.remove(key, old.id, old.state) }
+        keys[key] = entry
+        if let entry { index.add(key, entry.id, entry.state) }
     }
 
     /// The database is about to be asked for what ``looked(_:_:now:)`` will be told.
@@ -80,7 +85,7 @@ struct OutboxMachine {
     mutating func looked(_ key: String, _ head: Head?, now: Duration) {
         guard !ended.contains(key) else { return }
         guard let known = keys[key] else {
-            if let head { keys[key] = (head.id, state(of: head, now)) }
+            if let head { put(key, (head.id, state(of: head, now))) }
             return
         }
         switch known.state {
@@ -88,7 +93,7 @@ struct OutboxMachine {
         case .ready: break
         case .resting: if head?.id == known.id { return }
         }
-        keys[key] = head.map { ($0.id, state(of: $0, now)) }
+        put(key, head.map { ($0.id, state(of: $0, now)) })
     }
 
     private func state(of head: Head, _ now: Duration) -> State {
@@ -97,40 +102,21 @@ struct OutboxMachine {
 
     /// Claims what can be sent now, the oldest first.
     mutating func next(now: Duration) -> [Claim] {
-        var running = 0
-        var ready: [Claim] = []
-        for (key, entry) in keys {
-            switch entry.state {
-            case .claimed, .waiting, .sending: running += 1
-            case .ready: ready.append(Claim(key: key, id: entry.id))
-            case .resting(let until): if until <= now { ready.append(Claim(key: key, id: entry.id)) }
-            }
-        }
-        ready.removeAll { withdrawn[$0.id] != nil }
-        guard running < maximumConcurrent, !ready.isEmpty else { return [] }
-        let claims = ready.sorted { $0.id < $1.id }.prefix(maximumConcurrent - running)
-        for claim in claims { keys[claim.key]?.state = .claimed }
-        return Array(claims)
-    }
-
-    /// When the next entry has rested enough; nil when none rests, or none could be sent then.
-    var alarm: Duration? {
-        var first: Duration?
-        for (_, entry) in keys {
-            if case .resting(let until) = entry.state { first = min(first ?? until, until) }
-        }
-        return first
+        let room = maximumConcurrent - index.runningCount
+        let claims = index.oldest(room, now: now, except: { withdrawn[$0] != nil })
+        for claim in claims { put(claim.key, (claim.id, .claimed)) }
+        return claims
     }
 
     /// The network is not there.
     mutating func waits(_ claim: Claim) {
-        if keys[claim.key]?.state == .claimed { keys[claim.key]?.state = .waiting }
+        if let known = keys[claim.key], known.state == .claimed { put(claim.key, (known.id, .waiting)) }
     }
 
     /// The handler is about to run. False when it must not, because the entry is being removed.
     mutating func begins(_ claim: Claim) -> Bool {
         guard withdrawn[claim.id] == nil, keys[claim.key]?.id == claim.id else { return false }
-        keys[claim.key]?.state = .sending
+        put(claim.key, (claim.id, .sending))
         return true
     }
 
@@ -139,7 +125,7 @@ struct OutboxMachine {
         guard keys[claim.key]?.id == claim.id else { return }
         ended.insert(claim.key)
         let isRetried = retried.remove(claim.id) != nil
-        keys[claim.key] = rest.map { (claim.id, isRetried ? .ready : .resting(until: now + min($0, .longest))) }
+        put(claim.key, rest.map { (claim.id, isRetried ? .ready : .resting(until: now + min($0, .longest))) })
     }
 
     /// Somebody wants an entry to be tried again at once.
@@ -147,15 +133,15 @@ struct OutboxMachine {
         guard let known = keys[key], known.id == id else { return }
         switch known.state {
         case .ready, .claimed, .waiting: break
-        case .resting: keys[key]?.state = .ready
+        case .resting: put(key, (id, .ready))
         case .sending: retried.insert(id)
         }
     }
 
-    /// Somebody wants an entry not to be sent.
-    mutating func withdraw(_ id: Int64) -> Withdrawal {
-        if sending.contains(id) { return .refused }
-        withdrawn[id, default: 0] += 1
+    /// Somebody wants these entries not to be sent: all, or none.
+    mutating func withdraw(_ ids: Set<Int64>) -> Withdrawal {
+        if !sending.isDisjoint(with: ids) { return .refused }
+        for id in ids { withdrawn[id, default: 0] += 1 }
         return .granted
     }
 

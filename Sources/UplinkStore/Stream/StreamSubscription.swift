@@ -10,7 +10,8 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
 
     private struct State {
         var queue = ElementQueue<Value>()
-        var reader: CheckedContinuation<Void, Never>?
+        /// Those who wait for an element: one, unless somebody has copied the iterator.
+        var readers: [CheckedContinuation<Void, Never>] = []
         var observation: AnyDatabaseCancellable?
         var task: Task<Void, Never>?
         var isOver = false
@@ -34,18 +35,21 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
             Machine(request: stream.request, minimumInterval: stream.sync?.minimumInterval, force: stream.force))
     }
 
+    /// How many wait for an element; for tests.
+    var waiting: Int { state.withLock { $0.readers.count } }
+
     func start() { observe() }
 
     /// Lets go of everything; from any thread, any number of times.
     func end() {
-        let (observation, task, reader) = state.withLock { state in
-            defer { (state.observation, state.task, state.reader) = (nil, nil, nil) }
+        let (observation, task, readers) = state.withLock { state in
+            defer { (state.observation, state.task, state.readers) = (nil, nil, []) }
             state.isOver = true
-            return (state.observation, state.task, state.reader)
+            return (state.observation, state.task, state.readers)
         }
         observation?.cancel()
         task?.cancel()
-        reader?.resume()
+        for reader in readers { reader.resume() }
     }
 
     func next() async -> StoreElement<Value>? {
@@ -59,13 +63,12 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
                 if let element { return element }
                 if isOver || Task.isCancelled { return nil }
                 await withCheckedContinuation { continuation in
-                    let previous = state.withLock { state -> CheckedContinuation<Void, Never>? in
-                        if state.isOver { return continuation }
-                        guard state.queue.isEmpty else { return continuation }
-                        defer { state.reader = continuation }
-                        return state.reader  // a second reader of the same subscription; each gets its turn
+                    let mustWait = state.withLock { state in
+                        guard !state.isOver, state.queue.isEmpty else { return false }
+                        state.readers.append(continuation)
+                        return true
                     }
-                    previous?.resume()
+                    if !mustWait { continuation.resume() }
                 }
             }
         } onCancel: {
@@ -90,13 +93,13 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
             case .startSync: startsSync = true
             }
         }
-        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let readers = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             for element in elements { state.queue.append(element) }
-            guard !state.queue.isEmpty else { return nil }
-            defer { state.reader = nil }
-            return state.reader
+            guard !state.queue.isEmpty else { return [] }
+            defer { state.readers = [] }
+            return state.readers
         }
-        reader?.resume()
+        for reader in readers { reader.resume() }
         if startsSync { startSync() }
     }
 

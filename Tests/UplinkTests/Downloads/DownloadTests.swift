@@ -31,6 +31,18 @@ struct DownloadTests {
         }
     }
 
+    /// As servers say of archives, too.
+    @Test func whatAServerEncodesUnaskedIsKeptAsItCameAndSaid() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(
+                scene.url, .response(headers: [.contentEncoding: "identity, GZip ,br"], pieces: [scene.content]))
+            let file = try await scene.client.download(
+                scene.url, to: scene.target, within: .seconds(60), options: scene.options)
+            #expect(scene.directory.holds("disk.iso", scene.content))
+            #expect(file.contentCodings == ["gzip", "br"])
+        }
+    }
+
     @Test func aLossIsOutlivedAndTheRestIsAskedForAsSoonAsTheNetworkIsBack() async throws {
         try await DownloadScene.with { scene in
             scene.transport.answer(scene.url, scene.cut(after: 400), scene.rest(from: 400))

@@ -93,10 +93,8 @@ struct DownloadBatchMachine {
             }
         }
         progress.totalBytes = total
-        if let total, progress.bytesPerSecond >= 1 {
-            let seconds = Double(total - progress.receivedBytes) / progress.bytesPerSecond
-            if seconds >= 0, seconds < 1e9 { progress.timeLeft = .seconds(seconds) }
-        }
+        progress.timeLeft = timeLeft(
+            of: total, received: progress.receivedBytes, bytesPerSecond: progress.bytesPerSecond)
         return progress
     }
 

@@ -35,30 +35,3 @@ public struct DownloadBatchProgress: Sendable, Hashable {
     /// How many items are under way.
     public var runningCount: Int { items.count { if case .running = $0 { true } else { false } } }
 }
-
-/// How a batch goes, as an asynchronous sequence: the present state first, then every change, newest wins.
-public struct DownloadBatchProgressUpdates: AsyncSequence, Sendable {
-    /// A whole state, not a difference.
-    public typealias Element = DownloadBatchProgress
-    /// The sequence does not fail.
-    public typealias Failure = Never
-
-    let board: UpdateBoard<DownloadBatchProgress>
-
-    /// Begins with the present state.
-    public func makeAsyncIterator() -> Iterator { Iterator(board: board) }
-
-    /// One reader. For use by one task at a time.
-    public struct Iterator: AsyncIteratorProtocol {
-        let board: UpdateBoard<DownloadBatchProgress>
-        var seen: UInt64?
-
-        /// The newest state as soon as there is one that has not been seen; nil after the end and when the task is
-        /// cancelled.
-        public mutating func next(
-            isolation actor: isolated (any Actor)? = #isolation
-        ) async -> DownloadBatchProgress? {
-            await board.next(after: &seen)
-        }
-    }
-}

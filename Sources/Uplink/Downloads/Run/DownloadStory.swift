@@ -73,10 +73,8 @@ struct DownloadStory: Sendable {
         switch phase {
         case .receiving:
             snapshot.bytesPerSecond = meter.rate(at: now)
-            if let total = snapshot.totalBytes, snapshot.bytesPerSecond >= 1 {
-                let seconds = Double(total - snapshot.receivedBytes) / snapshot.bytesPerSecond
-                if seconds >= 0, seconds < 1e9 { snapshot.timeLeft = .seconds(seconds) }
-            }
+            snapshot.timeLeft = timeLeft(
+                of: snapshot.totalBytes, received: snapshot.receivedBytes, bytesPerSecond: snapshot.bytesPerSecond)
         case .waitingForNetwork:
             if let networkTrouble {
                 snapshot.trouble = networkTrouble

@@ -40,11 +40,9 @@ final class OutageScreen: Sendable {
         line.say(
             Text("✔").color(.green).bold()
                 + Text(" \(ByteCount(Int(file.byteCount))) in \((.now - start).taken)\(history), never begun anew"))
-        line.say(Text("✔").color(.green).bold() + Text(" sha256 \(digest.map(Self.hexadecimal).joined())"))
+        line.say(Text("✔").color(.green).bold() + Text(" sha256 \(Hexadecimal.text(digest))"))
         line.say(Text("  as it should be: every byte is the server's").dim())
     }
-
-    private static func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
     private var time: Text {
         let text = (ContinuousClock.now - start).inTenths

@@ -31,10 +31,9 @@ struct FilesArguments: ParsableArguments {
         if user.contains(":") { throw ValidationError("a user's name cannot hold a colon; check --user") }
     }
 
-    /// Server and credentials, from the options, the file that keeps them, and a prompt, in this order.
-    ///
-    /// A password that is kept is for its server and its user alone.
-    func resolve() async throws -> (server: FilesServerURL, user: String, password: String) {
+    /// Server and user, from the options and the file that keeps them, and the password of that file, if it has one for
+    /// this server and this user.
+    func whom() throws -> (server: FilesServerURL, user: String, keptPassword: String?) {
         let given = try serverURL()
         let kept: CredentialFile.Entry? =
             if let file = try? CredentialFile.standard() { try file.read() } else { nil }
@@ -46,16 +45,14 @@ struct FilesArguments: ParsableArguments {
         guard let user = user ?? matching?.user else {
             throw CommandFailure("no user is known for this server; give --user")
         }
-        if let matching, matching.user == user, !password.isGiven { return (server, user, matching.password) }
-        return (server, user, try await password.read(for: "\(user) at \(server.text)"))
+        return (server, user, matching.flatMap { $0.user == user ? $0.password : nil })
     }
 
-    /// How a command uses what is kept on this host.
-    enum Keeping: Sendable {
-        /// As far as there is something, and what waits is sent first.
-        case asPossible
-        /// The command is about what is kept.
-        case withStore
+    /// Server and credentials, from the options, the file that keeps them, and a prompt, in this order.
+    func resolve() async throws -> (server: FilesServerURL, user: String, password: String) {
+        let (server, user, kept) = try whom()
+        if let kept, !password.isGiven { return (server, user, kept) }
+        return (server, user, try await password.read(for: "\(user) at \(server.text)"))
     }
 
     /// - Throws: `ValidationError` with the option that makes no sense for a command that is about what is kept.
@@ -63,32 +60,56 @@ struct FilesArguments: ParsableArguments {
         if online { throw ValidationError("--online makes no sense here") }
     }
 
-    /// Runs `body` with what can be done as this user. A signal cancels it.
-    func run(
-        _ keeping: Keeping = .asPossible, _ body: @escaping @Sendable (FilesUseCases) async throws -> Void
-    ) async throws {
+    /// Runs `body` with what can be done as this user; what waits is sent first. A signal cancels it.
+    func run(_ body: @escaping @Sendable (FilesUseCases) async throws -> Void) async throws {
         try await untilInterrupted {
-            let (server, user, password) = try await resolve()
-            let credentials = try Credentials(user: user, password: password)
-            try await withTransport { transport in
+            try await asUser { server, credentials, transport in
                 if online { return try await body(.remote(server, as: credentials, over: transport)) }
                 let notes = OfflineNotes()
                 defer { notes.end() }
-                switch keeping {
-                case .asPossible:
-                    let files = try await FilesUseCases.offlineIfPossible(
-                        server, as: credentials, over: transport, telling: notes.tell
-                    ) { try? Output.error.write("\($0)\n") }
-                    try await Self.sendFirst(files)
-                    try await body(files)
-                case .withStore:
-                    guard FilesUseCases.keepsFiles else {
-                        throw CommandFailure("this build of uplink keeps nothing; build it with the trait Store")
-                    }
-                    try await body(.offline(server, as: credentials, over: transport, telling: notes.tell))
-                }
+                let files = try await FilesUseCases.offlineIfPossible(
+                    server, as: credentials, over: transport, telling: notes.tell
+                ) { try? Output.error.write("\($0)\n") }
+                try await Self.sendFirst(files)
+                try await body(files)
             }
         }
+    }
+
+    /// Runs `body` with what can be done as this user, of which nothing is done yet. A signal cancels it.
+    func runToSend(_ body: @escaping @Sendable (PendingUseCases) async throws -> Void) async throws {
+        try await untilInterrupted {
+            try Self.checkKeeping()
+            try await asUser { server, credentials, transport in
+                let notes = OfflineNotes()
+                try await body(
+                    FilesUseCases.offline(server, as: credentials, over: transport, telling: notes.tell).pending)
+            }
+        }
+    }
+
+    /// Runs `body` with what waits on this host, for which nobody is asked: neither for a password nor the server. A signal
+    /// cancels it.
+    func runOnThisHost(_ body: @escaping @Sendable (PendingUseCases) async throws -> Void) async throws {
+        try await untilInterrupted {
+            try Self.checkKeeping()
+            let (server, user, _) = try whom()
+            try await body(PendingUseCases.onThisHost(server, user: user))
+        }
+    }
+
+    private static func checkKeeping() throws {
+        guard FilesUseCases.keepsFiles else {
+            throw CommandFailure("this build of uplink keeps nothing; build it with the trait Store")
+        }
+    }
+
+    private func asUser(
+        _ body: @Sendable (FilesServerURL, Credentials, any HTTPTransport) async throws -> Void
+    ) async throws {
+        let (server, user, password) = try await resolve()
+        let credentials = try Credentials(user: user, password: password)
+        try await withTransport { try await body(server, credentials, $0) }
     }
 
     /// Sends what waits, as far as it goes: a command shows the server as it is with it.

@@ -13,13 +13,13 @@ enum FilesOutput {
 
     /// A line for each item: size, date, name; folders end in a slash. What is to become of an item follows its name.
     static func lines(_ listing: Listing) -> String {
-        let sizes = listing.items.map(size)
+        let sizes = listing.items.map(\.sizeInWords)
         let width = sizes.map(\.count).max() ?? 0
         return zip(listing.items, sizes).map { item, size in
             let padding = String(repeating: " ", count: width - size.count)
             let change = listing.change(of: item).map { "  (\(mark($0)))" } ?? ""
             let name = printable(item.name) + (item.isFolder ? "/" : "")
-            return "\(padding)\(size)  \(date(item.modificationDate))  \(name)\(change)\n"
+            return "\(padding)\(size)  \(item.dateInWords)  \(name)\(change)\n"
         }.joined()
     }
 
@@ -30,16 +30,8 @@ enum FilesOutput {
             let number = String(change.id)
             let padding = String(repeating: " ", count: width - number.count)
             let reason = change.reason.map { ": \(printable($0))" } ?? ""
-            return "\(padding)\(number)  \(change.stateWord)  \(date(change.date))  \(change.words)\(reason)\n"
+            return "\(padding)\(number)  \(change.stateWord)  \(change.date.inWords)  \(change.words)\(reason)\n"
         }.joined()
-    }
-
-    private static func size(_ item: Item) -> String {
-        item.isFolder ? "folder" : item.size.map { "\(ByteCount(Int(clamping: $0)))" } ?? "?"
-    }
-
-    private static func date(_ date: Timestamp) -> String {
-        String(date.description.prefix(16).replacing("T", with: " "))
     }
 
     private static func mark(_ change: PendingChange) -> String {

@@ -28,10 +28,10 @@ struct FilesPendingCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await connection.run(.withStore) { [retry, discard, json] files in
-            if let retry { try await files.pending.retry(retry) }
-            if let discard { try await files.pending.discard(discard) }
-            let changes = try await files.pending.list()
+        try await connection.runOnThisHost { [retry, discard, json] pending in
+            if let retry { try await pending.retry(retry) }
+            if let discard { try await pending.discard(discard) }
+            let changes = try await pending.list()
             try json
                 ? FilesOutput.json(changes.map(PendingDocument.init))
                 : Output.standard.write(FilesOutput.lines(changes))
@@ -63,8 +63,8 @@ struct FilesSyncCommand: AsyncParsableCommand {
     func validate() throws { try connection.refuseOnline() }
 
     func run() async throws {
-        try await connection.run(.withStore) { [within, json] files in
-            let outcome = try await files.pending.send(within: .saturating(seconds: within))
+        try await connection.runToSend { [within, json] pending in
+            let outcome = try await pending.send(within: .saturating(seconds: within))
             if json {
                 try FilesOutput.json([
                     "sent": outcome.sent.map(PendingDocument.init), "left": outcome.left.map(PendingDocument.init),

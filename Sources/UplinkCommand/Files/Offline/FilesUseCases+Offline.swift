@@ -48,7 +48,31 @@ extension FilesUseCases {
     }
 }
 
+extension PendingUseCases {
+    /// What can be done with what waits on this host without the server, and without a password; nothing can be sent.
+    ///
+    /// - Throws: ``FilesError`` when the store cannot be opened.
+    static func onThisHost(_ server: FilesServerURL, user: String) async throws -> Self {
+        #if Store
+        let directory = try OfflineDirectory.standard(for: server, user: user)
+        return stored(in: try await OfflineStore.open(directory, reach: ServerReach(to: server), telling: { _ in }))
+        #else
+        return none
+        #endif
+    }
+}
+
 #if Store
+extension PendingUseCases {
+    /// Those of a store. Nothing can be sent, unless there is somebody who does it.
+    fileprivate static func stored(in files: OfflineStore, sending: (any SendPendingChanges)? = nil) -> Self {
+        Self(
+            list: StoredListPendingChanges(files: files), follow: StoredFollowPendingChanges(files: files),
+            retry: StoredRetryChange(files: files), discard: StoredDiscardChange(files: files),
+            send: sending ?? none.send)
+    }
+}
+
 extension FilesUseCases {
     /// These with a store around them.
     func stored(in files: OfflineStore, clock: any Clock<Duration> = LoopClock.shared) -> Self {
@@ -58,10 +82,8 @@ extension FilesUseCases {
             makeFolder: StoredMakeFolder(remote: makeFolder, files: files),
             upload: StoredUploadFile(remote: upload, files: files),
             delete: StoredDeleteItem(remote: delete, files: files),
-            pending: PendingUseCases(
-                list: StoredListPendingChanges(files: files), follow: StoredFollowPendingChanges(files: files),
-                retry: StoredRetryChange(files: files), discard: StoredDiscardChange(files: files),
-                send: StoredSendPendingChanges(remote: self, files: files, clock: clock)))
+            pending: .stored(
+                in: files, sending: StoredSendPendingChanges(remote: self, files: files, clock: clock)))
     }
 }
 #endif

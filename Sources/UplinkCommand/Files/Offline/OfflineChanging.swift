@@ -95,6 +95,7 @@ struct StoredDeleteItem: DeleteItem {
             try? await files.write { [files] db in
                 files.remove(try ListingTable.remove(item, from: db), from: files.contents, after: db)
             }
+            if let change = try? await files.deletion(of: item) { try? await files.discard([change.id]) }
         } catch let error as ServerNotReached {
             try await files.keepDeletion(of: item, because: error.reason)
         }

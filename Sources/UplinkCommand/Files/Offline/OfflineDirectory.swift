@@ -2,6 +2,7 @@
 #if Store
 import Glibc
 import SystemPackage
+import Uplink
 import UplinkHTTP
 
 /// The directory for one user's files of one server: nobody else can look into it.
@@ -18,14 +19,10 @@ struct OfflineDirectory: Sendable {
     ///
     /// - Throws: ``FilesError`` when there is no home directory.
     static func standard(for server: FilesServerURL, user: String) throws(FilesError) -> Self {
-        func variable(_ name: String) -> String? {
-            guard let value = getenv(name).map({ String(cString: $0) }), value.hasPrefix("/") else { return nil }
-            return value
-        }
-        guard let base = variable("XDG_STATE_HOME") ?? variable("HOME").map({ $0 + "/.local/state" }) else {
+        guard let base = UserDirectory.path("XDG_STATE_HOME", inHome: ".local/state") else {
             throw FilesError(.localFile, "there is no home directory for what is kept; set HOME, or use --online")
         }
-        let files = FilePath(base).appending("uplink").appending("files")
+        let files = base.appending("uplink").appending("files")
         return Self(path: files.appending(name(for: server, user: user)))
     }
 
@@ -33,8 +30,7 @@ struct OfflineDirectory: Sendable {
     static func name(for server: FilesServerURL, user: String) -> String {
         var hash = SHA256()
         hash.update(Array("\(user)\n\(server.text)".utf8))  // a user's name holds no line break
-        let digits = Array("0123456789abcdef")
-        return hash.finish().prefix(16).map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }.joined()
+        return Hexadecimal.text(hash.finish().prefix(16))
     }
 
     /// Makes what is missing, for this user alone. SQLite gives its other files the permissions of the database.

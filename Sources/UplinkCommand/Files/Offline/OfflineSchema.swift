@@ -62,8 +62,31 @@ enum OfflineSchema {
     }
 }
 
+/// A row with the columns of an item.
+protocol ItemColumns {
+    var id: String { get }
+    var folder: String { get }
+    var name: String { get }
+    var isFolder: Bool { get }
+    var seconds: Int64 { get }
+    var nanoseconds: Int32 { get }
+    var size: Int64? { get }
+    var contentType: String? { get }
+}
+
+extension ItemColumns {
+    /// Nil where the row holds no ids.
+    var item: Item? {
+        guard let id = ItemID(id), let folder = ItemID(folder) else { return nil }
+        return Item(
+            id: id, parentID: folder, name: name, isFolder: isFolder,
+            modificationDate: Timestamp(seconds: seconds, nanoseconds: nanoseconds), size: size,
+            contentType: contentType)
+    }
+}
+
 /// An item in a folder, as a row has it.
-struct ItemRow: Codable, Sendable, FetchableRecord, PersistableRecord {
+struct ItemRow: ItemColumns, Codable, Sendable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "item"
 
     var id: String
@@ -80,19 +103,10 @@ struct ItemRow: Codable, Sendable, FetchableRecord, PersistableRecord {
         (seconds, nanoseconds) = (item.modificationDate.seconds, item.modificationDate.nanoseconds)
         (size, contentType) = (item.size, item.contentType)
     }
-
-    /// Nil where the row holds no ids.
-    var item: Item? {
-        guard let id = ItemID(id), let folder = ItemID(folder) else { return nil }
-        return Item(
-            id: id, parentID: folder, name: name, isFolder: isFolder,
-            modificationDate: Timestamp(seconds: seconds, nanoseconds: nanoseconds), size: size,
-            contentType: contentType)
-    }
 }
 
 /// A change that is to be sent, beside its entry in the outbox: written and removed in one transaction with it.
-struct ChangeRow: Codable, Sendable, FetchableRecord, PersistableRecord {
+struct ChangeRow: ItemColumns, Codable, Sendable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "change"
 
     var entry: Int64
@@ -118,15 +132,6 @@ struct ChangeRow: Codable, Sendable, FetchableRecord, PersistableRecord {
         (self.kind, self.entry, self.key, self.file, self.madeAt) = (kind, entry, key, file, madeAt)
         (id, folder, name, isFolder) = (row.id, row.folder, row.name, row.isFolder)
         (seconds, nanoseconds, size, contentType) = (row.seconds, row.nanoseconds, row.size, row.contentType)
-    }
-
-    /// Nil where the row holds no ids.
-    var item: Item? {
-        guard let id = ItemID(id), let folder = ItemID(folder) else { return nil }
-        return Item(
-            id: id, parentID: folder, name: name, isFolder: isFolder,
-            modificationDate: Timestamp(seconds: seconds, nanoseconds: nanoseconds), size: size,
-            contentType: contentType)
     }
 
     func pending(_ path: RemotePath, _ state: PendingChange.State) -> PendingChange? {

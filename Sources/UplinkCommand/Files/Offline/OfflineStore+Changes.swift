@@ -71,10 +71,20 @@ extension OfflineStore {
         return item
     }
 
-    /// Keeps a deletion, to be done later.
+    /// The deletion of an item that is still to be sent.
+    func deletion(of id: ItemID) async throws -> PendingChange? {
+        try await changes().first { $0.kind == .deletion && $0.item.id == id }
+    }
+
+    /// Keeps a deletion, to be done later. One that waits already is told once more; one that the server has refused is
+    /// replaced, since it is wanted again of the item as it is known now.
     ///
     /// - Throws: ``FilesError`` when nothing is known of the item.
     func keepDeletion(of id: ItemID, because reason: String) async throws {
+        if let change = try await deletion(of: id) {
+            guard change.isConflict else { return tell(.waits(change)) }
+            try await discard([change.id])
+        }
         guard let row = try await read({ db in try ItemRow.fetchOne(db, key: id.text) }) else {
             throw FilesError(.unreachable, "\(reason); and nothing is kept of the item")
         }
@@ -84,7 +94,7 @@ extension OfflineStore {
                 let numbers = inside.map(String.init).joined(separator: ", ")
                 throw FilesError(.refused, "what is to go into this folder waits; send or discard \(numbers) first")
             }
-            // It may be there already.
+            // Another process may have been first.
             return try Int.fetchOne(db, sql: "SELECT 1 FROM change WHERE id = ?", arguments: [row.id]) == nil
         }
     }

@@ -17,8 +17,11 @@ struct StoredFollowPendingChanges: FollowPendingChanges {
         let (stream, continuation) = AsyncStream.makeStream(
             of: [PendingChange].self, bufferingPolicy: .bufferingNewest(1))
         let following = Task { [files] in
-            for await _ in files.outbox.states {
-                if let changes = try? await files.changes() { continuation.yield(changes) }
+            var last: [PendingChange]?
+            for await _ in files.outbox.changes {
+                guard let changes = try? await files.changes(), changes != last else { continue }
+                last = changes
+                continuation.yield(changes)
             }
             continuation.finish()
         }
@@ -46,7 +49,7 @@ struct StoredDiscardChange: DiscardChange {
             let others = family.dropFirst().map(String.init).joined(separator: ", ")
             throw FilesError(.refused, "what is to go into this folder waits too; discard \(others) first")
         }
-        try await files.discard(id)
+        try await files.discard([id])
     }
 }
 
@@ -69,27 +72,35 @@ extension OfflineStore {
         return family
     }
 
-    /// Gives a change up, with what was to be uploaded.
+    /// Gives changes up, with what was to be uploaded: all of them, or none.
     ///
-    /// - Throws: ``FilesError``, also when it is being sent.
-    func discard(_ id: PendingChange.ID) async throws {
+    /// - Throws: ``FilesError``, also when one of them is being sent, or may be by another process.
+    func discard(_ ids: [PendingChange.ID]) async throws {
         let outcome = try await Self.explained {
-            try await outbox.cancel(id) { [self] db in
-                guard let change = try ChangeRow.fetchOne(db, key: id) else { return }
-                try change.delete(db)
-                remove(change.file.map { [$0] } ?? [], from: uploads, after: db)
+            do {
+                return try await outbox.cancel(ids) { [self] db in
+                    let changes = try ChangeRow.fetchAll(db, keys: ids)
+                    for change in changes { try change.delete(db) }
+                    remove(changes.compactMap(\.file), from: uploads, after: db)
+                }
+            } catch let error as StoreError where error.code == .outboxInUse {
+                throw FilesError(
+                    .busy,
+                    "another process is sending what waits, and this may be on its way; try again when it has ended")
             }
         }
+        let numbers = ids.map(String.init).joined(separator: ", ")
         switch outcome {
         case .cancelled: return
-        case .beingSent: throw FilesError(.busy, "change \(id) is being sent at this moment")
-        case .notFound: throw FilesError.noChange(id)
+        case .beingSent where ids.count == 1: throw FilesError(.busy, "change \(numbers) is being sent at this moment")
+        case .beingSent:
+            throw FilesError(
+                .busy, "one of the changes \(numbers) is being sent at this moment, and so none is discarded")
+        case .notFound: throw FilesError.noChange(ids[0])
         }
     }
 
     /// Gives up what makes an item, and what is to go into it.
-    func discardAll(in new: ChangeRow) async throws {
-        for id in try await family(of: new.entry).reversed() { try await discard(id) }
-    }
+    func discardAll(in new: ChangeRow) async throws { try await discard(try await family(of: new.entry)) }
 }
 #endif

@@ -70,7 +70,11 @@ final class Draft: Sendable {
     ///
     /// - Throws: ``FilesError`` when there is no room for them.
     func write(_ bytes: [UInt8]) async throws {
-        try await EventLoop.shared.offLoop { [self] in try writeAll(bytes) }
+        try await EventLoop.shared.offLoop { [self] in
+            do { try FileDescriptor(rawValue: descriptor).writeAll(bytes) } catch {
+                throw Self.failure(path, (error as? Errno)?.rawValue ?? EIO)
+            }
+        }
     }
 
     /// Has what was written survive a power cut.
@@ -94,18 +98,6 @@ final class Draft: Sendable {
             return !isSettled
         }
         if isUnwanted { unlink(path.string) }
-    }
-
-    private func writeAll(_ bytes: [UInt8]) throws {
-        try bytes.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw Self.failure(path, errno) }
-                rest = rest.dropFirst(count)
-            }
-        }
     }
 
     private static func failure(_ path: FilePath, _ number: CInt) -> FilesError {

@@ -7,7 +7,6 @@ extension FilesMachine {
         var cursor: Int?
     }
 
-    private static let spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
     /// The least room for what is typed.
     private static let leastEntry = 12
 
@@ -33,7 +32,7 @@ extension FilesMachine {
 
     private func going(_ work: Work) -> Text {
         let activity = Text {
-            Text(Self.spinner[turns % Self.spinner.count]).color(.cyan)
+            Text.spinner(turns).color(.cyan)
             " "
             Text.oneLine(work.job.activity)
             " …"

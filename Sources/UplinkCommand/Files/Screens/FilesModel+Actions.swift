@@ -140,14 +140,6 @@ extension FilesModel.Actions {
         guard let requirement = (try? URLArgument.parse(server.text))?.requirement else {
             return AsyncStream { $0.finish() }  // this host itself is always there
         }
-        return AsyncStream { continuation in
-            let task = Task {
-                do {
-                    for try await path in monitor.paths { continuation.yield(requirement.isSatisfied(by: path)) }
-                } catch {}
-                continuation.finish()
-            }
-            continuation.onTermination = { _ in task.cancel() }
-        }
+        return monitor.changes(of: requirement)
     }
 }

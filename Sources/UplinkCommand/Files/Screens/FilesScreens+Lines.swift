@@ -134,18 +134,6 @@ extension FilesMachine.FileView {
     }
 }
 
-extension Item {
-    /// Its size for a person.
-    fileprivate var sizeInWords: String {
-        isFolder ? "folder" : size.map { "\(ByteCount(Int(clamping: $0)))" } ?? "?"
-    }
-
-    /// When it was changed, to the minute, in UTC.
-    fileprivate var dateInWords: String {
-        String(modificationDate.description.prefix(16).replacing("T", with: " "))
-    }
-}
-
 extension PendingChange {
     /// One character that marks the item.
     fileprivate var mark: String {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Uplink
 import UplinkHTTP
 
 /// What the server has: items and which folder each is in. Pure; the contents are elsewhere.
@@ -96,9 +97,8 @@ struct FileTree: Sendable {
     private static func id(ofPath names: [String]) -> ItemID {
         var hash = SHA256()
         hash.update(Array(names.joined(separator: "/").utf8))
-        let digits = Array("0123456789abcdef")
-        let text = hash.finish().prefix(ItemID.length / 2).map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }
-        guard let id = ItemID(text.joined()) else { preconditionFailure("20 bytes are 40 digits") }
+        let text = Hexadecimal.text(hash.finish().prefix(ItemID.length / 2))
+        guard let id = ItemID(text) else { preconditionFailure("20 bytes are 40 digits") }
         return id
     }
 }

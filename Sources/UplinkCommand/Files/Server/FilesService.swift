@@ -26,8 +26,10 @@ struct FilesService: Sendable {
     /// Answers one request. Its body is read to the end in any case: the next request stands behind it.
     func respond(to request: HTTPRequest) async throws -> HTTPResponse {
         let (fault, delay) = faults.withLock { ($0.next(), $0.delay) }
-        if delay > .zero { try await Task.sleep(for: delay) }
-        if fault == .drop { return HTTPResponse(webSocket: Drop()) }
+        if fault == .drop {
+            try await Task.sleep(for: delay)
+            return HTTPResponse(webSocket: Drop())
+        }
         var body = request.bodySequence.makeAsyncIterator()
         let response: HTTPResponse
         do {
@@ -38,6 +40,8 @@ struct FilesService: Sendable {
             response = Self.response(to: error)
         }
         while try await body.next() != nil {}
+        // What is asked for is done by now: a client that goes away meanwhile does not know of it.
+        try await Task.sleep(for: delay)
         return response
     }
 

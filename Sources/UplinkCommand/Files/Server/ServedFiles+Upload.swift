@@ -60,22 +60,15 @@ extension ServedFiles {
             init(in folder: FilePath) throws {
                 var template = folder.appending(Upload.prefix + "XXXXXX").string.utf8CString.map { $0 }
                 descriptor = mkstemp(&template)
-                guard descriptor >= 0 else { throw Self.failure }
+                guard descriptor >= 0 else { throw Self.failure(errno) }
                 path = FilePath(String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
                 _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
                 fchmod(descriptor, 0o644)
             }
 
             mutating func write(_ bytes: Data) throws {
-                try bytes.withUnsafeBytes { bytes in
-                    var rest = bytes[...]
-                    while !rest.isEmpty {
-                        let count = Glibc.write(
-                            descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                        if count < 0, errno == EINTR { continue }
-                        guard count >= 0 else { throw errno == ENOSPC ? ServiceError.full : Self.failure }
-                        rest = rest.dropFirst(count)
-                    }
+                do { try FileDescriptor(rawValue: descriptor).writeAll(bytes) } catch let error as Errno {
+                    throw error == .noSpace ? ServiceError.full : Self.failure(error.rawValue)
                 }
                 size += Int64(bytes.count)
             }
@@ -83,9 +76,10 @@ extension ServedFiles {
             /// Never replaces a file that is there. The date is exact, so that it tells this file from the next one.
             func link(to target: FilePath, date: Timestamp) throws {
                 let time = timespec(tv_sec: Int(date.seconds), tv_nsec: Int(date.nanoseconds))
-                guard futimens(descriptor, [time, time]) == 0 else { throw Self.failure }
+                guard futimens(descriptor, [time, time]) == 0 else { throw Self.failure(errno) }
                 guard Glibc.link(path.string, target.string) != 0 else { return }
-                throw errno == EEXIST ? ServiceError.badRequest("the folder has a file with this name") : Self.failure
+                guard errno == EEXIST else { throw Self.failure(errno) }
+                throw ServiceError.badRequest("the folder has a file with this name")
             }
 
             func end() {
@@ -94,8 +88,8 @@ extension ServedFiles {
                 unlink(path.string)
             }
 
-            private static var failure: ServiceError {
-                .failed("the file could not be written: \(String(cString: strerror(errno)))")
+            private static func failure(_ number: CInt) -> ServiceError {
+                .failed("the file could not be written: \(String(cString: strerror(number)))")
             }
         }
     }

@@ -19,14 +19,10 @@ struct CredentialFile: Sendable {
     ///
     /// - Throws: ``FilesError`` when there is no home directory.
     static func standard() throws(FilesError) -> Self {
-        func variable(_ name: String) -> String? {
-            guard let value = getenv(name).map({ String(cString: $0) }), value.hasPrefix("/") else { return nil }
-            return value
-        }
-        guard let base = variable("XDG_CONFIG_HOME") ?? variable("HOME").map({ $0 + "/.config" }) else {
+        guard let base = UserDirectory.path("XDG_CONFIG_HOME", inHome: ".config") else {
             throw FilesError(.localFile, "there is no home directory for the credentials; set HOME")
         }
-        return Self(path: FilePath(base).appending("uplink").appending("files.json"))
+        return Self(path: base.appending("uplink").appending("files.json"))
     }
 
     /// What is kept; nil when nothing is.
@@ -76,13 +72,10 @@ struct CredentialFile: Sendable {
         guard descriptor >= 0 else { throw failure("written", errno) }
         do throws(FilesError) {
             defer { close(descriptor) }
-            guard let bytes = try? FilesJSON.encode(entry) else { throw failure("written", EINVAL) }
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw failure("written", errno) }
-                rest = rest.dropFirst(count)
+            do {
+                try FileDescriptor(rawValue: descriptor).writeAll(try FilesJSON.encode(entry))
+            } catch {
+                throw failure("written", (error as? Errno)?.rawValue ?? EINVAL)
             }
             guard fsync(descriptor) == 0, rename(new.string, path.string) == 0 else { throw failure("written", errno) }
         } catch {

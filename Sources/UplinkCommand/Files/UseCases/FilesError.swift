@@ -83,7 +83,7 @@ extension FilesError {
         let kept = error.keptBytes > 0 ? "; \(ByteCount(Int(error.keptBytes))) are kept to go on with" : ""
         self.init(
             local.contains(error.code) ? .localFile : .unreachable,
-            "could not \(activity): \(DownloadReport.inOptions(error.message))\(kept)",
+            "could not \(activity): \(CommandFailure.inOptions(error.message))\(kept)",
             underlying: error.underlyingError as? HTTPClientError)
     }
 

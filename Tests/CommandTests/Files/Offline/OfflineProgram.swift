@@ -54,16 +54,20 @@ final class OfflineProgram: Sendable {
     }
 
     /// Starts a command.
-    func start(_ words: String) throws -> RunningProgram {
+    ///
+    /// - Parameter credentials: Nil for user and password.
+    func start(_ words: String, as credentials: String? = nil) throws -> RunningProgram {
         try BuiltProgram.start(
-            "files \(words) --server http://\(address):\(port) \(credentials)", in: device, environment: environment)
+            "files \(words) --server http://\(address):\(port) \(credentials ?? self.credentials)", in: device,
+            environment: environment)
     }
 
     /// Runs a command to its end.
     func uplink(
-        _ words: String, status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation
+        _ words: String, status: Int32 = 0, as credentials: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> RunningProgram {
-        let program = try start(words)
+        let program = try start(words, as: credentials)
         try await program.wait(upTo: .seconds(60))
         #expect(program.status == status, "\(words): \(program.errors)", sourceLocation: sourceLocation)
         return program

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Uplink
+
+/// What to do where the kernel's word on the network cannot be had, as in some sandboxes.
+struct PollArguments: ParsableArguments {
+    @Option(
+        name: .customLong("poll"),
+        help: .init("Where netlink is refused, look every so many seconds instead of failing.", valueName: "seconds"),
+        transform: SecondsArgument.parse)
+    var interval: Double?
+
+    func validate() throws {
+        do { _ = try configuration() } catch { throw ValidationError("\(error)") }
+    }
+
+    /// How a monitor is set up.
+    ///
+    /// - Parameter settle: For how many seconds a loss has to last to be told.
+    /// - Throws: `NetworkMonitorError` when a time makes no sense.
+    func configuration(settle: Double = 0) throws(NetworkMonitorError) -> LinuxNetworkMonitor.Configuration {
+        try LinuxNetworkMonitor.Configuration(
+            settle: .saturating(seconds: settle),
+            whenUnavailable: interval.map { .poll(every: .saturating(seconds: $0)) } ?? .fail)
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Store
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+import Uplink
+import UplinkCore
+import UplinkStore
+import UplinkStoreTesting
+import UplinkTesting
+
+@testable import UplinkCommand
+
+/// What is given up or deleted while it waits, without a socket.
+@Suite(.timeLimit(.minutes(1)))
+struct OfflineDeletionTests {
+    private func lastWords(_ site: OfflineSite) -> String? {
+        guard case .waits(let change) = site.news.withLock({ $0.last }) else { return nil }
+        return "\(change.id) \(change.words)"
+    }
+
+    /// A deletion that is refused, because the file is another one.
+    private func refusedDeletion(_ site: OfflineSite) async throws -> (item: Item, change: PendingChange) {
+        let old = try await site.put("old", named: "x")
+        _ = try await site.files.list(site.root)
+        site.be(.unreachable)
+        try await site.files.delete(old.id)
+        try await site.served.delete(old.id)
+        let new = try await site.put("newer", named: "x")
+        site.be(.fine)
+        let change = try #require(try await site.send().left.first)
+        #expect(change.isConflict && new.id == old.id)
+        return (new, change)
+    }
+
+    @Test func aDeletionThatWaitsIsToldOnceMore() async throws {
+        try await OfflineSite.with { site in
+            let item = try await site.put("x", named: "x")
+            _ = try await site.files.list(site.root)
+            site.be(.unreachable)
+            for _ in 0..<2 {
+                try await site.files.delete(item.id)
+                #expect(lastWords(site) == "1 deletion of /x")
+                site.news.withLock { $0 = [] }
+            }
+            #expect(try await site.files.pending.list().count == 1)
+        }
+    }
+
+    @Test func aDeletionThatWasRefusedIsWantedAnew() async throws {
+        try await OfflineSite.with { site in
+            let (item, _) = try await refusedDeletion(site)
+            _ = try await site.files.list(site.root)  // as it is now
+            site.be(.unreachable)
+            site.news.withLock { $0 = [] }
+            try await site.files.delete(item.id)
+            #expect(lastWords(site) == "2 deletion of /x")
+            #expect(try await site.files.pending.list().map(\.state) == [.waiting(problem: nil)])
+            site.be(.fine)
+            #expect(try await site.send().left.isEmpty)
+            #expect(try await site.served.items(in: site.root).isEmpty)
+        }
+    }
+
+    @Test func aDeletionThatWasRefusedIsOverWhenTheItemIsDeleted() async throws {
+        try await OfflineSite.with { site in
+            let (item, _) = try await refusedDeletion(site)
+            try await site.files.delete(item.id)
+            #expect(try await site.files.pending.list().isEmpty)
+        }
+    }
+
+    /// One of what is to go into a folder is being sent: all stays.
+    @Test func aFolderIsGivenUpWithAllThatIsToGoIntoItOrNotAtAll() async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            let folder = try await site.files.makeFolder(named: "a", in: site.root)
+            _ = try await site.files.upload(.bytes([1]), named: "in", in: folder.id, progress: nil)
+            let entries = try await site.store.outbox.entries()
+            try await site.store.write { db in  // so that another one comes first
+                try db.execute(sql: "UPDATE uplink_outbox SET isFailed = 1 WHERE id = ?", arguments: [entries[0].id])
+            }
+            let gate = StubOutboxHandler(.tryAgain(reason: "a test"))
+            gate.hold()
+            let run = Task { try await site.store.outbox.run { try await gate($0) } }
+            try await eventually { gate.running == 1 }
+            await expectError(.busy) { try await site.files.delete(folder.id) }
+            #expect(try await site.files.pending.list().count == 2)
+            #expect(try site.uploads.count == 1)
+            gate.release()
+            run.cancel()
+            _ = await run.result
+            try await site.files.delete(folder.id)
+            #expect(try await site.files.pending.list().isEmpty)
+            #expect(try site.uploads.isEmpty)
+        }
+    }
+
+    /// One change takes another one's place at once: what the outbox counts stays the same.
+    @Test func aChangeThatTakesAnothersPlaceIsFollowed() async throws {
+        try await OfflineSite.with { site in
+            let seen = Locked<[String]>([])
+            let files = site.files
+            let following = Task {
+                for await changes in files.pending.follow() {
+                    seen.withLock { $0 = changes.map(\.item.name) }
+                }
+            }
+            site.be(.unreachable)
+            _ = try await files.makeFolder(named: "a", in: site.root)
+            try await eventually { seen.withLock { $0 } == ["a"] }
+            let outbox = site.store.outbox
+            try await site.store.write { db in
+                guard var row = try ChangeRow.fetchOne(db) else { return }
+                try row.delete(db)
+                try db.execute(sql: "DELETE FROM uplink_outbox")
+                (row.name, row.id) = ("b", ItemID.random().text)
+                row.entry = try outbox.enqueue(
+                    key: row.key, kind: row.kind.rawValue, payload: Data(row.id.utf8), in: db
+                ).id
+                try row.insert(db)
+            }
+            try await eventually { seen.withLock { $0 } == ["b"] }
+            following.cancel()
+            await following.value
+        }
+    }
+}
+#endif
