@@ -29,22 +29,7 @@ package nonisolated(nonsending) func eventually(
 }
 
 /// Runs blocking work on a thread of its own.
-package func detachThread(_ work: @escaping @Sendable () -> Void) {
-    final class Box: Sendable {
-        let work: @Sendable () -> Void
-        init(_ work: @escaping @Sendable () -> Void) { self.work = work }
-    }
-    var thread = pthread_t()
-    let status = pthread_create(
-        &thread, nil,
-        { argument in
-            guard let argument else { return nil }
-            Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().work()
-            return nil
-        }, Unmanaged.passRetained(Box(work)).toOpaque())
-    precondition(status == 0, "pthread_create: \(status)")
-    pthread_detach(thread)
-}
+package func detachThread(_ work: @escaping @Sendable () -> Void) { PlainThread(work).detach() }
 
 /// Does blocking work on a thread of its own and waits for it without holding up a thread of the pool, of which there may
 /// be two: a test that measures time beside this one needs them.

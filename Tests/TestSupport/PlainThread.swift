@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A thread that is no part of Swift's pool, as a C program has them. Join it once.
+/// A thread that is no part of Swift's pool, as a C program has them. Join it or detach it, once.
 package struct PlainThread: Sendable {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -25,4 +25,7 @@ package struct PlainThread: Sendable {
 
     /// Waits for its end.
     package func join() { pthread_join(thread, nil) }
+
+    /// Lets it end when it likes.
+    package func detach() { pthread_detach(thread) }
 }

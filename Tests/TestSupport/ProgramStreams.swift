@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import UplinkTesting
 
 /// A terminal's size in character cells.
 package struct TerminalDimensions: Sendable {
@@ -68,9 +69,7 @@ struct ProgramStreams: Sendable {
             }
         }
         posix_spawnattr_setflags(&attributes, flags)
-        var variables =
-            Self.ownEnvironment.merging(environment) { _, new in new }.filter { !$0.value.isEmpty }
-            .map { strdup("\($0.key)=\($0.value)") } + [nil]
+        var variables = ProcessEnvironment.with(environment).map { strdup($0) } + [nil]
         var arguments = command.map { strdup($0) } + [nil]
         defer { for text in variables + arguments { free(text) } }
         var id: pid_t = 0
@@ -98,17 +97,6 @@ struct ProgramStreams: Sendable {
 
     /// `POSIX_SPAWN_SETSID`, which glibc declares for _GNU_SOURCE only.
     private static let newSession: Int16 = 0x80
-
-    private static var ownEnvironment: [String: String] {
-        var variables: [String: String] = [:]
-        var next = environ
-        while let variable = next.pointee {
-            let parts = String(cString: variable).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            variables[String(parts[0])] = parts.count == 2 ? String(parts[1]) : ""
-            next += 1
-        }
-        return variables
-    }
 }
 
 /// A call of the system that failed.

@@ -57,7 +57,7 @@ package final class RawServer: Sendable {
     private struct State {
         var connections: [Connection] = []
         var descriptors: Set<CInt> = []
-        var threads: [pthread_t] = []
+        var threads: [PlainThread] = []
     }
 
     /// Starts a server. The script is chosen by the number of the connection, from zero; the last one goes on.
@@ -100,12 +100,14 @@ package final class RawServer: Sendable {
     /// Ends the server and its threads. Call it once, at the end of the test.
     package func stop() {
         shutdown(listener, CInt(SHUT_RDWR))
-        let first = state.withLock { $0.threads.first }
-        if let first { pthread_join(first, nil) }
+        state.withLock { $0.threads.first }?.join()
         close(listener)
-        let (descriptors, threads) = state.withLock { ($0.descriptors, $0.threads.dropFirst()) }
-        for descriptor in descriptors { shutdown(descriptor, CInt(SHUT_RDWR)) }
-        for thread in threads { pthread_join(thread, nil) }
+        let threads = state.withLock { state in
+            // With the lock held, lest a number be closed meanwhile and be another test's.
+            for descriptor in state.descriptors { shutdown(descriptor, CInt(SHUT_RDWR)) }
+            return state.threads.dropFirst()
+        }
+        for thread in threads { thread.join() }
     }
 
     // MARK: Threads
@@ -115,6 +117,8 @@ package final class RawServer: Sendable {
             let descriptor = Glibc.accept(listener, nil, nil)
             if descriptor < 0, errno == EINTR { continue }
             guard descriptor >= 0 else { return }
+            // A program that another test starts would keep the connection open.
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             let number = state.withLock { state in
                 state.descriptors.insert(descriptor)
                 state.connections.append(Connection())
@@ -237,24 +241,8 @@ package final class RawServer: Sendable {
     }
 
     private func spawn(_ body: @escaping @Sendable () -> Void) {
-        let box = Unmanaged.passRetained(ThreadBody(body))
-        state.withLock { state in
-            var thread = pthread_t()
-            let status = pthread_create(
-                &thread, nil,
-                { argument in
-                    if let argument { Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run() }
-                    return nil
-                }, box.toOpaque())
-            precondition(status == 0, "a test server got no thread")
-            state.threads.append(thread)
-        }
+        state.withLock { $0.threads.append(PlainThread(body)) }
     }
-}
-
-private final class ThreadBody: Sendable {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
 extension RawServer {

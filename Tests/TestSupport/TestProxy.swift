@@ -56,6 +56,7 @@ package final class TestProxy: Sendable {
             let client = Glibc.accept(listener, nil, nil)
             if client < 0, errno == EINTR { continue }
             guard client >= 0 else { return }
+            _ = fcntl(client, F_SETFD, FD_CLOEXEC)
             state.withLock { _ = $0.descriptors.insert(client) }
             spawn { [unowned self] in
                 switch self.kind {

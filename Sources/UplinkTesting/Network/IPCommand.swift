@@ -27,13 +27,13 @@ enum IPCommand {
 }
 
 /// The variables that the process was started with.
-enum ProcessEnvironment {
+package enum ProcessEnvironment {
     static subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     static var isCI: Bool { Self["CI"] == "true" }
 
     /// All of them, with changes; an empty value unsets one.
-    static func with(_ changes: [String: String]) -> [String] {
+    package static func with(_ changes: [String: String]) -> [String] {
         var variables: [String: String] = [:]
         var next = environ
         while let variable = next.pointee {
