@@ -35,6 +35,7 @@ struct ManualClockTests {
     @Test func missingSleepersAreAnErrorThatNamesThoseWhoCame() async throws {
         let clock = ManualClock()
         let task = Task(name: "loader") { try await clock.sleep(for: .seconds(5)) }
+        try await clock.waitForSleepers()  // or the patience might end before it sleeps
         let error = await #expect(throws: ManualClockError.self) {
             try await clock.advance(by: .seconds(1), sleepers: 2, patience: .milliseconds(50))
         }

@@ -54,7 +54,7 @@ struct NetworkMonitorConformanceTests {
             try await NetworkMonitorConformance(
                 make: { FaultyMonitor(fault) }, goOnline: { $0.turn(online: true) },
                 goOffline: { $0.turn(online: false) }, stop: { $0.stop() },
-                patience: .milliseconds(fault == .silent || fault == .deaf || fault == .doesNotStop ? 1000 : 10_000)
+                patience: .milliseconds(fault == .silent || fault == .deaf || fault == .doesNotStop ? 4000 : 10_000)
             ).check()
         }
         #expect(error?.promise.contains(promise) == true, "\(String(describing: error))")

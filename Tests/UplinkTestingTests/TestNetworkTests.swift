@@ -71,7 +71,7 @@ struct TestNetworkTests {
         try await withTestNetwork { network in
             let command = ["sh", "-c", "echo begun; sleep 4000 & wait"]
             let error = await #expect(throws: TestNetworkError.self) {
-                try await network.run(command, within: .milliseconds(300))
+                try await network.run(command, within: .seconds(2))  // long enough for it to begin
             }
             #expect(error?.code == .timedOut)
             #expect(error?.message.contains("begun") == true)
