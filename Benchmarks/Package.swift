@@ -6,10 +6,12 @@ import PackageDescription
 let package = Package(
     name: "uplink-benchmarks",
     dependencies: [
-        .package(name: "uplink", path: ".."),
+        .package(name: "uplink", path: "..", traits: ["Store"]),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],
     targets: [
         .systemLibrary(name: "CUV", path: "CModules/CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
@@ -38,6 +40,13 @@ let package = Package(
                 .product(name: "UplinkCurl", package: "uplink"), .product(name: "UplinkHTTP", package: "uplink"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"), .nio,
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]),
+        .executableTarget(
+            name: "Syncs",
+            dependencies: [
+                "Harness", .product(name: "UplinkStore", package: "uplink"),
+                .product(name: "UplinkTesting", package: "uplink"), .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ]),
         .executableTarget(
             name: "Monitor",

@@ -6,7 +6,23 @@
 start_nginx() {
     local directory=$1
     chmod 755 "$directory" # nginx's workers are not root
-    port=$((RANDOM % 10000 + 20000))
+    local tries
+    for tries in $(seq 10); do
+        port=$((RANDOM % 10000 + 20000))
+        write_nginx_configuration "$directory"
+        nginx -p "$directory" -c "$directory/nginx.conf" 2>"$directory/nginx.log" &
+        nginx=$!
+        # Its number is written when it listens; where somebody else does, it ends.
+        while kill -0 "$nginx" 2>/dev/null; do
+            [ ! -s "$directory/pid" ] || return 0
+            sleep 0.1
+        done
+    done
+    die "nginx does not start: $(cat "$directory/nginx.log")"
+}
+
+write_nginx_configuration() {
+    local directory=$1
     cat >"$directory/nginx.conf" <<CONFIGURATION
 daemon off;
 pid $directory/pid;
@@ -16,6 +32,7 @@ events { worker_connections 1024; }
 http {
     access_log off;
     sendfile on;
+    tcp_nopush on; # a small answer in one piece
     keepalive_requests 1000000000;
     server {
         listen 127.0.0.1:$port;
@@ -23,13 +40,6 @@ http {
     }
 }
 CONFIGURATION
-    nginx -p "$directory" -c "$directory/nginx.conf" 2>"$directory/nginx.log" &
-    nginx=$!
-    for _ in $(seq 100); do
-        ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || return 0
-        sleep 0.1
-    done
-    die "nginx does not answer: $(cat "$directory/nginx.log")"
 }
 
 # circumstances COMMAND: a sentence that says where and when it was measured.
@@ -37,8 +47,10 @@ circumstances() {
     local processor memory
     processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
     memory=$(awk '/^MemTotal/ { printf "%.0f", $2 / 1048576 }' /proc/meminfo)
-    printf '`%s` on %s, %d × %s, %d GiB, Linux %s, %s.\n' "$1" "$(date -u +%F)" "$(nproc)" "$processor" "$memory" \
-        "$(uname -r)" "$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/Swift \1/p' | head -n 1)"
+    printf '`%s` on %s, %d × %s, %d GiB, Linux %s, %s; load average after: %s.\n' "$1" "$(date -u +%F)" "$(nproc)" \
+        "$processor" "$memory" "$(uname -r)" \
+        "$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/Swift \1/p' | head -n 1)" \
+        "$(cut -d ' ' -f 1 /proc/loadavg)"
 }
 
 # write_part PAGE NAME FILE: puts the file's text between the page's two marks for that name.
