@@ -77,6 +77,7 @@ actor CurlEngine: LoopActor {
             )
             transfers[exchange.id] = transfer
             arm(transfer)
+            if transfer.events != nil { active.note(transfer) }  // so that the turn tells that it is queued
             scheduleTurn()
         } catch {
             let known: any Error = (error as? EventLoopError).map { CurlFailure.noLoop($0) } ?? error

@@ -21,6 +21,9 @@ final class EasyHandle {
     }
 
     /// Makes the handle as good as new. It must have left the multi, and be used with the same share again.
+    ///
+    /// All of it, though most options will be the same again: a handle that is not reset tells the error of an idle
+    /// connection that has died, instead of trying another one.
     func reset() {
         curl_easy_reset(curl)
         for list in lists { curl_slist_free_all(list) }
