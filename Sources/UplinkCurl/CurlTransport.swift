@@ -41,7 +41,8 @@ public final class CurlTransport: HTTPTransport {
     /// Sends a request over a connection that is there, or a new one, and returns with the final head.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         guard getpid() == process else { throw CurlFailure.forked }
-        let exchange = try await exchange(for: request)
+        let exchange =
+            if let ready = exchangeAtOnce(for: request) { ready } else { try await exchange(preparing: request) }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let waiter = Suspension(continuation)
@@ -53,9 +54,18 @@ public final class CurlTransport: HTTPTransport {
         return try exchange.takeResponse()
     }
 
-    /// By itself, so that nothing of this is held while the answer is awaited.
-    private func exchange(for request: HTTPTransportRequest) async throws -> Exchange {
-        let body = try await engine.prepare(request.body)
+    // These stand by themselves, so that nothing of what they hold is held while the answer is awaited.
+
+    @inline(never)
+    private func exchangeAtOnce(for request: HTTPTransportRequest) -> Exchange? {
+        request.body.preparedAtOnce.map { exchange(for: request, carrying: $0) }
+    }
+
+    private func exchange(preparing request: HTTPTransportRequest) async throws -> Exchange {
+        exchange(for: request, carrying: try await engine.prepare(request.body))
+    }
+
+    private func exchange(for request: HTTPTransportRequest, carrying body: PreparedBody) -> Exchange {
         let id = lastID.withLock { last in
             last += 1
             return last

@@ -10,21 +10,40 @@ extension HTTPBody {
     /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/bodyTooLarge`` when the body exceeds `maximum`, or as
     ///   the iterator does.
     public func collect(upTo maximum: Int, within timeout: Duration? = .seconds(60)) async throws -> [UInt8] {
+        let iterator = try iterator(toCollect: maximum, within: timeout)
+        defer { withExtendedLifetime(iterator) {} }  // or the transfer would end while its body is gathered
+        guard let body = try await handle.source.gather(upTo: maximum, expecting: length) else {
+            return try await gather(from: iterator, upTo: maximum)
+        }
+        return try bytes(of: body, atMost: maximum)
+    }
+
+    // These stand by themselves, so that nothing of what they hold is held while the body is awaited.
+
+    @inline(never)
+    private func iterator(toCollect maximum: Int, within timeout: Duration?) throws(HTTPClientError) -> Iterator {
         guard maximum >= 0, timeout ?? .zero >= .zero else {
             handle.source.cancel()
             throw HTTPClientError(
                 .invalidConfiguration, phase: .body, requestDisposition: .responseStarted,
                 message: "the maximum (\(maximum)) or the timeout is negative; give zero or more")
         }
-        var iterator = try unusedIterator()
-        defer { withExtendedLifetime(iterator) {} }  // or the transfer would end while its body is gathered
+        let iterator = try unusedIterator()
         if let length, length > maximum { throw tooLarge(maximum, received: 0) }
         if let timeout { handle.source.limit(toRemaining: timeout) }
-        switch try await handle.source.gather(upTo: maximum, expecting: length) {
+        return iterator
+    }
+
+    @inline(never)
+    private func bytes(of body: GatheredBody, atMost maximum: Int) throws(HTTPClientError) -> [UInt8] {
+        switch body {
         case .whole(let bytes): return bytes
         case .tooLarge(let received): throw tooLarge(maximum, received: Int64(received))
-        case nil: break
         }
+    }
+
+    private func gather(from iterator: Iterator, upTo maximum: Int) async throws -> [UInt8] {
+        var iterator = iterator
         let vessel = BodyVessel(upTo: maximum, expecting: length)
         while let chunk = try await iterator.next() {
             chunk.withUnsafeBytes { vessel.append($0) }
@@ -39,6 +58,7 @@ extension HTTPBody {
         return length
     }
 
+    @inline(never)
     private func tooLarge(_ maximum: Int, received: Int64) -> HTTPClientError {
         var error = HTTPClientError(
             .bodyTooLarge, phase: .body, requestDisposition: .responseStarted,

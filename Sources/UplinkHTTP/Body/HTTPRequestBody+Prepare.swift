@@ -23,10 +23,19 @@ package struct PreparedBody: Sendable {
 }
 
 extension HTTPRequestBody {
+    /// The body, where nothing has to be looked up.
+    package var preparedAtOnce: PreparedBody? {
+        switch content {
+        case .none: prepared(.none, nil)
+        case .bytes(let bytes): prepared(.bytes(bytes), Int64(bytes.count))
+        case .stream: nil
+        }
+    }
+
     /// Looks up what has to be known before the head is sent.
     ///
     /// - Throws: ``HTTPClientError`` when a file cannot be read, or what a sequence throws that was announced as empty.
-    package nonisolated(nonsending) func prepare(blocking work: any BlockingWork) async throws -> PreparedBody {
+    package func prepare(blocking work: any BlockingWork) async throws -> PreparedBody {
         switch content {
         case .none: return prepared(.none, nil)
         case .bytes(let bytes): return prepared(.bytes(bytes), Int64(bytes.count))

@@ -51,7 +51,7 @@ public struct HTTPClient: Sendable {
     func hops(
         _ request: HTTPRequest, of url: HTTPURL? = nil, body: HTTPRequestBody, options: HTTPRequestOptions
     ) throws -> HTTPHops {
-        try options.events?.claim()
+        try options.events?.claim()  // events of another request are not told of this one
         let timeouts = options.timeouts ?? configuration.timeouts
         let call = HTTPCall(
             options, total: timeouts.total, clock: clock,

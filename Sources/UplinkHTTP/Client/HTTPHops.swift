@@ -9,7 +9,6 @@ import HTTPTypes
 final class HTTPHops {
     private var machine: RedirectMachine
     private let timeouts: HTTPTimeouts
-    private let configuration: HTTPClient.Configuration
     private let chain: MiddlewareChain
     private let call: HTTPCall
 
@@ -21,7 +20,7 @@ final class HTTPHops {
         if !call.options.sensitiveFields.isEmpty { configuration.sensitiveFields += call.options.sensitiveFields }
         machine = try RedirectMachine(
             request, of: url, body: body, isIdempotent: call.options.isIdempotent, configuration: configuration)
-        (self.timeouts, self.configuration, self.chain, self.call) = (timeouts, configuration, chain, call)
+        (self.timeouts, self.chain, self.call) = (timeouts, chain, call)
     }
 
     /// Sends requests until an answer is none that leads elsewhere.
@@ -39,7 +38,7 @@ final class HTTPHops {
 
     @inline(never)
     private func request() -> HTTPClientRequest {
-        HTTPClientRequest(machine, timeouts: timeouts, configuration: configuration, call: call)
+        HTTPClientRequest(machine, timeouts: timeouts, configuration: machine.configuration, call: call)
     }
 
     /// What the caller gets; nil when there is another hop.
@@ -59,9 +58,9 @@ final class HTTPHops {
     private func deliver(_ response: HTTPTransportResponse) throws(HTTPClientError) -> HTTPClientResponse {
         var body = response.body
         if machine.decodesContent {
-            body = try ContentCoding.decoded(body, of: response.head, limits: configuration.limits)
+            body = try ContentCoding.decoded(body, of: response.head, limits: machine.configuration.limits)
         }
-        if configuration.limits.requiresFramedBodies, body.framing == .untilClose {
+        if machine.configuration.limits.requiresFramedBodies, body.framing == .untilClose {
             throw HTTPClientError(
                 .unframedBody, phase: .body, requestDisposition: .responseStarted,
                 message: "the server announces no length, and `requiresFramedBodies` is set; "

@@ -25,7 +25,7 @@ struct RedirectMachine {
     private var asked: Set<String> = []
     /// Whether the answer's content codings are undone; otherwise the caller has asked for them.
     let decodesContent: Bool
-    private let configuration: HTTPClient.Configuration
+    let configuration: HTTPClient.Configuration
 
     var redactedHistory: [String] { history.map(\.redacted) }
 
