@@ -118,7 +118,8 @@ package struct HeadParser: Sendable {
         let value = line[(colon + 1)...].trimmingSpaces()
         // Of printable ASCII, as nearly every value is, a string is made at once.
         if value.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
-            return HTTPField(name: name, value: String(decoding: UnsafeRawBufferPointer(rebasing: value), as: UTF8.self))
+            let text = String(decoding: UnsafeRawBufferPointer(rebasing: value), as: UTF8.self)
+            return HTTPField(name: name, value: text)
         }
         guard value.allSatisfy({ $0 != 0 && $0 != 0x0D && $0 != 0x0A }) else {
             throw Self.failure(.invalidResponse, "a field of the answer contains a control character")
