@@ -108,7 +108,9 @@ public final class Outbox: Sendable {
 
     /// Removes several entries in one transaction: all of them, or none where one is being sent or is not there.
     ///
-    /// - Parameter write: Takes back what was written with the entries, in the same transaction.
+    /// - Parameters:
+    ///   - ids: Which entries.
+    ///   - write: Takes back what was written with the entries, in the same transaction.
     /// - Throws: ``StoreError``, as for one entry; all stay then.
     @discardableResult
     public func cancel(

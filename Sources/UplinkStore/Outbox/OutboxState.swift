@@ -4,7 +4,7 @@
 public struct OutboxState: Sendable, Hashable {
     /// How many entries are still to be sent.
     public var pending = 0
-    /// How many have failed for good, and wait for ``Outbox/retry(_:)`` or ``Outbox/cancel(_:write:)``.
+    /// How many have failed for good, and wait for ``Outbox/retry(_:)`` or `Outbox.cancel`.
     public var failed = 0
     /// The bytes of all payloads.
     public var bytes = 0
