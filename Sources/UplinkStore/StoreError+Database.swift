@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
 import GRDB
+import Glibc
 
 extension StoreError {
     /// What an error of GRDB means to a user of the store; errors of ours pass unchanged.
@@ -29,11 +30,21 @@ extension StoreError {
         case .SQLITE_CORRUPT:
             (.corrupt, "the file is damaged; restore a copy, or move it away and begin with an empty one")
         case .SQLITE_NOTADB: (.notADatabase, "the file is not an SQLite database; was another path meant?")
-        case .SQLITE_CANTOPEN: (.cannotOpen, "the file cannot be opened; see to the path and its permissions")
+        case .SQLITE_CANTOPEN: (.cannotOpen, hasDescriptors ? unopened : noDescriptors)
         default: nil
         }
     }
 
+    /// SQLite says that a file cannot be opened, and not why; asked afterwards, there may be some again by now.
+    private static var hasDescriptors: Bool {
+        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno != EMFILE && errno != ENFILE }
+        close(descriptor)
+        return true
+    }
+
+    private static let unopened = "the file cannot be opened; see to the path and its permissions"
+    private static let noDescriptors = "there are too many open files; close some, or raise the limit (ulimit -n)"
     private static let noRoom = "there is no room left; free some and try again"
 }
 #endif

@@ -72,15 +72,3 @@ struct DescriptorTests {
         }
     }
 }
-
-/// Sets how many descriptors the process may have, and returns how many that was before.
-func setDescriptorLimit(_ count: rlim_t) -> rlim_t {
-    var limit = rlimit()
-    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    getrlimit(resource, &limit)
-    defer {
-        limit.rlim_cur = count
-        setrlimit(resource, &limit)
-    }
-    return limit.rlim_cur
-}

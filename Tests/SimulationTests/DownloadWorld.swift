@@ -96,7 +96,11 @@ final class DownloadWorld: World {
             try hold(answer.version == fileVersion, "puts version \(answer.version) behind another one")
             record = version
             self.answer = (answer, 0)
-        case .leave(let step): try take(step)
+        case .leave(let step):
+            if case .again(let pause, _) = step, let wanted = answer.head.retryAfter {
+                try hold(pause >= wanted, "pauses for \(pause), and was asked to for \(wanted)")
+            }
+            try take(step)
         }
     }
 
@@ -105,6 +109,12 @@ final class DownloadWorld: World {
             self.answer = nil
             // Where only the connection's end tells, a break looks like the end.
             guard answer.head.isFramed else { return try take(machine.bodyEnded(remaining: remaining)) }
+            if answer.head.bodyLength != nil, arrived < answer.body.count, dice.isOne(in: 4) {
+                // An engine that has not noticed.
+                let failures = machine.failures
+                try take(machine.bodyEnded(remaining: remaining))
+                return try hold(machine.failures > failures, "the end came early, and is no failure")
+            }
             let failure: DownloadMachine.Failure =
                 dice.isOne(in: 2) ? .passing(Broken()) : .networkLost("the cable is out")
             return try take(machine.failed(failure, remaining: remaining))
@@ -119,6 +129,7 @@ final class DownloadWorld: World {
             self.answer = nil
             return try take(step)
         }
+        try hold(machine.failures == 0, "\(machine.failures) failures in a row, and bytes have come")
         let start = answer.body.lowerBound + arrived
         file += (start..<start + count).map { SimulatedServer.byte($0, of: answer.version) }
         self.answer = (answer, arrived + count)

@@ -19,16 +19,16 @@ struct Histories {
     @Test func download() { Simulation.run(DownloadWorld.self, histories: 400, full: 15_000, steps: 60) }
 
     /// Bodies of requests, longer and shorter than announced, and engines that want no more of them.
-    @Test func upload() { Simulation.run(UploadWorld.self, histories: 400, full: 15_000, steps: 100) }
+    @Test func upload() { Simulation.run(UploadWorld.self, histories: 300, full: 5_000, steps: 100) }
 
     /// Work that many want at once, some of whom leave.
-    @Test func sharing() { Simulation.run(SharingWorld.self, histories: 400, full: 15_000, steps: 100) }
+    @Test func sharing() { Simulation.run(SharingWorld.self, histories: 300, full: 5_000, steps: 100) }
 
     /// Tokens that are refused to many at once, while others ask for new ones.
-    @Test func tokens() { Simulation.run(TokenWorld.self, histories: 400, full: 15_000, steps: 150) }
+    @Test func tokens() { Simulation.run(TokenWorld.self, histories: 300, full: 5_000, steps: 150) }
 
     /// Requests that may be sent again, and such that must not.
-    @Test func retry() { Simulation.run(RetryWorld.self, histories: 400, full: 15_000, steps: 20) }
+    @Test func retry() { Simulation.run(RetryWorld.self, histories: 300, full: 5_000, steps: 20) }
 
     /// All of them at once: a kernel's messages, the monitor, the performer, a transfer and a download on one clock.
     @Test func outage() { Simulation.run(OutageWorld.self, histories: 100, full: 5_000, steps: 150) }

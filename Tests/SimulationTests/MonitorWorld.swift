@@ -57,10 +57,13 @@ final class MonitorWorld: World {
         let path = try network.path()
         dice.tell("the path is \(path)")
         awaySince = path.isSatisfied ? nil : awaySince ?? now
+        let isChange = latest.map { PathKey($0) != PathKey(path) } ?? true
+        let generation = emission.generation
         latest = path
         let change = detector.look(addresses: network.table.usableAddresses, path: path)
         try check(change, path)
         try perform(emission.evaluated(path, at: now))
+        try hold(!isChange || emission.generation > generation, "a change is seen, and not counted")
     }
 
     private func passTime(by time: Duration) throws {
@@ -116,7 +119,16 @@ final class MonitorWorld: World {
         }
     }
 
+    /// What is not as it was told is told at its time, which no other change puts off.
+    private func checkIsToldInTime() throws {
+        guard let told, let latest, PathKey(told.path) != PathKey(latest) else { return }
+        var due = told.at.advanced(by: configuration.minimumInterval)
+        if told.path.isSatisfied, let awaySince { due = max(due, awaySince.advanced(by: configuration.settle)) }
+        try hold(now < due, "told is \(told.path), and for \(due.duration(to: now)) it should be \(latest)")
+    }
+
     func check() throws {
+        try checkIsToldInTime()
         guard let latest, kernel.isQuiet, dice.isOne(in: 6) else { return }
         // The kernel's word as one hears it who asks now for the first time.
         kernel.isRestless = false

@@ -149,8 +149,12 @@ final class OutboxWorld: World {
             let isTaken = deliveries.contains { $0.claim.key == claim.key }
             try hold(!isTaken, "two entries of \(claim.key) are sent at once")
             try hold(!settled.contains(claim.id), "entry \(claim.id) is to be sent, by an old look")
+            let isCancelled = cancellations.contains { $0.id == claim.id }
+            try hold(!isCancelled, "entry \(claim.id) is to be sent, and being cancelled")
             let end = rests[claim.id] ?? now
             try hold(end <= now, "entry \(claim.id) is to be sent \(end - now) before its rest is over")
+            // What waits behind it is looked up anew, and may have a rest that could not be noted.
+            for row in database.rows where row.key == claim.key && row.id > claim.id { rests[row.id] = nil }
             deliveries.append(Delivery(claim))
         }
     }

@@ -18,6 +18,8 @@ final class PerformerWorld: World, @unchecked Sendable {  // one thread runs all
     private var running = 0
     /// What calls and operations have seen that must not be.
     private var broken: [String] = []
+    /// The monitor has failed once; what ran then is not watched.
+    private var hasFailed = false
     /// Since when each requirement is met; the monitor's own word.
     private var metSince: [Need: Duration] = [:]
 
@@ -63,6 +65,7 @@ final class PerformerWorld: World, @unchecked Sendable {  // one thread runs all
         case 0: monitor.forget()
         case 1:
             dice.tell("the monitor fails")
+            hasFailed = true
             monitor.fail(NetworkMonitorError(.failed, message: "simulated"))
         case 2...9: monitor.send(.online(ipv6: dice.isOne(in: 2)))
         default: monitor.goOffline()
@@ -179,7 +182,8 @@ final class PerformerWorld: World, @unchecked Sendable {  // one thread runs all
 
     func check() throws {
         if let first = broken.first { throw Violation(first) }
-        let violation = performer.core.machine.withLock { Self.violation(in: $0) }
+        let now = now.nanosecondsRoundedDown
+        let violation = performer.core.machine.withLock { Self.violation(in: $0, now: now, hasFailed: hasFailed) }
         if let violation { throw Violation(violation) }
         if executor.isIdle { try checkNothingIsDue() }
     }
@@ -212,11 +216,12 @@ final class PerformerWorld: World, @unchecked Sendable {  // one thread runs all
         }
     }
 
-    private static func violation(in machine: PerformerMachine) -> String? {
+    private static func violation(in machine: PerformerMachine, now: Int64, hasFailed: Bool) -> String? {
         var (waiting, watching, held) = (0, 0, 0)
         for id in machine.calls.ids {
             guard let call = machine.calls[id] else { return "a call in the table is none" }
             if call.slot != nil { held += 1 }
+            if call.isInLine, call.steadyFrom ?? .max > now { return "a call in line lacks more than a slot" }
             switch call.stage {
             case .entered, .decided: waiting += 1
             case .waiting:
@@ -232,6 +237,7 @@ final class PerformerWorld: World, @unchecked Sendable {  // one thread runs all
                 if machine.maximumRunning != nil, call.slot == nil { return "a call runs without a slot" }
             }
         }
+        if watching > 0, !machine.subscription.isActive, !hasFailed { return "nobody watches for operations that run" }
         if waiting != machine.waitingCount { return "\(waiting) calls wait, and \(machine.waitingCount) are counted" }
         if watching != machine.watchingCount { return "\(watching) watch, and \(machine.watchingCount) are counted" }
         let slots = machine.slots.ids.compactMap { machine.slots[$0] }

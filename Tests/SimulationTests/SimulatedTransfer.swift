@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import UplinkCore
+
 @testable import UplinkHTTP
 
 /// A transfer in a ``TransferWorld``: its machines, what its server has sent, and what its reader has read.
@@ -8,6 +10,9 @@ final class SimulatedTransfer: CustomStringConvertible {
     let id: UInt64
     let host: String
     let total: Int
+    private let timeouts: HTTPTimeouts
+    /// What the final head is awaited within.
+    var awaits = TransferMachine.Timeout.firstByte
     var machine: TransferMachine
     var mailbox = MailboxMachine<Int>(lowMark: TransferWorld.Limits.lowMark)
     /// Whether the reader wants the body in one piece.
@@ -39,6 +44,7 @@ final class SimulatedTransfer: CustomStringConvertible {
         var timeouts = HTTPTimeouts()
         (timeouts.queue, timeouts.connect, timeouts.firstByte) = (limit(300), limit(200), limit(200))
         (timeouts.stall, timeouts.total) = (limit(200), limit(2000))
+        self.timeouts = timeouts
         machine = TransferMachine(timeouts: timeouts, highMark: TransferWorld.Limits.highMark, now: now)
     }
 
@@ -109,6 +115,11 @@ final class SimulatedTransfer: CustomStringConvertible {
         }
     }
 
+    /// Where memory is short, no more comes before all has been read.
+    func checkMayDemand() throws {
+        try hold(!isHeldByMemory || mailbox.bytes == 0, "\(self) goes on, and memory is short")
+    }
+
     private func finish(whole: Bool) throws {
         isRead = true
         try hold(ending != nil, "\(self)'s reader hears of an end that is none")
@@ -116,7 +127,18 @@ final class SimulatedTransfer: CustomStringConvertible {
         try hold(whole || ending != .complete || mailbox.isCancelled, "\(self) fails for its reader, and is whole")
     }
 
-    func check() throws {
+    func check(now: Int64) throws {
+        let limit: Duration? =
+            switch machine.phase {
+            case .queued: timeouts.queue
+            case .gated, .connecting: timeouts.connect
+            case .bodyFlowing: timeouts.stall
+            case .awaitingHead, .bodyPaused, .ended: nil
+            }
+        if let limit {
+            let isLimited = machine.deadline ?? .max <= now + limit.nanosecondsRoundedUp
+            try hold(isLimited, "\(self) may take longer than \(limit): it is \(machine.phase)")
+        }
         let most = max(TransferWorld.Limits.highMark, TransferWorld.Limits.piece)
         try hold(mailbox.bytes <= most, "\(mailbox.bytes) bytes of \(self) wait")
         try hold(!isEnded || parked == nil, "\(self) has ended, and its reader waits")

@@ -102,6 +102,7 @@ final class TokenWorld: World {
         dice.tell("request \(request.number) is refused")
         if request.isSpent || request.sent.count > 1 {
             tokens.wasRefused(token)
+            try hold(tokens.phase != .valid(token), "\(token) was refused, and is sent again")
             try fail(request)
         } else {
             request.stage = .needs(token)
@@ -153,7 +154,9 @@ final class TokenWorld: World {
             answered[asking.refused] = token
             answered[token] = nil
             if token != good { for request in requests { request.isExcused = true } }
+            let isKnown = tokens.phase == .refused(token)
             tokens.received(token)
+            try hold(!isKnown || tokens.phase == .refused(token), "\(token) was refused, and is given again")
             try end(asking, .success(token))
         }
     }

@@ -111,9 +111,13 @@ final class TransferWorld: World {
     private func awaitHead(_ transfer: SimulatedTransfer) throws {
         switch dice.roll(8) {
         case 0: try fail(transfer)
-        case 1: transfer.machine.bodyIsSent(now: now)
+        case 1:
+            transfer.awaits = .stall
+            transfer.machine.bodyIsSent(now: now)
         case 2: transfer.machine.bodyIsAwaited()
-        case 3: transfer.machine.bodyWasSent(now: now)
+        case 3:
+            transfer.awaits = .firstByte
+            transfer.machine.bodyWasSent(now: now)
         default: try act(transfer.machine.headArrived(now: now), on: transfer)
         }
     }
@@ -162,6 +166,9 @@ final class TransferWorld: World {
             try hold(transfer.ending == nil, "\(transfer) ends twice")
             dice.tell("\(transfer) ends: \(ending)")
             transfer.ending = ending
+            if transfer.machine.lastPhase == .awaitingHead, case .timedOut(let limit) = ending, limit != .total {
+                try hold(limit == transfer.awaits, "\(limit) is over, and \(transfer.awaits) held")
+            }
             queues.remove(transfer.id)
             let next = gate.left(transfer.id)
             try publish(transfer)
@@ -177,6 +184,7 @@ final class TransferWorld: World {
         let isPaused = transfer.machine.phase == .bodyPaused
         let delivery = transfer.mailbox.flush(isPaused: isPaused, untilEmpty: transfer.isHeldByMemory)
         try transfer.wake(delivery.waiter)
+        if delivery.demand { try transfer.checkMayDemand() }
         if delivery.demand { messages.append((transfer, .demand)) }
     }
 
@@ -186,7 +194,9 @@ final class TransferWorld: World {
         guard transfer.hasHead, !transfer.isRead else { return }
         if dice.isOne(in: 25), transfer.mailbox.cancel() { messages.append((transfer, .cancel)) }
         if transfer.parked != nil { return }
-        if let message = try transfer.read() { messages.append((transfer, message)) }
+        guard let message = try transfer.read() else { return }
+        if message == .demand { try transfer.checkMayDemand() }
+        messages.append((transfer, message))
     }
 
     // MARK: What holds
@@ -205,7 +215,7 @@ final class TransferWorld: World {
         try hold(gate.leaders.count <= Limits.resolving, "\(gate.leaders.count) resolve at once")
         try hold(held <= Limits.memory + transfers.count * Limits.piece, "\(held) bytes are held")
         for transfer in transfers {
-            try transfer.check()
+            try transfer.check(now: now)
             let isToldOf = transfer.isActive || messages.contains { $0.0 === transfer }
             let isStuck = transfer.machine.phase == .bodyPaused && transfer.mailbox.bytes == 0 && !isToldOf
             try hold(!isStuck, "\(transfer) is held up, its reader has read all, and nobody says so")

@@ -69,6 +69,30 @@ struct OpeningTests {
         _ = try await Store.open(path, migrator: Lists.migrator, busyTimeout: .seconds(Int64.max))
     }
 
+    @Test func withoutDescriptorsItSaysSoAndOpensOnceThereAreSome() async throws {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let path = directory.path.appending("db")
+            func words() async -> String {
+                do {
+                    let store = try await Store.open(path, migrator: Lists.migrator)
+                    try store.database.close()
+                    return ""
+                } catch {
+                    return "\(error)"
+                }
+            }
+            let before = await words()
+            let limit = setDescriptorLimit(0)
+            let without = await words()
+            _ = setDescriptorLimit(limit)
+            #expect(before.isEmpty)
+            #expect(without.contains("ulimit -n") && without.contains("\(path)"), "\(without)")
+            #expect(await words().isEmpty)
+        }
+    }
+
     @Test func whatIsNoDatabaseIsRefused() async throws {
         defer { directory.remove() }
         try directory.write("db", Array(String(repeating: "not a database, but a text. ", count: 100).utf8))
