@@ -63,7 +63,7 @@ actor CurlEngine: LoopActor {
             // The cancellation may have come before.
             guard !exchange.isCancelled else { throw CancellationError() }
             guard !isClosing else { throw CurlFailure.closed }
-            guard exchange.request.head.headerFields[.proxyAuthorization] == nil else {
+            guard !exchange.request.head.headerFields.contains(.proxyAuthorization) else {
                 throw CurlFailure.proxyAuthorization
             }
             let url = try exchange.request.checkedURL()

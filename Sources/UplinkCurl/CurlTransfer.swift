@@ -92,9 +92,9 @@ final class CurlTransfer {
     }
 
     /// libcurl brings a line of a head or of the trailers. False stops the transfer.
-    func takeHeader(_ line: UnsafeRawBufferPointer, now: Int64) -> Bool {
+    func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         isAskedAgain = false
-        if let events, parser.isAtStatusLine { events.beginHead(now: now) }
+        if let events, parser.isAtStatusLine { events.beginHead(now: Monotonic.now) }
         do throws(HTTPClientError) {
             switch try parser.take(line: line) {
             case .more: break
@@ -106,6 +106,7 @@ final class CurlTransfer {
                 parser = HeadParser(method: exchange.request.head.method, limits: exchange.request.limits)
                 events?.note(.interim(response.status))
             case .final(let response, let framing):
+                let now = Monotonic.now
                 guard machine.headArrived(now: now) == .deliverHead else { return false }
                 (self.framing, status) = (framing, response.status)
                 events?.finishHead(response.status, now: now)

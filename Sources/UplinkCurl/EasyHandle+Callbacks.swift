@@ -61,7 +61,7 @@ extension CurlTransfer {
 
     fileprivate func callbackForHeader(_ line: UnsafeRawBufferPointer) -> Int {
         active.note(self)
-        return takeHeader(line, now: Monotonic.now) ? line.count : line.count + 1  // another number stops libcurl
+        return takeHeader(line) ? line.count : line.count + 1  // another number stops libcurl
     }
 
     fileprivate func callbackForRequest(

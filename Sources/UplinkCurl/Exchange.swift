@@ -69,16 +69,16 @@ final class Exchange: HTTPBodySource {
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
         try await mailbox.next { [engine, id] in
             engine.post { $0.demand(id) }
-        } stop: { [weak self] in
-            self?.stop()
+        } stop: {
+            self.stop()
         }
     }
 
     nonisolated(nonsending) func gather(upTo maximum: Int, expecting expected: Int64?) async throws -> GatheredBody? {
         try await mailbox.gather(upTo: maximum, expecting: expected) { [engine, id] in
             engine.post { $0.demand(id) }
-        } stop: { [weak self] in
-            self?.stop()
+        } stop: {
+            self.stop()
         }
     }
 

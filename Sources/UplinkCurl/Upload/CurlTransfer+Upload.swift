@@ -64,7 +64,7 @@ extension CurlTransfer {
         var rest = salvaged[...]
         salvaged = []
         while head == nil, let end = rest.firstIndex(of: 10) {
-            let isTaken = rest[...end].withUnsafeBytes { takeHeader($0, now: Monotonic.now) }
+            let isTaken = rest[...end].withUnsafeBytes { takeHeader($0) }
             guard isTaken else { return }
             rest = rest[(end + 1)...]
         }

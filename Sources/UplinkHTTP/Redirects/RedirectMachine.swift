@@ -41,11 +41,11 @@ struct RedirectMachine {
         try RequestCheck.check(request, body: body)
         try RequestCheck.checkUserAgent(configuration.userAgent)
         var fields = request.headerFields
-        if fields[.userAgent] == nil, let userAgent = configuration.userAgent { fields[.userAgent] = userAgent }
-        if fields[.contentType] == nil, let contentType = body.contentType { fields[.contentType] = contentType }
-        let asksByItself = fields[.acceptEncoding] != nil || fields[.range] != nil
+        if !fields.contains(.userAgent), let userAgent = configuration.userAgent { fields[.userAgent] = userAgent }
+        if !fields.contains(.contentType), let contentType = body.contentType { fields[.contentType] = contentType }
+        let asksByItself = fields.contains(.acceptEncoding) || fields.contains(.range)
         decodesContent = configuration.decodesContent && !asksByItself
-        if decodesContent { fields[.acceptEncoding] = ContentCoding.accepted }
+        if decodesContent, let accepted = ContentCoding.accepted { fields[.acceptEncoding] = accepted }
         self.request = request
         if known == nil { self.request = HTTPRequest(method: request.method, url: url) }
         self.request.headerFields = fields
