@@ -188,7 +188,9 @@ final class TokenWorld: World {
     func end() throws {
         for _ in 0..<2 {
             requests.append(Request(requests.count, isSpent: false))
-            for _ in 0..<500 where !requests.allSatisfy(\.isOver) || askings.contains(where: { $0.stage != .over }) {
+            for _ in 0..<500 {
+                let isDone = requests.allSatisfy { $0.isOver } && askings.allSatisfy { $0.stage == .over }
+                if isDone { break }
                 for asking in askings where asking.stage != .over { try goOn(asking, mayFail: false) }
                 for request in requests { try goOn(request) }
                 try check()

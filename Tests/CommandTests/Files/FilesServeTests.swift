@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
 import SystemPackage
 import TestSupport
 import Testing
@@ -46,6 +47,38 @@ struct FilesServeTests {
             #expect(third.errors.contains("--address"))
             try await site.run("me")
         }
+    }
+
+    @Test func withoutDescriptorsForItsClientsItEndsAndSaysSo() async throws {
+        let server = try RunningProgram(
+            ["/bin/sh", "-c", "ulimit -n 48; exec \"$0\" files serve", BuiltProgram.path])
+        try await server.waitForOutput("password ")
+        let line = try #require(server.output.split(separator: "\n").first)
+        let port = try #require(line.split(separator: ":").last.flatMap { UInt16($0) })
+        var clients: [CInt] = []
+        defer { for client in clients { close(client) } }
+        // They say nothing, and stay.
+        try await eventually(within: .seconds(30), "it ends; \(server.output)\(server.errors)") {
+            if clients.count < 100 { clients.append(Self.connect(to: port)) }
+            return server.status != nil
+        }
+        #expect(server.status == 1)
+        #expect(server.errors.contains("cannot go on") && server.errors.contains("ulimit -n"), "\(server.errors)")
+    }
+
+    private static func connect(to port: UInt16) -> CInt {
+        // Not to wait where nobody accepts any more.
+        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let client = socket(AF_INET, CInt(kind), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        _ = withUnsafeBytes(of: &address) { bytes in
+            Glibc.connect(
+                client, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
+        }
+        return client
     }
 
     @Test func withoutAPasswordOneIsMadeUp() async throws {
