@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-/// Random histories of the machines in model worlds, with what must hold checked after each step: 100,000 of them with
+/// Random histories of the machines in model worlds, with what must hold checked after each step: 120,000 of them with
 /// `UPLINK_FULL=1`. One thread does everything, so that ThreadSanitizer would see nothing in it.
 @Suite(.timeLimit(.minutes(30)), .serialized, .disabled(if: Timing.isInstrumented, "one thread"))
 struct Histories {

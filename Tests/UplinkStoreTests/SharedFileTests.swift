@@ -104,7 +104,6 @@ struct SharedFileTests: OutboxSuite {
         for _ in 0..<2 { changers.append(try #require(try OutboxLock.changing(outbox.name, beside: path))) }
         let run = Task { try await outbox.run { _ in .done() } }
         try await eventually { store.running.withLock { $0.contains(outbox.name) } }
-        // This process is about to run it: that is waited for, and is no error.
         let id = try await outbox.enqueue(key: "a", payload: Data()).id
         #expect(try await Outbox(other).cancel(id) == .cancelled)
         #expect(outbox.core.withLock { $0.runner == nil })
@@ -145,6 +144,7 @@ struct SharedFileTests: OutboxSuite {
     }
 
     @Test func severalEntriesAreCancelledTogetherOrNotAtAll() async throws {
+        defer { directory.remove() }
         let outbox = try Outbox(try Store.lists())
         try await add(outbox, "a", "1")
         try await add(outbox, "b", "2", "3")
@@ -167,6 +167,7 @@ struct SharedFileTests: OutboxSuite {
 
     /// Two readers of one subscription both sleep until there is something, and take turns at no cost.
     @Test func copiesOfAnIteratorWaitTogether() async throws {
+        defer { directory.remove() }
         let store = try Store.lists()
         let subscription = StreamSubscription(store.stream(Lists.query(), request: .storedOnly))
         subscription.start()

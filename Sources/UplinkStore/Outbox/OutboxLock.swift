@@ -6,7 +6,7 @@ import UplinkCore
 
 /// Who may do what with an outbox that several processes have (flock(2) on a file beside the database).
 ///
-/// One runs it, while nobody else changes what is in it, and any number change it while nobody runs it. The kernel takes
+/// One runs it, while nobody else cancels what is in it, and any number cancel while nobody runs it. The kernel takes
 /// the right back from a process that was killed.
 final class OutboxLock: Sendable {
     private let descriptor: CInt
@@ -16,7 +16,11 @@ final class OutboxLock: Sendable {
 
     private init(_ descriptor: CInt) { self.descriptor = descriptor }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child that was forked meanwhile has the descriptor too, and would keep the lock.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// The right to run the outbox; those who change it are waited for.
     ///

@@ -17,11 +17,11 @@ public enum OutboxVerdict: Sendable {
 
 /// What became of cancelling an entry.
 public enum OutboxCancellation: Sendable, Hashable {
-    /// It is gone, and was not being sent. An attempt before may have reached the server.
+    /// It is gone, or all of several are, and was not being sent. An attempt before may have reached the server.
     case cancelled
-    /// It is being sent at this moment; it stays.
+    /// It, or one of several, is being sent at this moment; all stay.
     case beingSent
-    /// There is no such entry: it was sent, or cancelled before.
+    /// There is no such entry: it, or one of several, was sent, or cancelled before; the others stay.
     case notFound
 }
 #endif

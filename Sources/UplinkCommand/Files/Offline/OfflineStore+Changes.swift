@@ -81,13 +81,12 @@ extension OfflineStore {
     ///
     /// - Throws: ``FilesError`` when nothing is known of the item.
     func keepDeletion(of id: ItemID, because reason: String) async throws {
-        if let change = try await deletion(of: id) {
-            guard change.isConflict else { return tell(.waits(change)) }
-            try await discard([change.id])
-        }
+        let refused = try await deletion(of: id)
+        if let refused, !refused.isConflict { return tell(.waits(refused)) }
         guard let row = try await read({ db in try ItemRow.fetchOne(db, key: id.text) }) else {
             throw FilesError(.unreachable, "\(reason); and nothing is kept of the item")
         }
+        if let refused { try await discard([refused.id]) }
         try await enqueue(.deletion, row, file: nil, because: reason) { row, db in
             let inside = try ChangeTable.made(in: row.id, db)
             guard inside.isEmpty else {

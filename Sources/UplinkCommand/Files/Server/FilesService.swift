@@ -41,7 +41,7 @@ struct FilesService: Sendable {
         }
         while try await body.next() != nil {}
         // What is asked for is done by now: a client that goes away meanwhile does not know of it.
-        try await Task.sleep(for: delay)
+        if delay > .zero { try await Task.sleep(for: delay) }
         return response
     }
 
