@@ -195,7 +195,8 @@ struct BearerAuthenticationTests {
         let refusal = Gate()
         accept("t2", holding: refusal)
         let isCancelled = Notes<Bool>()
-        let bearer: HTTPBearerAuthentication = try .bearer(for: ["https://a.example"]) { refused in
+        let bearer: HTTPBearerAuthentication = try .bearer(for: ["https://a.example"]) { [asked] refused in
+            asked.add(refused)
             if refused == nil { return "t1" }
             do {
                 try await Task.sleep(for: .seconds(100))
@@ -207,7 +208,7 @@ struct BearerAuthenticationTests {
         let second = Task { [url] in try await client.get(url).status }
         try await eventually { transport.requests.count == 2 }
         refusal.open()
-        try await eventually { bearer.waiting == 2 }
+        try await eventually { bearer.waiting == 2 && asked.all == [nil, "t1"] }
         first.cancel()
         await #expect(throws: CancellationError.self) { _ = try await first.value }
         #expect(isCancelled.all.isEmpty)
@@ -220,7 +221,8 @@ struct BearerAuthenticationTests {
         accept("t1")
         let clock = ManualClock()
         let isCancelled = Notes<Bool>()
-        let bearer: HTTPBearerAuthentication = try .bearer(for: ["https://a.example"]) { _ in
+        let bearer: HTTPBearerAuthentication = try .bearer(for: ["https://a.example"]) { [asked] refused in
+            asked.add(refused)
             do {
                 try await Task.sleep(for: .seconds(100))
             } catch { isCancelled.add(true) }
@@ -228,6 +230,7 @@ struct BearerAuthenticationTests {
         }
         let client = HTTPClient(transport, bearer, clock: clock)
         let task = Task { [url] in try await client.get(url, timeouts: HTTPTimeouts(total: .seconds(5))) }
+        try await eventually { asked.all == [nil] }
         try await clock.advance(by: .seconds(5))
         #expect(await clientError { _ = try await task.value }?.code == .totalTimeout)
         try await eventually { isCancelled.all == [true] }

@@ -11,7 +11,7 @@ struct ReadmeExampleTests {
         let monitor = StubNetworkMonitor(.offline())
         let performer = NetworkOperationPerformer(monitor: monitor, clock: clock)
         let call = Task { try await performer.perform(within: .seconds(3600)) { "ran" } }
-        try await clock.advance(by: .seconds(3600))  // waits until the call sleeps, then moves the time
+        try await clock.advance(by: .seconds(3601))  // waits until the call sleeps, then moves the time
         monitor.goOnline()
         await #expect(throws: NetworkOperationError.self) { try await call.value }
     }
