@@ -53,6 +53,17 @@ struct DownloadProgressTests {
         }
     }
 
+    /// One thread makes the last value, another one a value after it, which is put up first.
+    @Test func theEndIsToldEvenIfALaterValueOvertakesIt() async {
+        let board = UpdateBoard("begun")
+        board.post("told too late", number: 3)
+        board.post("ended", number: 2, finishes: true)
+        board.post("told after the end", number: 4)
+        var seen: UInt64? = 3
+        #expect(await board.next(after: &seen) == "ended")
+        #expect(await board.next(after: &seen) == nil)
+    }
+
     @Test func aBoardKeepsTheNewestValue() async {
         let board = UpdateBoard(1)
         var seen: UInt64?

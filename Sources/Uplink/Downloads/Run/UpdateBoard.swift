@@ -34,13 +34,13 @@ final class UpdateBoard<Value: Sendable>: Sendable {
 
     var value: Value { state.withLock { $0.value } }
 
-    /// Puts up a value, unless a newer one has overtaken it. The last one `finishes` the board.
+    /// Puts up a value, unless a newer one has overtaken it. The one that `finishes` the board is the last in any case.
     ///
     /// - Parameter number: Grows with each value, from 1 on.
     func post(_ value: Value, number: UInt64, finishes: Bool = false) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            guard !state.isFinished, number > state.number else { return [] }
-            (state.value, state.number) = (value, number)
+            guard !state.isFinished, finishes || number > state.number else { return [] }
+            (state.value, state.number) = (value, max(number, state.number + 1))
             state.isFinished = finishes
             return state.wakeAll()
         }
