@@ -54,7 +54,7 @@ struct PerformerSlotTests {
             let call = Task {
                 try await fixture.performer.perform(within: .seconds(10)) { order.withLock { $0.append(index) } }
             }
-            try await fixture.waitForCalls(index + 1)
+            try await eventually { fixture.performer.census.inLine == index + 1 }
             return call
         }
         gate.open()
