@@ -99,7 +99,7 @@ extension DownloadMachine {
         guard Self.isPassing(status) else {
             return fail(Self.unexpected(status, "the server answers \(status) and not with a file; check the URL"))
         }
-        if let wanted = answer.retryAfter, let remaining, wanted >= remaining {
+        if let wanted = answer.retryAfter, let remaining, wanted > .zero, wanted >= remaining {
             return fail(
                 Self.unexpected(
                     status,

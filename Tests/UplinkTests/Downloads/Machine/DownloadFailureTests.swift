@@ -125,6 +125,9 @@ struct DownloadFailureTests {
         #expect(machine.answered(busy, remaining: .seconds(60)).step?.pause == .milliseconds(250))
         _ = machine.ask()
         #expect(machine.answered(busy, remaining: .seconds(60)).step?.pause == .milliseconds(500))
+        _ = machine.ask()
+        // When time is over, that is the reason, and not what the server wants.
+        #expect(machine.answered(busy, remaining: .zero).step?.pause != nil)
     }
 
     @Test(arguments: ["86401", "9223372036854775807", "99999999999999999999"])
