@@ -22,16 +22,18 @@ public struct HTTPLimits: Sendable, Hashable {
 
     /// - Throws: ``HTTPClientError`` when a limit is zero or negative.
     func validate() throws(HTTPClientError) {
-        let least = min(headerBytes, headerFields, interimResponses, bufferedBytes, contentCodings, compressionRatio)
-        guard least < 1 else { return }
-        let all = [
-            ("headerBytes", headerBytes), ("headerFields", headerFields), ("interimResponses", interimResponses),
-            ("bufferedBytes", bufferedBytes), ("contentCodings", contentCodings),
-            ("compressionRatio", compressionRatio),
-        ]
-        for (name, limit) in all where limit < 1 {
-            throw HTTPClientError(
-                .invalidConfiguration, phase: .request, message: "the limit `\(name)` is \(limit); give 1 or more")
-        }
+        // One by one: a table of them would be made for each request.
+        try Self.check("headerBytes", headerBytes)
+        try Self.check("headerFields", headerFields)
+        try Self.check("interimResponses", interimResponses)
+        try Self.check("bufferedBytes", bufferedBytes)
+        try Self.check("contentCodings", contentCodings)
+        try Self.check("compressionRatio", compressionRatio)
+    }
+
+    private static func check(_ name: StaticString, _ limit: Int) throws(HTTPClientError) {
+        guard limit < 1 else { return }
+        throw HTTPClientError(
+            .invalidConfiguration, phase: .request, message: "the limit `\(name)` is \(limit); give 1 or more")
     }
 }

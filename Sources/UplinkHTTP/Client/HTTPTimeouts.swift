@@ -29,18 +29,18 @@ public struct HTTPTimeouts: Sendable, Hashable {
 
     /// - Throws: ``HTTPClientError`` when a timeout is negative.
     func validate() throws(HTTPClientError) {
-        let isWrong: (Duration?) -> Bool = { $0.map { $0 < .zero } ?? false }
-        guard isWrong(queue) || isWrong(connect) || isWrong(firstByte) || isWrong(stall) || isWrong(total) else {
-            return
-        }
-        let all = [
-            ("queue", queue), ("connect", connect), ("firstByte", firstByte), ("stall", stall), ("total", total),
-        ]
-        for (name, timeout) in all {
-            guard let timeout, timeout < .zero else { continue }
-            throw HTTPClientError(
-                .invalidConfiguration, phase: .request,
-                message: "the timeout `\(name)` is negative (\(timeout)); give zero or more, or nil for no limit")
-        }
+        // One by one, as the limits.
+        try Self.check("queue", queue)
+        try Self.check("connect", connect)
+        try Self.check("firstByte", firstByte)
+        try Self.check("stall", stall)
+        try Self.check("total", total)
+    }
+
+    private static func check(_ name: StaticString, _ timeout: Duration?) throws(HTTPClientError) {
+        guard let timeout, timeout < .zero else { return }
+        throw HTTPClientError(
+            .invalidConfiguration, phase: .request,
+            message: "the timeout `\(name)` is negative (\(timeout)); give zero or more, or nil for no limit")
     }
 }

@@ -208,15 +208,7 @@ struct OfflineChangingTests {
     /// A file that somebody has put in the place of the one that was to be deleted may have its id.
     @Test func whatHasChangedSinceIsNotDeleted() async throws {
         try await OfflineSite.with { site in
-            let old = try await site.put("old", named: "x")
-            _ = try await site.files.list(site.root)
-            site.be(.unreachable)
-            try await site.files.delete(old.id)
-            try await site.served.delete(old.id)
-            let new = try await site.put("newer", named: "x")
-            #expect(new.id == old.id)
-            site.be(.fine)
-            #expect(try await site.send().left.map(\.isConflict) == [true])
+            let new = try await site.refusedDeletion()
             #expect(try await site.text(of: new.id) == "newer")
         }
     }

@@ -20,20 +20,6 @@ struct OfflineDeletionTests {
         return "\(change.id) \(change.words)"
     }
 
-    /// A deletion that is refused, because the file is another one.
-    private func refusedDeletion(_ site: OfflineSite) async throws -> (item: Item, change: PendingChange) {
-        let old = try await site.put("old", named: "x")
-        _ = try await site.files.list(site.root)
-        site.be(.unreachable)
-        try await site.files.delete(old.id)
-        try await site.served.delete(old.id)
-        let new = try await site.put("newer", named: "x")
-        site.be(.fine)
-        let change = try #require(try await site.send().left.first)
-        #expect(change.isConflict && new.id == old.id)
-        return (new, change)
-    }
-
     @Test func aDeletionThatWaitsIsToldOnceMore() async throws {
         try await OfflineSite.with { site in
             let item = try await site.put("x", named: "x")
@@ -50,7 +36,7 @@ struct OfflineDeletionTests {
 
     @Test func aDeletionThatWasRefusedIsWantedAnew() async throws {
         try await OfflineSite.with { site in
-            let (item, _) = try await refusedDeletion(site)
+            let item = try await site.refusedDeletion()
             _ = try await site.files.list(site.root)  // as it is now
             site.be(.unreachable)
             site.news.withLock { $0 = [] }
@@ -65,7 +51,7 @@ struct OfflineDeletionTests {
 
     @Test func aDeletionThatWasRefusedIsOverWhenTheItemIsDeleted() async throws {
         try await OfflineSite.with { site in
-            let (item, _) = try await refusedDeletion(site)
+            let item = try await site.refusedDeletion()
             try await site.files.delete(item.id)
             #expect(try await site.files.pending.list().isEmpty)
         }

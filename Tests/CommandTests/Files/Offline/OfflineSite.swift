@@ -82,6 +82,21 @@ final class OfflineSite: Sendable {
     /// Sends what waits, once.
     func send() async throws -> SentChanges { try await files.pending.send(within: .zero) }
 
+    /// Lets a deletion be refused, because another file, the one returned, has come into the place of the one that was to
+    /// go, and has its id.
+    func refusedDeletion() async throws -> Item {
+        let old = try await put("old", named: "x")
+        _ = try await files.list(root)
+        be(.unreachable)
+        try await files.delete(old.id)
+        try await served.delete(old.id)
+        let new = try await put("newer", named: "x")
+        #expect(new.id == old.id)
+        be(.fine)
+        #expect(try await send().left.map(\.isConflict) == [true])
+        return new
+    }
+
     /// What somebody else does on the server.
     func put(_ text: String, named name: String, in folder: ItemID? = nil) async throws -> Item {
         let place = if let folder { folder } else { try await root }
