@@ -140,6 +140,7 @@ actor CurlEngine: LoopActor {
         }
         transfer.events?.handOver(now: Monotonic.now)
         check(curl_multi_add_handle(multi.curl, handle.curl), of: generation)
+        generation.running += 1
         startNudging()
         scheduleTurn()
     }
@@ -181,6 +182,7 @@ actor CurlEngine: LoopActor {
             generation.forgetUpload(transfer, on: transfer.uploadSocket)
             if let multi = generation.multi { curl_multi_remove_handle(multi.curl, handle.curl) }
             generation.transfers -= 1
+            generation.running = min(generation.running, generation.transfers)
             if outcome == nil, !transfer.hasUsedUploading { generation.takeBack(handle) }
             (transfer.handle, transfer.generation) = (nil, nil)
         }
