@@ -25,6 +25,7 @@ extension CurlEngine {
         guard let generation = generation(number), let multi = generation.multi else { return }
         var running: CInt = 0
         check(curl_multi_socket_action(multi.curl, descriptor, events, &running), of: generation)
+        generation.running = Int(running)
         scheduleTurn()
     }
 
@@ -34,6 +35,7 @@ extension CurlEngine {
         while let multi = generation.multi, generation.takeDue() {
             var running: CInt = 0
             check(curl_multi_socket_action(multi.curl, uplink_socket_timeout, 0, &running), of: generation)
+            generation.running = Int(running)
             rounds += 1
             guard rounds < 8 else { return act(in: generation.number, on: uplink_socket_timeout, 0) }
         }
@@ -63,6 +65,7 @@ extension CurlEngine {
             guard let multi = generation.multi, generation.transfers > 0 else { continue }
             var running: CInt = 0
             check(uplink_multi_socket_all(multi.curl, &running), of: generation)
+            generation.running = Int(running)
         }
         scheduleTurn()
     }

@@ -42,6 +42,7 @@ extension CurlEngine {
             publish(transfer)
             arm(transfer)
             if let events = transfer.events?.take() { announcements.append(events) }
+            if transfer.takeUnfinishedRefusal() { resumeUpload(transfer) }
         }
         cleanUpGenerations()
         setDeadlineTimer()

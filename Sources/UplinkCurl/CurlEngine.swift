@@ -140,6 +140,7 @@ actor CurlEngine: LoopActor {
         }
         transfer.events?.handOver(now: Monotonic.now)
         check(curl_multi_add_handle(multi.curl, handle.curl), of: generation)
+        generation.running += 1
         startNudging()
         scheduleTurn()
     }
@@ -147,9 +148,19 @@ actor CurlEngine: LoopActor {
     private func resume(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle else { return }
         // Brings bytes at once, and may pause again.
-        curl_easy_pause(handle.curl, transfer.pauseBits(resumingUpload: false))
+        unpause(transfer, handle, to: transfer.pauseBits(resumingUpload: false))
+    }
+
+    /// Lets libcurl go on with what is not paused.
+    ///
+    /// It calls the callbacks at once. If they stop it, it says so here and nowhere else, and does not end the transfer.
+    func unpause(_ transfer: CurlTransfer, _ handle: EasyHandle, to bits: CInt) {
+        let code = curl_easy_pause(handle.curl, bits)
         active.note(transfer)
         scheduleTurn()
+        // Not an error of the transfer's: libcurl is done with it, and the turn's end will hear how it ended.
+        guard code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT else { return }
+        end(transfer, transfer.machine.engineFinished(succeeded: false), code: code)
     }
 
     func end(_ transfer: CurlTransfer, _ action: TransferMachine.Action, code: CURLcode) {
@@ -171,6 +182,7 @@ actor CurlEngine: LoopActor {
             generation.forgetUpload(transfer, on: transfer.uploadSocket)
             if let multi = generation.multi { curl_multi_remove_handle(multi.curl, handle.curl) }
             generation.transfers -= 1
+            generation.running = min(generation.running, generation.transfers)
             if outcome == nil, !transfer.hasUsedUploading { generation.takeBack(handle) }
             (transfer.handle, transfer.generation) = (nil, nil)
         }

@@ -7,7 +7,7 @@ final class CurlMulti {
     let share: UnsafeMutableRawPointer
 
     /// - Parameter box: The generation's. It outlives the multi.
-    init?(box: UnsafeMutableRawPointer, maximumIdleConnections: Int) {
+    init?(box: UnsafeMutableRawPointer) {
         guard let share = curl_share_init() else { return nil }
         guard let multi = curl_multi_init() else {
             curl_share_cleanup(share)
@@ -16,7 +16,6 @@ final class CurlMulti {
         (curl, self.share) = (multi, share)
         // Without it no TLS session is resumed. One thread, so no locks.
         uplink_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
-        uplink_multi_set_long(multi, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
         uplink_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
         uplink_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, box)
         uplink_multi_set_socket(multi) { easy, descriptor, change, box, _ in
@@ -29,6 +28,10 @@ final class CurlMulti {
             return 0
         }
     }
+
+    /// How many connections there may be at the end of a transfer, those in use included: with more, libcurl closes the
+    /// oldest idle one.
+    func limitConnections(to maximum: Int) { uplink_multi_set_long(curl, CURLMOPT_MAXCONNECTS, maximum) }
 
     /// Closes the connections; the callbacks are called meanwhile. No transfer may be left.
     func cleanUp() {

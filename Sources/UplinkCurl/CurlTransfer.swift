@@ -29,6 +29,7 @@ final class CurlTransfer {
     var uploadSocket: curl_socket_t = -1
     /// What the server had said when sending failed, and libcurl has not read.
     var salvaged: [UInt8] = []
+    private var hasTakenRefusal = false
     /// The server knows no expectations, and libcurl sends the request again; what comes until then is no answer.
     private var isAskedAgain = false
     /// What libcurl has it in.
@@ -158,9 +159,20 @@ final class CurlTransfer {
         }
     }
 
-    /// Whether the server has refused the request, and said all it has to say, while the request's producer has nothing.
-    /// libcurl would not send any more, but waits for the producer all the same.
-    var isRefusedMeanwhile: Bool { upload?.isPaused == true && (status?.code ?? 0) >= 300 && isAnswerWhole }
+    /// Whether the server has refused the request while the request's producer has nothing. libcurl would not send any
+    /// more, but waits for the producer all the same.
+    private var isRefused: Bool { upload?.isPaused == true && (status?.code ?? 0) >= 300 }
+
+    /// Whether it has, and has said all it has to say.
+    var isRefusedMeanwhile: Bool { isRefused && isAnswerWhole }
+
+    /// Whether libcurl is to be told to go on with the request, so that it finds nothing to wait for: once for a refusal
+    /// whose end only libcurl can tell.
+    func takeUnfinishedRefusal() -> Bool {
+        guard isRefused, !isAnswerWhole, !hasTakenRefusal else { return false }
+        hasTakenRefusal = true
+        return true
+    }
 
     /// What is wrong with a body that libcurl calls whole.
     var incompleteness: HTTPClientError? {

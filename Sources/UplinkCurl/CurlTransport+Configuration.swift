@@ -84,7 +84,8 @@ extension CurlTransport {
         /// Connections from an address that is gone end at once, with
         /// `HTTPClientError.Code.networkChanged`. When the way to the internet is another one, transfers
         /// that are under way go on, and new ones use neither their connections nor what names were resolved to. It is
-        /// listened to from the first request to the transport's end.
+        /// listened to from the first request to the transport's end, or until it fails, which counts as if everything had
+        /// changed.
         public var networkChanges: NetworkChanges?
 
         /// The default configuration.

@@ -81,7 +81,8 @@ extension CurlTransport {
             else { throw Self.invalid("no host and port can be read from it") }
             self.kind = kind
             host = parsed.host
-            let hasPort = parsed.port != 80 || rest.hasSuffix(":80")
+            let behindHost = rest[(rest.lastIndex(of: "]") ?? rest.startIndex)...]
+            let hasPort = behindHost.contains(":") && !behindHost.hasSuffix(":")
             port = hasPort ? parsed.port : kind == .https ? 443 : 1080
         }
 
@@ -90,6 +91,23 @@ extension CurlTransport {
 
         /// Whether the hosts' names are resolved by the proxy.
         var resolvesNames: Bool { kind != .socks5 }
+
+        /// - Throws: `HTTPClientError` when the credentials cannot be sent.
+        func validate() throws(HTTPClientError) {
+            guard let credentials else { return }
+            for (name, text) in [("user", credentials.user), ("password", credentials.password)]
+            where text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+                throw Configuration.invalid("the proxy's \(name) contains a control character; choose another one")
+            }
+            switch kind {
+            case .http, .https:
+                guard credentials.user.utf8.contains(UInt8(ascii: ":")) else { return }
+                throw Configuration.invalid(
+                    "the proxy's user contains a colon, which Basic authentication cannot send (RFC 7617); "
+                        + "choose another one")
+            case .socks4a, .socks5, .socks5h: break
+            }
+        }
 
         private static func place(of mark: String, in text: Substring) -> Substring.Index? {
             text.indices.first { text[$0...].hasPrefix(mark) }
@@ -118,4 +136,12 @@ extension CurlTransport {
             Configuration.invalid("the proxy's URL is wrong: \(reason)")  // not shown, since it may hold a password
         }
     }
+}
+
+extension CurlTransport.Proxy.Credentials: CustomStringConvertible, CustomReflectable {
+    /// The user alone, so that no log that shows a configuration shows the password.
+    public var description: String { "\(user):…" }
+
+    /// The same for `dump` and debuggers.
+    public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
 }

@@ -60,8 +60,9 @@ extension CurlTransport.Configuration {
         switch localEnd {
         case .interface(let name):
             // IFNAMSIZ, with its end (netdevice(7)).
-            guard (1...15).contains(name.utf8.count), !name.contains("!"), !name.contains("/") else {
-                throw Self.invalid("`\(name)` is no name of an interface")
+            let isName = name.utf8.allSatisfy { $0 > 0x20 && !"!/:".utf8.contains($0) }
+            guard (1...15).contains(name.utf8.count), isName else {
+                throw Self.invalid("`\(name)` is no name of an interface; `ip link` shows what there is")
             }
         case .address, nil: break
         }

@@ -59,9 +59,18 @@ extension CurlTransfer {
         }
     }
 
-    fileprivate func callbackForHeader(_ line: UnsafeRawBufferPointer) -> Int {
+    /// One line; but trailers that came while the transfer was paused are brought all at once.
+    fileprivate func callbackForHeader(_ lines: UnsafeRawBufferPointer) -> Int {
         active.note(self)
-        return takeHeader(line) ? line.count : line.count + 1  // another number stops libcurl
+        var rest = lines
+        while let start = rest.baseAddress, !rest.isEmpty {
+            let end = memchr(start, 0x0A, rest.count).map { start.distance(to: UnsafeRawPointer($0)) + 1 } ?? rest.count
+            guard takeHeader(UnsafeRawBufferPointer(start: start, count: end)) else {
+                return lines.count + 1  // another number stops libcurl
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[end...])
+        }
+        return lines.count
     }
 
     fileprivate func callbackForRequest(

@@ -57,6 +57,7 @@ final class EasyHandle {
         var list: UnsafeMutablePointer<curl_slist>?
         for string in strings {
             guard let longer = string.withCString({ curl_slist_append(list, $0) }) else {
+                curl_slist_free_all(list)
                 return note(CURLE_OUT_OF_MEMORY)
             }
             list = longer

@@ -22,6 +22,12 @@ final class Generation {
     private static let keptHandles = 64
     /// The transfers that libcurl has.
     var transfers = 0
+    /// Those of them that it has not finished, as far as it has said.
+    var running = 0 {
+        didSet { limitConnections() }
+    }
+    private let maximumIdleConnections: Int
+    private var maximumConnections = 0
     /// Somebody who resolved a name for others may have done so, or needs none: a socket was opened or a request goes out.
     var gatesMayOpen = false
     /// libcurl is closing its connections and wants no new watchers.
@@ -35,11 +41,20 @@ final class Generation {
         self.number = number
         self.engine = engine
         connections = engine.connections
+        maximumIdleConnections = engine.configuration.maximumIdleConnections
         timer = try LoopTimer(for: engine) { $0.act(in: number, on: uplink_socket_timeout, 0) }
-        multi = CurlMulti(
-            box: Unmanaged.passUnretained(self).toOpaque(),
-            maximumIdleConnections: engine.configuration.maximumIdleConnections)
+        multi = CurlMulti(box: Unmanaged.passUnretained(self).toOpaque())
         if multi == nil { throw CurlFailure.engine("libcurl has no memory or descriptors for another handle") }
+        limitConnections()
+    }
+
+    /// libcurl counts connections in use too when it looks, at the end of a transfer, whether it has too many idle ones.
+    /// So those of the others that run come on top. (Where one call finishes several, some more stay for a while.)
+    private func limitConnections() {
+        let maximum = maximumIdleConnections + max(0, running - 1)
+        guard maximum != maximumConnections else { return }
+        maximumConnections = maximum
+        multi?.limitConnections(to: maximum)
     }
 
     /// The generation behind a callback's pointer.

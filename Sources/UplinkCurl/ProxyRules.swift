@@ -30,6 +30,7 @@ struct ProxyRules: Sendable {
             let words = Self.first(of: ["no_proxy", "NO_PROXY"], environment)?.value ?? ""
             exceptions = words.split { $0 == "," || $0 == " " }.map { Self.exception(String($0)) }
         }
+        for proxy in byScheme.values { try proxy.validate() }
     }
 
     /// The proxy for a URL; nil for a direct connection.

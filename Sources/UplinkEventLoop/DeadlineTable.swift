@@ -50,6 +50,7 @@ struct DeadlineTable<Element> {
 
     /// Gives an element its one deadline. True: the timer must be set, by ``alarmToSet()``.
     mutating func schedule(_ id: ID, at deadline: Int64) -> Bool {
+        let deadline = min(deadline, .max - 1)  // later is no alarm, and who waits without one never hears of the end
         deadlines.insert(deadline: deadline, slot: id.slot)
         guard deadline < alarm else { return false }
         alarm = deadline

@@ -34,6 +34,8 @@ public struct EventLoopError: Error, Sendable {
         let remedy =
             switch errno {
             case EMFILE: "; raise the limit on open files (ulimit -n)"
+            case ENFILE: "; raise the system's limit on open files (fs.file-max)"
+            case EAGAIN: "; raise the limit on threads (ulimit -u, or the service's TasksMax)"
             case EPERM where code == .networkNamespace: "; run as root or with CAP_SYS_ADMIN"
             case ENOENT where code == .networkNamespace: "; `ip netns list` shows what there is"
             default: ""

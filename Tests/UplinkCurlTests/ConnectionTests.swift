@@ -96,6 +96,24 @@ struct ConnectionTests {
         }
     }
 
+    /// Connections in use are none of the idle ones, though libcurl counts them with those.
+    @Test func manyTransfersAtOnceLeaveTheIdleConnectionsAlone() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumIdleConnections = 2
+        let open: [RawServer.Step] = [.readHead, .send(Self.head + "\r\no"), .waitForClose]
+        try await withServer(open) { busy in
+            try await withServer(Self.answer) { server in
+                try await withClient(transport: configuration) { client, _ in
+                    var bodies: [HTTPBody] = []
+                    for _ in 0..<5 { bodies.append(try await client.get(busy.url()).body) }
+                    try await get(5, server, client)
+                    withExtendedLifetime(bodies) {}
+                }
+                #expect(server.connections.map(\.heads.count) == [5])
+            }
+        }
+    }
+
     // MARK: How many
 
     @Test func aHostHasItsShareOfConnections() async throws {

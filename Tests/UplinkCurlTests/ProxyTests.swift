@@ -204,12 +204,41 @@ struct ProxyRulesTests {
         #expect(proxy.url == "socks5://[2001:db8::1]:9")
         #expect(try CurlTransport.Proxy("https://p/").port == 443)
         #expect(try CurlTransport.Proxy("p:80").port == 80)
+        #expect(try CurlTransport.Proxy("p:080").port == 80)
+        #expect(try CurlTransport.Proxy("[2001:db8::80]").port == 1080)
         #expect(try CurlTransport.Proxy("p").port == 1080)
     }
 
     @Test(arguments: ["", "ftp://p", "http://", "http://p/path", "http://p:99999", "u:%4@p", "http://a b:1", "p?q"])
     func whatIsNoProxyIsAnError(_ text: String) {
         #expect(throws: HTTPClientError.self) { try CurlTransport.Proxy(text) }
+    }
+
+    @Test(arguments: ["http://us%3Aer:p@p", "https://us%3Aer@p", "http://user:p%00@p", "socks5://us%0Aer:p@p"])
+    func credentialsThatCannotBeSentAreErrors(_ text: String) throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .always(try .init(text), except: [])
+        #expect(throws: HTTPClientError.self) { try EngineSettings(configuration) }
+        #expect(throws: HTTPClientError.self) {
+            try ProxyRules(.fromEnvironment) { $0 == "https_proxy" ? text : nil }
+        }
+    }
+
+    @Test func nothingThatShowsAConfigurationShowsThePassword() throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .always(try .init("http://user:secret@p"), except: [])
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        for text in ["\(configuration)", String(reflecting: configuration), dumped] {
+            #expect(text.contains("user") && !text.contains("secret"), "\(text)")
+        }
+    }
+
+    @Test(arguments: ["", "eth0\0", "a b", "a:1", "if!eth0", "../eth0", "eth0123456789abc"])
+    func whatIsNoInterfaceIsAnError(_ name: String) {
+        var configuration = CurlTransport.Configuration()
+        configuration.localEnd = .interface(name)
+        #expect(throws: HTTPClientError.self) { try EngineSettings(configuration) }
     }
 
     @Test func settingsThatExcludeOneAnotherAreErrors() async throws {

@@ -117,6 +117,11 @@ struct HandleTests {
         }
     }
 
+    @Test(arguments: [(EMFILE, "ulimit -n"), (ENFILE, "fs.file-max"), (EAGAIN, "ulimit -u")])
+    func whatIsShortIsNamed(_ errno: CInt, _ remedy: String) {
+        #expect(EventLoopError(.system, during: "starting a thread", errno: errno).message.contains(remedy))
+    }
+
     @Test func endOfTurnComesAfterTheTurn() async throws {
         try await withEventLoop { loop in
             let recorder = Recorder(on: loop)

@@ -82,9 +82,19 @@ struct LoopClockTests {
             try await clock.sleep(for: .milliseconds(1))
             return clock
         }
-        for seconds in [10, 3600, 7200] {
+        for seconds in [10, 3600, 7200, .max] {
             let error = await #expect(throws: EventLoopError.self) { try await clock.sleep(for: .seconds(seconds)) }
             #expect(error?.code == .ended)
         }
+    }
+    @Test func endlessSleepersHearThatTheirLoopEnds() async throws {
+        let sleeper = try await withEventLoop { loop in
+            let clock = LoopClock(on: loop)
+            let sleeper = Task { try await clock.sleep(for: .seconds(Int64.max)) }
+            try await clock.sleep(for: .milliseconds(5))  // real time: until the sleeper is asleep, most likely
+            return sleeper
+        }
+        let error = await #expect(throws: EventLoopError.self) { try await sleeper.value }
+        #expect(error?.code == .ended)
     }
 }

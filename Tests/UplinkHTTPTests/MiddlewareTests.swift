@@ -35,6 +35,17 @@ private struct Adding: HTTPMiddleware {
     }
 }
 
+/// Sets a timeout.
+private struct Stalling: HTTPMiddleware {
+    let stall: Duration
+
+    func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        var request = request
+        request.timeouts.stall = stall
+        return try await next(request)
+    }
+}
+
 /// Answers by itself.
 private struct Answering: HTTPMiddleware {
     let status: HTTPResponse.Status
@@ -86,6 +97,18 @@ struct MiddlewareTests {
             _ = try await HTTPClient(transport, Adding(name: .connection, value: "close")).get(url)
         }
         #expect(error?.code == .invalidRequest)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func timeoutsThatAMiddlewareSetsAreChecked() async throws {
+        transport.answer(url, .text("a"))
+        _ = try await HTTPClient(transport, Stalling(stall: .seconds(7))).get(url)
+        #expect(transport.requests.map(\.timeouts.stall) == [.seconds(7)])
+        let error = await clientError {
+            _ = try await HTTPClient(transport, Stalling(stall: .nanoseconds(-1))).get(url)
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.message.contains("`stall`") == true)
         #expect(transport.requests.count == 1)
     }
 

@@ -78,15 +78,20 @@ struct RetryMachineTests {
     @Test func hugePausesDoNotTrap() {
         var policy = HTTPRetryPolicy()
         policy.maximumAttempts = .max
-        (policy.initialPause, policy.maximumPause) = (.seconds(Int64.max), .seconds(Int64.max))
-        var machine = machine(policy)
-        for _ in 0..<100 {
-            let action = machine.ended(
-                .answer(status: 503, retryAfter: nil), hasBody: true, remaining: nil, random: 0.001)
-            guard case .retry = action else { break }
-            machine.paused()
+        for longest in [Duration.seconds(Int64.max), Duration(attoseconds: .max)] {
+            (policy.initialPause, policy.maximumPause, policy.maximumRetryAfter) = (longest, longest, longest)
+            for retryAfter in [nil, longest] {
+                var machine = machine(policy)
+                for _ in 0..<100 {
+                    let outcome = Outcome.answer(status: 503, retryAfter: retryAfter)
+                    let action = machine.ended(outcome, hasBody: true, remaining: nil, random: 1)
+                    guard case .retry(let pause) = action else { break }
+                    #expect(pause > .seconds(9_223_372_000) && pause < .seconds(9_223_373_000))
+                    machine.paused()
+                }
+                #expect(machine.attempts == 101)
+            }
         }
-        #expect(machine.attempts > 1)
     }
 
     @Test func aServersWishIsFollowedUpToAMaximum() {

@@ -34,6 +34,14 @@ struct TotalTimeoutTests {
         #expect(transport.requests.count == 1)
     }
 
+    @Test func aTotalBeyondAllTimeIsAVeryLongOne() async throws {
+        transport.answer(url, .text("a"))
+        let client = HTTPClient(transport, clock: clock)
+        try await clock.advance(by: .seconds(1), sleepers: 0)
+        _ = try await client.get(url, timeouts: HTTPTimeouts(total: Duration(attoseconds: .max)))
+        #expect(transport.requests.map(\.timeouts.total) == [.nanoseconds(Int64.max)])
+    }
+
     @Test func withoutATotalThereIsNone() async throws {
         transport.answer(url, .text("a"))
         _ = try await HTTPClient(transport, clock: clock).get(url)

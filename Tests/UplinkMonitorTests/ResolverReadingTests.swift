@@ -117,6 +117,38 @@ struct FileChangesTests {
         }
     }
 
+    /// Where a link has led before is watched no longer.
+    @Test func aLinkThatLeadsElsewhereLeavesNoWatchBehind() throws {
+        try inTemporaryDirectory { directory in
+            let path = directory + "/resolv.conf"
+            let changes = try #require(FileChanges())
+            for number in 0..<20 {
+                let folder = "\(directory)/\(number)"
+                #expect(mkdir(folder, 0o755) == 0)
+                try write("a", to: "\(folder)/stub.conf")
+                unlink(path)
+                #expect(symlink("\(folder)/stub.conf", path) == 0)
+                let names = changes.watch(path)
+                while changes.takeChanges(of: names) {}  // what the watch of before has told meanwhile
+                let watches = try Self.text(of: "/proc/self/fdinfo/\(changes.descriptor)")
+                    .split(separator: "\n").count { $0.hasPrefix("inotify") }
+                #expect(watches == 3)  // the link's directory, the file's directory, the file
+                try write("b", to: "\(folder)/stub.conf")
+                #expect(changes.takeChanges(of: names))
+                #expect(!changes.takeChanges(of: names))
+            }
+            for number in 0..<20 { unlink("\(directory)/\(number)/stub.conf") }
+        }
+    }
+
+    private static func text(of path: String) throws -> String {
+        let file = try #require(fopen(path, "re"))
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
     @Test func aLoopOfLinksEnds() throws {
         try inTemporaryDirectory { directory in
             #expect(symlink("b", directory + "/a") == 0)

@@ -6,6 +6,7 @@ import SystemPackage
 /// A structure of the header, which begins with the size that the program knows of it.
 enum Structure {
     /// The sizes in the version that brought each, which stay: a program that knows less knows no version of the header.
+    /// They are those of 64-bit machines, and the header refuses others.
     static let contextOptionsSize = 56
     static let requirementSize = 32
     static let getOptionsSize = 72

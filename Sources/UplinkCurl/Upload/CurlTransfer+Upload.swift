@@ -49,7 +49,7 @@ extension CurlTransfer {
     /// libcurl closes the connection without another look, because sending has failed: keeps what the server has said
     /// until then. What is encrypted cannot be read without libcurl.
     func salvage(from descriptor: curl_socket_t) {
-        guard machine.phase == .awaitingHead, url.scheme == .http, !parser.hasBegun else { return }
+        guard machine.phase == .awaitingHead, isInClear, !parser.hasBegun else { return }
         let limits = exchange.request.limits
         let limit = min(limits.headerBytes, 1 << 20) + min(limits.bufferedBytes, 1 << 20)
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
@@ -59,6 +59,9 @@ extension CurlTransfer {
             salvaged += buffer[..<count]
         }
     }
+
+    /// Whether what goes over the transfer's socket can be read without keys.
+    private var isInClear: Bool { url.scheme == .http && proxy?.kind != .https }
 
     private func readSalvaged() {
         var rest = salvaged[...]
@@ -130,12 +133,11 @@ extension CurlEngine: BlockingWork {
         resumeUpload(transfer)
     }
 
-    private func resumeUpload(_ transfer: CurlTransfer) {
+    /// Lets libcurl ask for the body again.
+    func resumeUpload(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle, let upload = transfer.upload, upload.isPaused else { return }
         upload.goOn()
         transfer.machine.bodyIsSent(now: Monotonic.now)
-        curl_easy_pause(handle.curl, transfer.pauseBits(resumingUpload: true))  // may ask at once, and pause again
-        active.note(transfer)
-        scheduleTurn()
+        unpause(transfer, handle, to: transfer.pauseBits(resumingUpload: true))  // may ask at once, and pause again
     }
 }

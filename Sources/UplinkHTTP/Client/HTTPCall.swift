@@ -30,7 +30,7 @@ final class HTTPCall: Sendable {
         self.clock = clock
         let start = clock.now()
         self.start = start
-        deadline = total.map { start + $0 }
+        deadline = total.map { start + $0.clamped }
         story = hasMiddlewares || options.events != nil || options.observer != nil ? Locked(Story()) : nil
     }
 

@@ -9,7 +9,8 @@ public struct HTTPClientRequest: Sendable {
     }
     /// What goes out after the head.
     public var body: HTTPRequestBody
-    /// How long the parts may take. The client sees to `total` as a whole, whatever stands here.
+    /// How long the parts may take; checked again before it is sent. The client sees to `total` as a whole, whatever
+    /// stands here.
     public var timeouts: HTTPTimeouts
     /// What the caller asked for.
     public var options: HTTPRequestOptions { call.options }

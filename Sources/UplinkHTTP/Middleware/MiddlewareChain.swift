@@ -25,7 +25,10 @@ struct MiddlewareChain: Sendable {
 
     /// Sends a request once. What need not wait stands in functions of its own: see ``HTTPHops``.
     private nonisolated(nonsending) func exchange(_ request: HTTPClientRequest) async throws -> HTTPTransportResponse {
-        if !middlewares.isEmpty { try RequestCheck.check(request.head, body: request.body) }
+        if !middlewares.isEmpty {
+            try RequestCheck.check(request.head, body: request.body)
+            try request.timeouts.validate()
+        }
         let witness = witness(of: request)
         do {
             return concluded(try await transport.send(outgoing(request, witness)), of: request, witness)

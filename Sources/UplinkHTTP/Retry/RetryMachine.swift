@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import UplinkCore
 
 /// Decides whether a request is sent again, and when: pure; time and chance are given.
 struct RetryMachine: Sendable {
@@ -86,16 +87,16 @@ struct RetryMachine: Sendable {
     /// Nil when the server wants to be left alone for longer than the policy allows.
     private func pause(after outcome: Outcome, random: Double) -> Duration? {
         switch outcome {
-        case .answer(_, .some(let wanted)): return wanted <= policy.maximumRetryAfter ? max(wanted, .zero) : nil
+        case .answer(_, .some(let wanted)):
+            return wanted <= policy.maximumRetryAfter ? max(wanted.clamped, .zero) : nil
         case .answer(_, .none), .failure: return backOff(random)
         }
     }
 
     private func backOff(_ random: Double) -> Duration {
-        var most = min(policy.initialPause, policy.maximumPause)
-        for _ in 1..<attempts where most > .zero && most < policy.maximumPause {
-            most = min(most < .seconds(Int64.max / 4) ? most * 2 : policy.maximumPause, policy.maximumPause)
-        }
+        let longest = policy.maximumPause.clamped
+        var most = min(policy.initialPause, longest)
+        for _ in 1..<attempts where most > .zero && most < longest { most = min(most * 2, longest) }
         return most * (random.isNaN ? 1 : min(max(random, 0), 1))
     }
 }

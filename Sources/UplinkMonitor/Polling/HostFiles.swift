@@ -12,6 +12,12 @@ final class HostFiles: Sendable {
     /// The files' names under `/proc/thread-self/net`.
     private enum File: String, CaseIterable { case dev, route, ipv6Routes = "ipv6_route", ipv6Addresses = "if_inet6" }
 
+    /// The most bytes that are read of a table, and the most IPv4 addresses that are asked for. One that is larger, such as
+    /// the routes of a router that knows all of the internet's, cannot be had: what is missing leaves a doubt, and half a
+    /// table a wrong answer.
+    static let maximumTableSize = 4 << 20
+    static let maximumAddresses = 4096
+
     private let files: [File: CInt]
     private let sockets: [IPAddress.Family: CInt]
 
@@ -32,9 +38,12 @@ final class HostFiles: Sendable {
 
     deinit { for descriptor in Array(files.values) + Array(sockets.values) { close(descriptor) } }
 
-    /// The text of a table; nil where it cannot be read.
     private func text(of file: File) -> String? {
-        guard let descriptor = files[file] else { return nil }
+        files[file].flatMap { Self.text(of: $0, atMost: Self.maximumTableSize) }
+    }
+
+    /// The text of a table; nil where it cannot be read, or has more bytes.
+    static func text(of descriptor: CInt, atMost maximum: Int) -> String? {
         var text: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65536)
         while true {
@@ -43,6 +52,7 @@ final class HostFiles: Sendable {
             guard count >= 0 else { return nil }
             if count == 0 { return String(decoding: text, as: UTF8.self) }
             text += piece.prefix(count)
+            guard text.count <= maximum else { return nil }
         }
     }
 }
@@ -52,7 +62,7 @@ extension HostFiles {
     func read(probes: [IPAddress]) -> HostSnapshot {
         let names = text(of: .dev).map(HostTables.interfaceNames) ?? []
         return HostSnapshot(
-            links: names.compactMap(link), ipv4Addresses: ipv4Addresses(),
+            links: names.compactMap(link), ipv4Addresses: ipv4Addresses(atMost: Self.maximumAddresses),
             ipv6Addresses: text(of: .ipv6Addresses).map(HostTables.ipv6Addresses),
             ipv4Routes: text(of: .route).map(HostTables.ipv4Routes),
             ipv6Routes: text(of: .ipv6Routes).map(HostTables.ipv6Routes), verdicts: probes.map(verdict))
@@ -88,17 +98,18 @@ extension HostFiles {
         return link
     }
 
-    /// The IPv4 addresses by the names of their interfaces; nil where they cannot be had.
-    private func ipv4Addresses() -> [(name: String, address: IPAddress)]? {
+    /// The IPv4 addresses by the names of their interfaces; nil where they cannot be had, or are more.
+    func ipv4Addresses(atMost maximum: Int) -> [(name: String, address: IPAddress)]? {
         guard let descriptor = sockets[.ipv4] else { return nil }
-        var buffer = [UInt8](repeating: 0, count: 4096 * InterfaceRequest.size)
+        // Room for one more, since the kernel does not say that it has left some out.
+        var buffer = [UInt8](repeating: 0, count: (maximum + 1) * InterfaceRequest.size)
         let length = buffer.withUnsafeMutableBytes { bytes in
             var list = ifconf()
             list.ifc_len = CInt(bytes.count)
             list.ifc_ifcu.ifcu_buf = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             return ioctl(descriptor, UInt(SIOCGIFCONF), &list) == 0 ? Int(list.ifc_len) : -1
         }
-        guard length >= 0 else { return nil }
+        guard length >= 0, length <= maximum * InterfaceRequest.size else { return nil }
         return stride(from: 0, to: length - InterfaceRequest.size + 1, by: InterfaceRequest.size).compactMap { start in
             let entry = buffer[start..<start + InterfaceRequest.size]
             let name = entry.prefix(16).prefix { $0 != 0 }

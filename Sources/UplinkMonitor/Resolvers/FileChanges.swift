@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import UplinkCore
 import UplinkEventLoop
 
 /// An inotify(7) descriptor that becomes readable when a file is written or replaced, also where it is a link.
@@ -14,6 +15,8 @@ final class FileChanges: Sendable {
 
     let descriptor: CInt
     private let loop: EventLoop?
+    /// What is watched, by inotify's numbers.
+    private let watches = Locked<Set<CInt>>([])
 
     /// Nil where none can be had; their number is limited per user.
     ///
@@ -36,18 +39,29 @@ final class FileChanges: Sendable {
         }
     }
 
-    /// Watches a file, wherever its name leads at this moment. May block; harmless when repeated.
+    /// Watches a file, wherever its name leads at this moment, and no longer where it led before. May block; harmless when
+    /// repeated, by one at a time.
     ///
     /// - Returns: The names that events about the file have.
     func watch(_ path: String) -> Set<String> {
         var names: Set<String> = []
+        var wanted: Set<CInt> = []
         var path = path
         for _ in 0..<Self.maximumOfLinks {
-            names.formUnion(watchDirectory(of: path))
+            if let (name, watch) = watchDirectory(of: path) {
+                names.insert(name)
+                wanted.insert(watch)
+            }
             guard let target = Self.target(of: path) else { break }
             path = target
         }
-        inotify_add_watch(descriptor, path, Self.inFile)
+        wanted.insert(inotify_add_watch(descriptor, path, Self.inFile))
+        let unwanted = watches.withLock { watches in
+            defer { watches = wanted }
+            return watches.subtracting(wanted)
+        }
+        // One whose file is gone has been taken back by the kernel, and cannot be once more.
+        for watch in unwanted where watch >= 0 { inotify_rm_watch(descriptor, watch) }
         return names
     }
 
@@ -66,30 +80,35 @@ final class FileChanges: Sendable {
         }
     }
 
-    /// The names in a sequence of `struct inotify_event`; empty where an event is about what is watched itself.
+    /// The names in a sequence of `struct inotify_event`; empty where an event is about what is watched itself. That a
+    /// watch has ended is left out: what ended it has been told before, or was ourselves.
     static func names(in events: RawSpan) -> [String] {
         var names: [String] = []
         var offset = 0
-        while let length = events.integer(at: offset + 12, as: UInt32.self) {
+        while let length = events.integer(at: offset + 12, as: UInt32.self),
+            let kind = events.integer(at: offset + 4, as: UInt32.self)
+        {
             let start = offset + 16
             let end = min(start + Int(length), events.byteCount)
             guard start <= end else { break }
             let name = events.extracting(start..<end)
-            names.append(name.text)
+            if kind & UInt32(IN_IGNORED) == 0 { names.append(name.text) }
             offset = end
         }
         return names
     }
 
-    /// Watches the directory of a file, or the nearest one above that exists; the name that an event in it would have.
-    private func watchDirectory(of path: String) -> [String] {
+    /// Watches the directory of a file, or the nearest one above that exists.
+    ///
+    /// - Returns: The name that an event in it would have, and inotify's number, which is negative where it refuses.
+    private func watchDirectory(of path: String) -> (name: String, watch: CInt)? {
         var parts = path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
         while let name = parts.popLast() {
             let directory = (path.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
-            let isWatched = inotify_add_watch(descriptor, directory.isEmpty ? "." : directory, Self.inDirectory) >= 0
-            if isWatched || errno != ENOENT { return [name] }
+            let watch = inotify_add_watch(descriptor, directory.isEmpty ? "." : directory, Self.inDirectory)
+            if watch >= 0 || errno != ENOENT { return (name, watch) }
         }
-        return []
+        return nil
     }
 
     /// Where a symbolic link leads, or nil where the path is none.

@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if SIZE_MAX < UINT64_MAX
+#error "libuplink's structures are those of 64-bit machines; on others the library would refuse them all (UPLINK_EINVAL)"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
