@@ -106,6 +106,7 @@ struct KillTests {
             #expect(seen.isSuperset(of: results), "an entry is noted as done that the server has not seen")
             #expect(promises.entries.isSubset(of: results + waiting), "an entry that was acknowledged is gone")
             #expect(Set(results).isDisjoint(with: waiting))
+            try OutboxTotalsTests.check(db)
         }
         return seen
     }

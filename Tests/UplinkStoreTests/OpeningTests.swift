@@ -146,7 +146,7 @@ struct OpeningTests {
             let applied = try await store.database.read { db in
                 try String.fetchSet(db, sql: "SELECT identifier FROM grdb_migrations")
             }
-            #expect(applied == ["lists", name, "uplink-store-1"])
+            #expect(applied == ["lists", name, "uplink-store-1", "uplink-store-2"])
             try await store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
             try store.database.close()
         }
@@ -214,6 +214,22 @@ struct OpeningTests {
         holder.signal(SIGKILL)
         try await holder.wait()
         #expect(try await open(Victim.migrator).words().isEmpty)
+    }
+
+    /// Where another one writes to a file that is not in WAL mode yet, as at two first starts, SQLite waits for nothing.
+    @Test func anOpeningWaitsForWhoChangesTheJournalsModeToo() async throws {
+        defer { directory.remove() }
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: path.string, configuration: configuration)
+        try await other.write { try $0.execute(sql: "CREATE TABLE other (x)") }
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let start = ContinuousClock.now
+        try await expectRefusal(.locked)
+        #expect(start.duration(to: .now) >= .milliseconds(200))
+        let opening = Task { try await Store.open(path, migrator: Lists.migrator, busyTimeout: .seconds(30)) }
+        try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+        #expect(try await opening.value.words().isEmpty)
     }
 
     @Test func aWriteThatAnotherProcessHoldsUpIsAnErrorAndTheValueStaysReadable() async throws {

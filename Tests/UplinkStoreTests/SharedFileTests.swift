@@ -113,6 +113,64 @@ struct SharedFileTests: OutboxSuite {
         await stop(run)
     }
 
+    /// As when a process was stopped while it cancels: nothing is sent, and somebody is told why.
+    @Test func whoWaitsLongForWhoChangesAnOutboxSaysSo() async throws {
+        defer { directory.remove() }
+        let store = try await open(path)
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1")
+        var changer = try OutboxLock.changing(outbox.name, beside: path)
+        #expect(changer != nil)
+        let handler = StubOutboxHandler()
+        let run = start(outbox, handler)
+        try await eventually { await outbox.state(after: nil).problem?.contains("another process") == true }
+        #expect(handler.entries.isEmpty)
+        changer = nil
+        try await eventually { handler.entries.count == 1 }
+        try await eventually { await outbox.state(after: nil).problem == nil }
+        await stop(run)
+    }
+
+    /// Between the moment in which a call of this process takes the lock and the one in which it says that it runs.
+    @Test func whoCancelsWaitsForARunOfItsOwnProcessThatBegins() async throws {
+        defer { directory.remove() }
+        let store = try await open(path)
+        let outbox = try Outbox(store)
+        let lock = try await OutboxLock.running(outbox.name, beside: path) { _ in }
+        #expect(
+            await code { _ = try await outbox.beginChange { Issue.record("it waits for another process") } }
+                == .outboxInUse)
+        store.running.withLock { _ = $0.insert(outbox.name) }
+        let looks = Locked(0)
+        let right = try await outbox.beginChange {
+            if looks.withLock({
+                $0 += 1
+                return $0
+            }) == 3 {
+                outbox.core.withLock { $0.begin(maximumConcurrent: 1) {} }
+            }
+        }
+        guard case .besideRun = right else { throw Broken() }
+        #expect(looks.withLock { $0 } == 3)
+        #expect(outbox.core.withLock { $0.changers } == 1)
+        outbox.endChange(right)
+        #expect(outbox.core.withLock { $0.changers } == 0)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test func whoCancelsWaitsForARunOfItsOwnProcessThatEnds() async throws {
+        defer { directory.remove() }
+        let store = try await open(path)
+        let outbox = try Outbox(store)
+        let lock = Locked<OutboxLock?>(try await OutboxLock.running(outbox.name, beside: path) { _ in })
+        store.running.withLock { _ = $0.insert(outbox.name) }
+        let right = try await outbox.beginChange {
+            lock.withLock { $0 = nil }
+            store.running.withLock { _ = $0.remove(outbox.name) }
+        }
+        guard case .locked = right else { throw Broken() }
+    }
+
     /// Another process cannot begin to send what is being cancelled.
     @Test func aRunThatEndsKeepsItsLockUntilWhoCancelsBesideItHasDoneSo() async throws {
         defer { directory.remove() }

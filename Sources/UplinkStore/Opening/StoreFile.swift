@@ -16,20 +16,28 @@ struct StoreFile {
     /// The database with its schema up to date. Blocks.
     func open() throws(StoreError) -> DatabasePool {
         let file = try located()
-        do {
-            if size(of: file) > 0 { try look(at: file) }
-        } catch {
-            throw refusal(error, .cannotOpen)
+        let start = ContinuousClock.now
+        while true {
+            do {
+                return try open(file)
+            } catch let error as DatabaseError
+                where error.resultCode == .SQLITE_BUSY && start.duration(to: .now) < busyTimeout
+            {
+                // SQLite waits for no lock where it would change the journal's mode, as each first start does.
+                usleep(10_000)
+            } catch {
+                throw .database(error, while: "opening \(path)", otherwise: .cannotOpen)
+            }
         }
-        do {
-            let pool = try DatabasePool(path: file, configuration: configuration)
-            // GRDB sets NORMAL for WAL, with which a power cut may take back a commit.
-            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-            try Self.migrate(pool, with: migrator, named: path.string)
-            return pool
-        } catch {
-            throw refusal(error, .cannotOpen)
-        }
+    }
+
+    private func open(_ file: String) throws -> DatabasePool {
+        if size(of: file) > 0 { try look(at: file) }
+        let pool = try DatabasePool(path: file, configuration: configuration)
+        // GRDB sets NORMAL for WAL, with which a power cut may take back a commit.
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        try Self.migrate(pool, with: migrator, named: path.string)
+        return pool
     }
 
     /// Applies what is missing. Data that a migration may have changed must not meet a "not modified", also if this process
@@ -114,10 +122,6 @@ struct StoreFile {
         }
         try migrator.migrate(names)
         return try names.read { try migrator.appliedIdentifiers($0) }.subtracting(known)
-    }
-
-    private func refusal(_ error: any Error, _ otherwise: StoreError.Code) -> StoreError {
-        .database(error, while: "opening \(path)", otherwise: otherwise)
     }
 
     /// The file by its one true name: the working directory may change while readers are still to be opened, and what is

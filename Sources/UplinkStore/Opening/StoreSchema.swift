@@ -47,7 +47,38 @@ enum StoreSchema {
             try db.create(
                 index: "uplink_outbox_totals", on: "uplink_outbox", columns: ["outbox", "isFailed", "bytes"])
         }
+        migrator.registerMigration("\(prefix)2", foreignKeyChecks: .immediate) { db in
+            try db.drop(index: "uplink_outbox_totals")
+            try db.execute(sql: outboxTotals)
+        }
         return migrator
     }
+
+    /// How much each outbox holds, counted by SQLite with each entry, in its transaction, whoever changes it. To count
+    /// anew costs as much as there is, and is wanted at each entry.
+    private static let outboxTotals = """
+        CREATE TABLE uplink_outbox_totals (
+            outbox TEXT NOT NULL PRIMARY KEY, pending INTEGER NOT NULL, failed INTEGER NOT NULL, bytes INTEGER NOT NULL);
+        INSERT INTO uplink_outbox_totals
+            SELECT outbox, SUM(NOT isFailed), SUM(isFailed), SUM(bytes) FROM uplink_outbox GROUP BY outbox;
+        CREATE TRIGGER uplink_outbox_added AFTER INSERT ON uplink_outbox BEGIN
+            INSERT OR IGNORE INTO uplink_outbox_totals VALUES (NEW.outbox, 0, 0, 0);
+            UPDATE uplink_outbox_totals
+                SET pending = pending + NOT NEW.isFailed, failed = failed + NEW.isFailed, bytes = bytes + NEW.bytes
+                WHERE outbox = NEW.outbox;
+        END;
+        CREATE TRIGGER uplink_outbox_removed AFTER DELETE ON uplink_outbox BEGIN
+            UPDATE uplink_outbox_totals
+                SET pending = pending - NOT OLD.isFailed, failed = failed - OLD.isFailed, bytes = bytes - OLD.bytes
+                WHERE outbox = OLD.outbox;
+        END;
+        CREATE TRIGGER uplink_outbox_changed AFTER UPDATE OF isFailed ON uplink_outbox
+            WHEN NEW.isFailed <> OLD.isFailed
+        BEGIN
+            UPDATE uplink_outbox_totals
+                SET pending = pending + OLD.isFailed - NEW.isFailed, failed = failed + NEW.isFailed - OLD.isFailed
+                WHERE outbox = NEW.outbox;
+        END;
+        """
 }
 #endif

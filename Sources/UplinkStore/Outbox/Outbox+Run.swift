@@ -7,7 +7,8 @@ import UplinkCore
 extension Outbox {
     /// Sends what is in the outbox and what comes, until the task is cancelled.
     ///
-    /// The network is waited for through the store's performer, without a limit; that is no attempt.
+    /// The network is waited for through the store's performer, without a limit; that is no attempt. So are processes that
+    /// cancel entries at this moment; one that does not come to its end is told as the state's ``OutboxState/problem``.
     ///
     /// - Parameter send: Sends one entry and says what became of it, in a task of its own. What it throws means "try
     ///   again". An entry may be sent more than once, always with the same idempotency key.
@@ -20,7 +21,7 @@ extension Outbox {
     }
 
     private func runAlone(_ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict) async throws {
-        let lock: OutboxLock? = if let path = store.realPath { try await .running(name, beside: path) } else { nil }
+        let lock = try await lock()
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         tell { $0.begin(maximumConcurrent: configuration.maximumConcurrent) { continuation.yield() } }
         let clock = MonotonicClock(store.clock)
@@ -79,6 +80,17 @@ extension Outbox {
         throw CancellationError()
     }
 
+    /// What keeps other processes from running it; nil where they do not have the database.
+    private func lock() async throws -> OutboxLock? {
+        guard let path = store.realPath else { return nil }
+        do {
+            return try await .running(name, beside: path) { report($0) }
+        } catch is CancellationError {
+            report(nil)
+            throw CancellationError()
+        }
+    }
+
     /// Returns when nobody relies any more on this process running the outbox. Not cancelled with the task.
     private func changesEnded() async {
         while core.withLock({ $0.changers > 0 }) {
@@ -91,7 +103,7 @@ extension Outbox {
         if let keys, keys.isEmpty { return }
         let heads = try await store.reading("reading the outbox `\(name)`") { [name] db in
             guard let keys else { return try OutboxRow.heads(of: name, in: db) }
-            return try keys.flatMap { try OutboxRow.heads(of: name, key: $0, in: db) }
+            return try keys.compactMap { try OutboxRow.head(of: name, key: $0, in: db) }
         }
         let now = store.now().timeIntervalSince1970
         report(nil)

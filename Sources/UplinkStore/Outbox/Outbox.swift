@@ -134,7 +134,7 @@ public final class Outbox: Sendable {
     }
 
     /// What keeps other processes from running the outbox while entries are changed.
-    private enum ChangeRight {
+    enum ChangeRight {
         /// They do not have this database.
         case inMemory
         /// This process runs it, and goes on to hold its lock until ``endChange(_:)``.
@@ -143,7 +143,10 @@ public final class Outbox: Sendable {
         case locked(OutboxLock)
     }
 
-    private func beginChange() async throws -> ChangeRight {
+    /// - Parameter pause: Between two looks at a lock that this process may be about to let go of, or to know of.
+    func beginChange(
+        pause: () async throws -> Void = { try await Task.sleep(for: OutboxLock.pause) }
+    ) async throws -> ChangeRight {
         guard let path = store.realPath else { return .inMemory }
         while true {
             let wasOurs = isClaimed
@@ -151,11 +154,11 @@ public final class Outbox: Sendable {
             if let lock = try OutboxLock.changing(name, beside: path) { return .locked(lock) }
             // It may be this process that is about to run it, or has just ended.
             guard wasOurs || isClaimed else { throw OutboxLock.inUse(name) }
-            try await Task.sleep(for: OutboxLock.pause)
+            try await pause()
         }
     }
 
-    private func endChange(_ right: ChangeRight) {
+    func endChange(_ right: ChangeRight) {
         switch right {
         case .inMemory: break
         case .besideRun: core.withLock { $0.changeEnds() }

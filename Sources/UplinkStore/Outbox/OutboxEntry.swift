@@ -54,14 +54,24 @@ struct OutboxRow: Codable, Sendable, FetchableRecord, MutablePersistableRecord {
 
     mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
 
-    /// What is sent next of each key, or of one.
-    static func heads(of outbox: String, key: String? = nil, in db: Database) throws -> [Head] {
+    /// What is sent next of each key.
+    static func heads(of outbox: String, in db: Database) throws -> [Head] {
         try Head.fetchAll(
             db,
             sql: """
                 SELECT key, MIN(id) AS id, failedAt, pause FROM uplink_outbox
-                WHERE outbox = :outbox AND isFailed = 0 \(key == nil ? "" : "AND key = :key") GROUP BY key
-                """, arguments: key.map { ["outbox": outbox, "key": $0] } ?? ["outbox": outbox])
+                WHERE outbox = ? AND isFailed = 0 GROUP BY key
+                """, arguments: [outbox])
+    }
+
+    /// What is sent next of a key; costs the same however many entries it has.
+    static func head(of outbox: String, key: String, in db: Database) throws -> Head? {
+        try Head.fetchOne(
+            db,
+            sql: """
+                SELECT key, id, failedAt, pause FROM uplink_outbox
+                WHERE outbox = ? AND isFailed = 0 AND key = ? ORDER BY id LIMIT 1
+                """, arguments: [outbox, key])
     }
 
     struct Head: Codable, Sendable, FetchableRecord {
@@ -71,14 +81,11 @@ struct OutboxRow: Codable, Sendable, FetchableRecord, MutablePersistableRecord {
         let pause: Double?
     }
 
-    /// How much there is, and of what.
+    /// How much there is, and of what; costs the same however much it is.
     static func totals(of outbox: String, in db: Database) throws -> Totals {
         try Totals.fetchOne(
-            db,
-            sql: """
-                SELECT COUNT(*) - TOTAL(isFailed) AS pending, TOTAL(isFailed) AS failed, TOTAL(bytes) AS bytes
-                FROM uplink_outbox WHERE outbox = ?
-                """, arguments: [outbox]) ?? Totals()
+            db, sql: "SELECT pending, failed, bytes FROM uplink_outbox_totals WHERE outbox = ?", arguments: [outbox])
+            ?? Totals()
     }
 
     struct Totals: Codable, Sendable, Equatable, FetchableRecord {

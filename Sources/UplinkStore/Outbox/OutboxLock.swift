@@ -22,15 +22,24 @@ final class OutboxLock: Sendable {
         close(descriptor)
     }
 
+    /// After how many looks that takes longer than it should.
+    private static let patience = 100
+
     /// The right to run the outbox; those who change it are waited for.
     ///
+    /// - Parameter tell: Called once where that takes a second or more, as when such a process was stopped.
     /// - Throws: ``StoreError`` with `outboxInUse` when another one runs it, `CancellationError`.
-    static func running(_ name: String, beside path: FilePath) async throws -> OutboxLock {
+    static func running(
+        _ name: String, beside path: FilePath, whenLate tell: (StoreError) -> Void
+    ) async throws -> OutboxLock {
         let lock = OutboxLock(try open(name, beside: path))
+        var looks = 0
         while !lock.take(LOCK_EX) {
             // Whoever runs it keeps all others out; who changes it, the runner alone.
             guard lock.take(LOCK_SH) else { throw inUse(name) }
             flock(lock.descriptor, LOCK_UN)
+            looks += 1
+            if looks == patience { tell(isChanged(name)) }
             try await Task.sleep(for: pause)
         }
         return lock
@@ -46,6 +55,13 @@ final class OutboxLock: Sendable {
 
     static func inUse(_ name: String) -> StoreError {
         StoreError(.outboxInUse, message: "the outbox `\(name)` is run already; one process runs it, once at a time")
+    }
+
+    private static func isChanged(_ name: String) -> StoreError {
+        StoreError(
+            .outboxInUse,
+            message: "the outbox `\(name)` waits for another process, which is removing an entry and does not end it; "
+                + "let that process go on, or end it")
     }
 
     private func take(_ kind: CInt) -> Bool {
