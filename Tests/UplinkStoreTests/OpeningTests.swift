@@ -221,6 +221,7 @@ struct OpeningTests {
         defer { directory.remove() }
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
+        configuration.busyMode = .timeout(30)  // the opening reads when this one ends
         let other = try DatabaseQueue(path: path.string, configuration: configuration)
         try await other.write { try $0.execute(sql: "CREATE TABLE other (x)") }
         try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }

@@ -109,6 +109,30 @@ struct OutboxTotalsTests: OutboxSuite {
         try await check(store)
     }
 
+    @Test func aTransactionIsToldOfOnceHoweverManyEntriesItAdds() async throws {
+        let store = try Store.lists()
+        let outbox = try Outbox(store)
+        let wakes = Locked(0)
+        let listening = outbox.listen { wakes.withLock { $0 += 1 } }
+        for _ in 0..<2 {
+            try await store.database.write { db in
+                for key in ["a", "b", "a", "b"] { try outbox.enqueue(key: key, payload: Data(), in: db) }
+            }
+        }
+        #expect(wakes.withLock { $0 } == 3)  // at the beginning, and for each transaction
+        #expect(outbox.core.withLock { $0.changed } == ["a", "b"])
+        await #expect(throws: Broken.self) {
+            try await store.database.write { db in
+                try outbox.enqueue(key: "c", payload: Data(), in: db)
+                throw Broken()
+            }
+        }
+        try await add(outbox, "d", "1")
+        #expect(wakes.withLock { $0 } == 4)
+        #expect(outbox.core.withLock { $0.changed } == ["a", "b", "d"])
+        withExtendedLifetime(listening) {}
+    }
+
     /// In instructions of SQLite's virtual machine, which are the same on every machine.
     @Test func anEntryCostsTheSameHoweverManyThereAre() async throws {
         func steps(among count: Int) throws -> (adding: Int, head: Int, totals: Int) {

@@ -72,6 +72,8 @@ public struct DownloadBackOff: Sendable {
     /// How many attempts may fail in a row without a new byte; nil for as many as the deadline allows. A loss of the network
     /// is no failure.
     public var maximumFailures: Int?
+    /// The same until a first byte has come, for who would rather know at once that the server is away.
+    package var maximumFirstFailures: Int?
     /// Gives a number from 0 up to 1, by which a pause is chosen.
     public var random: @Sendable () -> Double = { .random(in: 0..<1) }
 

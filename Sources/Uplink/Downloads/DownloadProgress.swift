@@ -14,7 +14,7 @@ public struct DownloadProgress: Sendable, Hashable {
         case resuming
         /// Bytes arrive.
         case receiving
-        /// An attempt failed; the next one comes after a pause.
+        /// An attempt failed; the next one comes after a pause, and in a batch when there is a place for it.
         case pausing
         /// All bytes are there; they are checked, and made sure to be on the disk.
         case verifying

@@ -27,4 +27,16 @@ public struct DownloadedFile: Sendable {
     public let resumptions: Int
     /// How often it began anew after bytes had come.
     public let restarts: Int
+
+    /// Describes a file; of use to stand-ins.
+    ///
+    /// - Parameter transferredBytes: Nil for all of them.
+    public init(
+        path: FilePath, byteCount: Int64, transferredBytes: Int64? = nil, url: String, head: HTTPResponse? = nil,
+        checksum: [UInt8]? = nil, attempts: Int = 1, resumptions: Int = 0, restarts: Int = 0
+    ) {
+        (self.path, self.byteCount, self.url, self.head) = (path, byteCount, url, head)
+        (self.transferredBytes, self.checksum) = (transferredBytes ?? byteCount, checksum)
+        (self.attempts, self.resumptions, self.restarts) = (attempts, resumptions, restarts)
+    }
 }

@@ -54,9 +54,17 @@ extension HTTPClient {
         _ url: String, to target: FilePath, within limit: Duration, headers: HTTPFields = [:],
         options: DownloadOptions = .init()
     ) -> Download {
+        startDownload(url, to: target, within: limit, headers: headers, options: options, place: nil)
+    }
+
+    /// - Parameter place: What a batch has given the download; nil outside of one.
+    func startDownload(
+        _ url: String, to target: FilePath, within limit: Duration, headers: HTTPFields, options: DownloadOptions,
+        place: DownloadPlace?
+    ) -> Download {
         do {
             let request = try HTTPRequest(parsing: url, headerFields: headers)
-            return startDownload(request, to: target, within: limit, options: options)
+            return startDownload(request, to: target, within: limit, options: options, place: place)
         } catch {
             let error = DownloadError(.invalidOptions, message: "\(error)", underlyingError: error)
             return start(within: limit, options: options) { _ in throw error }
@@ -68,8 +76,15 @@ extension HTTPClient {
     public func startDownload(
         _ request: HTTPRequest, to target: FilePath, within limit: Duration, options: DownloadOptions = .init()
     ) -> Download {
+        startDownload(request, to: target, within: limit, options: options, place: nil)
+    }
+
+    private func startDownload(
+        _ request: HTTPRequest, to target: FilePath, within limit: Duration, options: DownloadOptions,
+        place: DownloadPlace?
+    ) -> Download {
         start(within: limit, options: options) { core in
-            try await DownloadRun(self, request, to: target, options: options, core: core).run()
+            try await DownloadRun(self, request, to: target, options: options, core: core, place: place).run()
         }
     }
 

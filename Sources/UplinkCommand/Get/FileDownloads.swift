@@ -113,6 +113,8 @@ private final class Teller: Sendable {
         for await state in batch.progress {
             for (index, item) in state.items.enumerated() { if case .finished = item { setPermissions(index) } }
             for text in report.withLock({ $0.take(state, at: .now - start) }) { line.say(text) }
+            // A state tells of all of them, and each of them changes it.
+            if state.items.count > 100 { try? await Task.sleep(for: Self.pace) }
         }
         drawing.cancel()
         _ = await drawing.result

@@ -45,7 +45,8 @@ package struct HostQueues: Sendable {
         var isRunning = false
     }
 
-    private let maximumRunning: Int
+    /// How many run at once, over all hosts; fewer than before ends none.
+    package var maximumRunning: Int
     private let maximumRunningPerHost: Int
     private let maximumWaiting: Int
     /// The hosts, each in a slot that its transfers know it by, and the slots' numbers by name.

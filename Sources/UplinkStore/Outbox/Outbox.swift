@@ -193,13 +193,16 @@ public final class Outbox: Sendable {
 
     /// A key's first entry may be another one after this transaction, whether or not this object is still there.
     private func tellAfterCommit(of key: String, in db: Database, retried id: Int64? = nil) {
+        // Each who waits for a transaction's end costs at each statement in it.
+        guard core.withLock({ $0.changes(key, retried: id) }) else { return }
         db.afterNextTransaction { [core] _ in
             let wakes = core.withLock { core in
-                core.changed.insert(key)
-                if let id { core.machine.retried(key, id) }
+                core.transactionEnded(isCommitted: true)
                 return core.wakes
             }
             for wake in wakes { wake() }
+        } onRollback: { [core] _ in
+            core.withLock { $0.transactionEnded(isCommitted: false) }
         }
     }
 }

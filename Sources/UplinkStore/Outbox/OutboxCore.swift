@@ -7,6 +7,8 @@ struct OutboxCore {
     var machine = OutboxMachine()
     /// Keys whose first entry is to be looked up.
     var changed: Set<String> = []
+    /// What the transaction that is open has changed.
+    private var uncommitted = Changes()
     /// Wakes the call that runs the outbox; nil when none does.
     var runner: (@Sendable () -> Void)?
     /// How many change entries beside the run, whose lock keeps other processes away until they have.
@@ -20,6 +22,30 @@ struct OutboxCore {
 
     /// Those who only watch. What the runner itself has found out must not wake it again.
     var watchers: [@Sendable () -> Void] { Array(listeners.values) }
+
+    private struct Changes {
+        /// Keys whose first entry may be another one afterwards.
+        var keys: Set<String> = []
+        /// Entries that are to be tried again.
+        var retried: [(key: String, id: Int64)] = []
+    }
+
+    /// The open transaction changes a key. True at the first change, so that it is told of once; there is one writer.
+    mutating func changes(_ key: String, retried id: Int64?) -> Bool {
+        defer {
+            uncommitted.keys.insert(key)
+            if let id { uncommitted.retried.append((key, id)) }
+        }
+        return uncommitted.keys.isEmpty
+    }
+
+    /// The transaction is over.
+    mutating func transactionEnded(isCommitted: Bool) {
+        defer { uncommitted = Changes() }
+        guard isCommitted else { return }
+        changed.formUnion(uncommitted.keys)
+        for (key, id) in uncommitted.retried { machine.retried(key, id) }
+    }
 
     /// A call begins to run the outbox, and learns what is there from the database.
     mutating func begin(maximumConcurrent: Int, _ wake: @escaping @Sendable () -> Void) {

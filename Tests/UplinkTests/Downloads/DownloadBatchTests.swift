@@ -61,6 +61,94 @@ struct DownloadBatchTests {
         #expect(machine.outcomes?.count == 5)
     }
 
+    @Test func whoPausesLendsItsPlaceToAnotherHostAndComesBackFirst() {
+        var limits = DownloadBatchLimits()
+        (limits.maximumRunning, limits.maximumRunningPerHost) = (1, 1)
+        var machine = DownloadBatchMachine(hosts: ["a", "a", "b", "c"], limits: limits)
+        machine.checked(refusing: [:])
+        #expect(machine.start() == [0])
+        machine.pauses(0)
+        #expect(machine.start() == [2])  // not a's next one: its host has one under way
+        #expect(machine.progress.runningCount == 2)
+        #expect(machine.returns(0) == true)
+        #expect(machine.goOn().isEmpty && machine.start().isEmpty)
+        machine.progressed(0, DownloadProgress())
+        machine.ended(2, .failure(CancellationError()))
+        #expect(machine.goOn() == [0])
+        #expect(machine.start().isEmpty)
+        #expect(machine.returns(0) == false)  // it has a place
+        machine.pauses(0)
+        machine.ended(0, .failure(CancellationError()))  // cancelled in its pause
+        #expect(machine.start() == [3])
+        machine.ended(3, .failure(CancellationError()))
+        #expect(machine.start() == [1])
+        machine.pauses(1)
+        #expect(machine.returns(1) == true)
+        machine.ended(1, .failure(CancellationError()))  // cancelled while it waits for a place
+        #expect(machine.goOn().isEmpty)
+        #expect(machine.isOver)
+    }
+
+    @Test func whereVeryManyPauseTheNextOneKeepsItsPlace() {
+        var limits = DownloadBatchLimits()
+        limits.maximumRunning = 1
+        var machine = DownloadBatchMachine(hosts: (0..<20).map(String.init), limits: limits)
+        machine.checked(refusing: [:])
+        for item in 0..<DownloadBatchMachine.awayPerPlace {
+            #expect(machine.start() == [item])
+            machine.pauses(item)
+        }
+        let last = DownloadBatchMachine.awayPerPlace
+        #expect(machine.start() == [last])
+        machine.pauses(last)
+        #expect(machine.start().isEmpty)
+        #expect(machine.returns(last) == false)
+        machine.ended(0, .failure(CancellationError()))
+        machine.pauses(last)
+        #expect(machine.start() == [last + 1])
+    }
+
+    @Test func aHostThatIsDownDoesNotHoldUpTheOthers() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer("https://a.example/1", .response(.serviceUnavailable), scene.whole)
+            scene.transport.answer("https://b.example/2", .silence)
+            var limits = DownloadBatchLimits()
+            limits.maximumRunning = 1
+            let batch = scene.client.startDownloads(
+                [item(scene, "https://a.example/1", to: "1"), item(scene, "https://b.example/2", to: "2")],
+                within: .seconds(60), limits: limits)
+            // a's pause takes for ever on this clock, and b is asked.
+            try await eventually { scene.transport.requests.count == 2 }
+            // Two deadlines, and the pause.
+            try await scene.clock.advance(by: .seconds(1), sleepers: 3, patience: .seconds(30))
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(scene.transport.requests.count == 2)  // the place is b's
+            batch.cancel(1)
+            let results = await batch.results
+            #expect(try results[0].get().attempts == 2)
+            #expect(throws: CancellationError.self) { try results[1].get() }
+        }
+    }
+
+    @Test func whoWaitsForItsPlaceCanBeCancelled() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer("https://a.example/1", .response(.serviceUnavailable))
+            scene.transport.answer("https://b.example/2", .silence)
+            var limits = DownloadBatchLimits()
+            limits.maximumRunning = 1
+            let batch = scene.client.startDownloads(
+                [item(scene, "https://a.example/1", to: "1"), item(scene, "https://b.example/2", to: "2")],
+                within: .seconds(60), limits: limits)
+            try await eventually { scene.transport.requests.count == 2 }
+            // Two deadlines, and the pause.
+            try await scene.clock.advance(by: .seconds(1), sleepers: 3, patience: .seconds(30))
+            for _ in 0..<1000 { await Task.yield() }
+            batch.cancel()
+            for result in await batch.results { #expect(throws: CancellationError.self) { try result.get() } }
+            #expect(scene.directory.names.isEmpty)
+        }
+    }
+
     @Test func aTargetThatAnotherItemHasIsRefused() async throws {
         try await DownloadScene.with { scene in
             scene.transport.answer("https://a.example/1", scene.whole)

@@ -82,6 +82,23 @@ struct DownloadProgressTests {
         #expect(await board.next(after: &seen) == nil)
     }
 
+    /// The state of a batch is as large as the batch.
+    @Test func aValueThatNobodyReadsIsNotMade() async {
+        let made = Locked(0)
+        let value: @Sendable () -> Int = {
+            made.withLock {
+                $0 += 1
+                return $0
+            }
+        }
+        let board = UpdateBoard(value())
+        for number: UInt64 in 1...1000 { board.post(value(), number: number) }
+        #expect(made.withLock { $0 } == 0)
+        var seen: UInt64?
+        #expect(await board.next(after: &seen) == 1)
+        #expect(seen == 1000)
+    }
+
     @Test func theRateIsThatOfTheLastSeconds() {
         var meter = RateMeter()
         meter.start(at: .zero)

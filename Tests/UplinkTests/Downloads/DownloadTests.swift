@@ -12,6 +12,12 @@ import UplinkTesting
 /// The whole download over stubs: no socket, no second of real time.
 @Suite(.timeLimit(.minutes(1)))
 struct DownloadTests {
+    @Test func aStandInCanMakeAFile() {
+        let file = DownloadedFile(path: "disk.iso", byteCount: 5, url: "https://example.org/disk.iso")
+        #expect((file.transferredBytes, file.attempts, file.restarts) == (5, 1, 0))
+        #expect(file.head == nil && file.checksum == nil && file.contentCodings.isEmpty)
+    }
+
     @Test func aFileIsDownloaded() async throws {
         try await DownloadScene.with { scene in
             scene.transport.answer(scene.url, scene.whole)

@@ -23,10 +23,13 @@ public struct DownloadItem: Sendable {
 }
 
 /// How many of a batch's downloads run at once.
+///
+/// One that pauses between attempts does not run, though it counts as one of its host: so hosts that are down do not hold
+/// the others up. At most eight times ``maximumRunning`` pause beside those that run.
 public struct DownloadBatchLimits: Sendable, Hashable {
     /// Over all hosts.
     public var maximumRunning = 6
-    /// To one host (scheme, name and port).
+    /// To one host (scheme, name and port), those that pause included.
     public var maximumRunningPerHost = 3
 
     /// The default limits.
@@ -40,6 +43,8 @@ public struct DownloadBatch: Sendable {
     let core: DownloadBatchCore
 
     /// How the batch goes: the present state first, then every change, and the end. As ``Download/progress``.
+    ///
+    /// An element tells of all items, and is made when it is read: for thousands, read it at a pace of your own.
     public var progress: DownloadBatchProgressUpdates { DownloadBatchProgressUpdates(board: core.board) }
 
     /// How the batch goes at this moment.

@@ -12,6 +12,8 @@ final class DownloadBatchCore: Sendable {
         /// Those that were to be cancelled, perhaps in the moment between their turn and their start.
         var cancelled: Set<Int> = []
         var waiters: [CheckedContinuation<Void, Never>] = []
+        /// Those that wait for a place again.
+        var returning: [Int: CheckedContinuation<Void, Never>] = [:]
         var posts: UInt64 = 0
     }
 
@@ -26,9 +28,9 @@ final class DownloadBatchCore: Sendable {
     init(_ client: HTTPClient, _ items: [DownloadItem], within limit: Duration, limits: DownloadBatchLimits) {
         (self.client, self.items, self.limit) = (client, items, limit)
         clocks = items.map(\.options.reducedClock)
-        let machine = DownloadBatchMachine(hosts: items.map(\.host), limits: limits)
-        state = Locked(State(machine: machine))
-        board = UpdateBoard(machine.progress)
+        let state = Locked(State(machine: DownloadBatchMachine(hosts: items.map(\.host), limits: limits)))
+        self.state = state
+        board = UpdateBoard(state.withLock(\.machine).progress)
     }
 
     /// Refuses what cannot be downloaded, and starts what may run.
@@ -98,26 +100,51 @@ final class DownloadBatchCore: Sendable {
         }
     }
 
-    /// Changes the machine, tells it, and starts whose turn has come.
+    /// Changes the machine, tells it, and lets go on, or start, whose turn has come.
     private func change(_ change: (inout DownloadBatchMachine) -> Void) {
         let news = state.withLock { state in
             change(&state.machine)
+            let goingOn = state.machine.goOn().compactMap { state.returning.removeValue(forKey: $0) }
             let starting = state.machine.start()
             state.posts += 1
             defer { if state.machine.isOver { state.waiters = [] } }
             return News(
-                starting: starting, progress: state.machine.progress, number: state.posts,
-                isOver: state.machine.isOver, waiters: state.machine.isOver ? state.waiters : [])
+                starting: starting, number: state.posts, isOver: state.machine.isOver,
+                waiters: goingOn + (state.machine.isOver ? state.waiters : []))
         }
-        board.post(news.progress, number: news.number, finishes: news.isOver)
+        // As large as the batch, and so made for those alone who read it.
+        let state = state
+        board.post(state.withLock(\.machine).progress, number: news.number, finishes: news.isOver)
         for waiter in news.waiters { waiter.resume() }
         for item in news.starting { run(item) }
+    }
+
+    /// What an item has while it runs, and lends while it pauses.
+    private func place(of item: Int) -> DownloadPlace {
+        DownloadPlace {
+            self.change { $0.pauses(item) }
+        } takeBack: {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { self.returns(item, $0) }
+            } onCancel: {
+                self.state.withLock { $0.returning.removeValue(forKey: item) }?.resume()
+            }
+        }
+    }
+
+    private func returns(_ item: Int, _ continuation: CheckedContinuation<Void, Never>) {
+        let hasPlace = state.withLock { state in
+            // The handler may have run by now, and found nobody.
+            guard state.machine.returns(item), !Task.isCancelled else { return true }
+            state.returning[item] = continuation
+            return false
+        }
+        if hasPlace { continuation.resume() } else { change { _ in } }
     }
 
     /// What is done outside of the lock after a change.
     private struct News {
         let starting: [Int]
-        let progress: DownloadBatchProgress
         let number: UInt64
         let isOver: Bool
         let waiters: [CheckedContinuation<Void, Never>]
@@ -127,7 +154,7 @@ final class DownloadBatchCore: Sendable {
         let item = items[number]
         let download = client.startDownload(
             item.url, to: item.target, within: limit - clocks[number].now(), headers: item.headers,
-            options: item.options)
+            options: item.options, place: place(of: number))
         let isCancelled = state.withLock { state in
             state.downloads[number] = download
             return state.cancelled.contains(number)

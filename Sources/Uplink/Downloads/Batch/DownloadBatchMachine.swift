@@ -7,8 +7,12 @@ struct DownloadBatchMachine {
     enum State {
         /// It waits for its turn.
         case queued
-        /// It is under way.
+        /// It is under way, and has a place.
         case running(DownloadProgress)
+        /// It rests between two attempts, and has lent its place.
+        case pausing(DownloadProgress)
+        /// It has rested, and waits for a place.
+        case returning(DownloadProgress)
         /// This has come of it.
         case ended(DownloadLife.Outcome)
     }
@@ -16,16 +20,28 @@ struct DownloadBatchMachine {
     private(set) var items: [State]
     /// Whether nothing may start yet, because it is not known which items are to be refused.
     private var isChecking = true
+    /// Those that are under way, with and without a place.
     private var queues: HostQueues
     private var left: Int
+    private let places: Int
+    /// How many have a place.
+    private var running = 0
+    /// How many are under way and have lent theirs.
+    private var away = 0 { didSet { queues.maximumRunning = places + away } }
+    /// Those of them that wait for one, the first first.
+    private var returning: [Int] = []
+
+    /// How many pause at most for each place; they have files open.
+    static let awayPerPlace = 8
 
     /// - Parameters:
     ///   - hosts: Each item's server.
     init(hosts: [String], limits: DownloadBatchLimits) {
         items = Array(repeating: .queued, count: hosts.count)
         left = hosts.count
+        places = min(max(1, limits.maximumRunning), 1 << 20)
         queues = HostQueues(
-            maximumRunning: max(1, limits.maximumRunning), maximumRunningPerHost: max(1, limits.maximumRunningPerHost),
+            maximumRunning: places, maximumRunningPerHost: max(1, limits.maximumRunningPerHost),
             maximumWaiting: .max)
         for (item, host) in hosts.enumerated() { _ = queues.add(UInt64(item), host: host) }
     }
@@ -45,7 +61,7 @@ struct DownloadBatchMachine {
         for (item, error) in refused { ended(item, .failure(error)) }
     }
 
-    /// Whose turn it is now.
+    /// Whose turn it is now. Those that wait to go on come first: ``goOn()``.
     mutating func start() -> [Int] {
         guard !isChecking else { return [] }
         var starting: [Int] = []
@@ -53,18 +69,61 @@ struct DownloadBatchMachine {
             let item = Int(id)
             guard case .queued = items[item] else { continue }
             items[item] = .running(DownloadProgress())
+            running += 1
             starting.append(item)
         }
         return starting
     }
 
+    /// Which of those that have rested have a place again.
+    mutating func goOn() -> [Int] {
+        let goingOn = Array(returning.prefix(max(0, places - running)))
+        returning.removeFirst(goingOn.count)
+        for item in goingOn {
+            guard case .returning(let progress) = items[item] else { continue }
+            items[item] = .running(progress)
+            away -= 1
+            running += 1
+        }
+        return goingOn
+    }
+
+    /// An item rests between two attempts. It keeps its place where very many do.
+    mutating func pauses(_ item: Int) {
+        guard case .running(let progress) = items[item], away < places * Self.awayPerPlace else { return }
+        items[item] = .pausing(progress)
+        running -= 1
+        away += 1
+    }
+
+    /// An item has rested. False when it has a place.
+    mutating func returns(_ item: Int) -> Bool {
+        guard case .pausing(let progress) = items[item] else { return false }
+        items[item] = .returning(progress)
+        returning.append(item)
+        return true
+    }
+
     mutating func progressed(_ item: Int, _ progress: DownloadProgress) {
-        if case .running = items[item] { items[item] = .running(progress) }
+        switch items[item] {
+        case .running: items[item] = .running(progress)
+        case .pausing: items[item] = .pausing(progress)
+        case .returning: items[item] = .returning(progress)
+        case .queued, .ended: break
+        }
     }
 
     /// An item has ended, also one that was never started.
     mutating func ended(_ item: Int, _ outcome: DownloadLife.Outcome) {
-        if case .ended = items[item] { return }
+        switch items[item] {
+        case .queued: break
+        case .running: running -= 1
+        case .pausing: away -= 1
+        case .returning:
+            away -= 1
+            returning.removeAll { $0 == item }
+        case .ended: return
+        }
         items[item] = .ended(outcome)
         left -= 1
         queues.remove(UInt64(item))
@@ -79,7 +138,7 @@ struct DownloadBatchMachine {
             case .queued:
                 progress.items.append(.queued)
                 total = nil
-            case .running(let item):
+            case .running(let item), .pausing(let item), .returning(let item):
                 progress.items.append(.running(item))
                 progress.receivedBytes = Self.sum(progress.receivedBytes, item.receivedBytes) ?? .max
                 progress.bytesPerSecond += item.bytesPerSecond

@@ -12,6 +12,8 @@ struct PartialRecord: Sendable, Equatable {
     var validator: StrongValidator
     /// Its size, if it is known.
     var length: Int64?
+    /// The content codings that they are in; see ``ResourceVersion/codings``.
+    var codings: [String]
     /// How many of the bytes are certainly on the disk.
     var synchronised: Int64
     /// When the system was started; after another start only ``synchronised`` bytes can be relied upon.
@@ -20,7 +22,7 @@ struct PartialRecord: Sendable, Equatable {
     init?(of version: ResourceVersion, askedFor url: String, synchronised: Int64, boot: String) {
         guard let validator = version.validator else { return nil }
         (request, place) = (Fingerprint.of(url), version.place)
-        (self.validator, length) = (validator, version.length)
+        (self.validator, length, codings) = (validator, version.length, version.codings)
         (self.synchronised, self.boot) = (synchronised, boot)
     }
 
@@ -33,12 +35,14 @@ struct PartialRecord: Sendable, Equatable {
     func isOf(_ url: String) -> Bool { request == Fingerprint.of(url) }
 
     /// The version that the bytes belong to.
-    var version: ResourceVersion { ResourceVersion(validator: validator, length: length, place: place) }
+    var version: ResourceVersion {
+        ResourceVersion(validator: validator, length: length, place: place, codings: codings)
+    }
 
     static let unknownBoot = "-"
 }
 
-// As text: a line for each value.
+// As text: a line for each value; for codings only where there are any.
 extension PartialRecord {
     private static let format = "uplink-record 1"
     /// More is no record.
@@ -57,7 +61,7 @@ extension PartialRecord {
             \(kind) \(value)
             length \(length.map(String.init) ?? "unknown")
             synchronised \(synchronised)
-            boot \(boot)
+            boot \(boot)\(codings.isEmpty ? "" : "\ncodings \(codings.joined(separator: ","))")
             end
 
             """
@@ -66,7 +70,9 @@ extension PartialRecord {
     /// Nil for anything that ``text`` has not written, also for its beginning.
     init?(text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard lines.count == 9, lines[0] == Self.format, lines[7] == "end", lines[8].isEmpty else { return nil }
+        guard (9...10).contains(lines.count), lines[0] == Self.format, lines[lines.count - 2] == "end",
+            lines[lines.count - 1].isEmpty
+        else { return nil }
         func value(_ line: Int, _ name: String) -> String? {
             lines[line].hasPrefix("\(name) ") ? String(lines[line].dropFirst(name.utf8.count + 1)) : nil
         }
@@ -81,6 +87,11 @@ extension PartialRecord {
         } else {
             guard let length = Int64(length), length >= 0 else { return nil }
             self.length = length
+        }
+        codings = []
+        if lines.count == 10 {
+            guard let names = value(7, "codings") else { return nil }
+            codings = names.split(separator: ",").map(String.init)
         }
         (self.request, self.place, self.validator) = (request, place, validator)
         (self.synchronised, self.boot) = (synchronised, boot)

@@ -28,6 +28,11 @@ struct DownloadAnswer: Sendable {
         head.headerFields[.contentType]?.lowercased().hasPrefix("multipart/byteranges") ?? false
     }
 
+    /// Whether a part is in the same content codings as what is there. It may leave them out (RFC 9110, section 15.3.7).
+    func isEncoded(as codings: [String]) -> Bool {
+        head.headerFields[.contentEncoding] == nil || ContentCoding.names(in: head) == codings
+    }
+
     /// How long the server asks to be left alone (RFC 9110, section 10.2.3).
     var retryAfter: Duration? { RetryAfter.pause(askedBy: head) { Int64(time(nil)) } }
 }

@@ -65,6 +65,9 @@ extension DownloadMachine {
         guard case .part(let first, let last, let total) = answer.range, first == received else {
             return .leave(distrust("the server sends another part than asked for", remaining: remaining))
         }
+        guard answer.isEncoded(as: version.codings) else {
+            return .leave(distrust("the server encodes the part otherwise than the beginning", remaining: remaining))
+        }
         let isSamePlace = ResourceVersion.place(of: answer.url, askedFor: url) == version.place
         guard isSamePlace, validator.isConfirmed(by: answer.head), let length = version.length ?? total,
             total ?? length == length, last < length, answer.bodyLength ?? (last - first + 1) == last - first + 1

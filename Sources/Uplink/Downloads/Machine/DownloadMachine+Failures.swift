@@ -108,8 +108,13 @@ extension DownloadMachine {
         else error: (String) -> DownloadError = { DownloadError(.tooManyFailures, message: $0) }
     ) -> Step {
         failures += 1
-        if let most = limits.backOff.maximumFailures, failures > most {
-            return fail(error("\(failures) attempts in a row brought nothing, the last because \(reason)"))
+        // What was of no use is asked for anew, and that is not in vain.
+        let isInVain = transferred == 0 && restarts == 0
+        let most = (isInVain ? limits.backOff.maximumFirstFailures : nil) ?? limits.backOff.maximumFailures
+        if let most, failures > most {
+            let attempts =
+                failures == 1 ? "an attempt brought nothing" : "\(failures) attempts in a row brought nothing, the last"
+            return fail(error("\(attempts) because \(reason)"))
         }
         state = .idle
         let backOff = max(wanted, limits.backOff.pause(after: failures, remaining: remaining))

@@ -9,15 +9,18 @@ struct ResourceVersion: Sendable, Hashable {
     var length: Int64?
     /// Where it stands, after redirects, as a fingerprint: two resources may well have the same validator.
     var place: String
+    /// The content codings that the bytes are in, in the order in which they were applied; mostly none.
+    var codings: [String]
 
-    init(validator: StrongValidator?, length: Int64?, place: String) {
-        (self.validator, self.length, self.place) = (validator, length, place)
+    init(validator: StrongValidator?, length: Int64?, place: String, codings: [String] = []) {
+        (self.validator, self.length, self.place, self.codings) = (validator, length, place, codings)
     }
 
     init(_ answer: DownloadAnswer, askedFor url: String) {
         validator = answer.validator
         length = answer.bodyLength
         place = Self.place(of: answer.url, askedFor: url)
+        codings = ContentCoding.names(in: answer.head)
     }
 
     /// A URL as far as it names the resource. A redirect's target is taken without its query, which in signed URLs differs

@@ -17,16 +17,17 @@ final class DownloadRun: Sendable {
     private let core: DownloadCore
     private let loop: EventLoop
     private let network: DownloadNetwork
+    private let place: DownloadPlace?
     private let machine: Locked<DownloadMachine>
     /// The answer that bytes came from last.
     private let lastResponse = Locked<(head: HTTPResponse?, url: String)>((nil, ""))
 
     init(
         _ client: HTTPClient, _ request: HTTPRequest, to target: FilePath, options: DownloadOptions,
-        core: DownloadCore
+        core: DownloadCore, place: DownloadPlace?
     ) throws(DownloadError) {
         try options.check(request)
-        (self.client, self.target, self.options, self.core) = (client, target, options, core)
+        (self.client, self.target, self.options, self.core, self.place) = (client, target, options, core, place)
         self.request = request
         loop = options.eventLoop ?? .shared
         url = request.downloadURL
@@ -110,10 +111,18 @@ final class DownloadRun: Sendable {
                         story.stumble(because: reason)
                     }
                 }
-                let isAskedFor = machine.withLock { $0.isAskedToWait }
-                try await network.rest(for: pause, isAskedFor: isAskedFor, since: generation.withLock { $0 })
+                try await rest(for: pause, since: generation.withLock { $0 })
             }
         }
+    }
+
+    /// Pauses. A place in a batch is another one's meanwhile, and is waited for afterwards.
+    private func rest(for pause: Duration, since generation: UInt64?) async throws {
+        let isAskedFor = machine.withLock { $0.isAskedToWait }
+        if pause > .zero { place?.lend() }
+        try await network.rest(for: pause, isAskedFor: isAskedFor, since: generation)
+        if pause > .zero { await place?.takeBack() }
+        try Task.checkCancellation()
     }
 
     /// Asks once, and reads the answer to its end.

@@ -3,10 +3,11 @@ import UplinkCore
 
 /// The newest value, and who waits for a newer one. Every method from any thread.
 ///
-/// A reader keeps the number of what it has seen, so that nothing is kept for one that is slow or gone.
+/// A reader keeps the number of what it has seen, so that nothing is kept for one that is slow or gone. A value is made
+/// when it is read, and not where nobody wants it.
 final class UpdateBoard<Value: Sendable>: Sendable {
     private struct State {
-        var value: Value
+        var value: @Sendable () -> Value
         var number: UInt64 = 0
         var isFinished = false
         var lastReader: UInt64 = 0
@@ -30,14 +31,16 @@ final class UpdateBoard<Value: Sendable>: Sendable {
 
     private let state: Locked<State>
 
-    init(_ value: Value) { state = Locked(State(value: value)) }
-
-    var value: Value { state.withLock { $0.value } }
+    init(_ value: @autoclosure @escaping @Sendable () -> Value) { state = Locked(State(value: value)) }
 
     /// Puts up a value, unless a newer one has overtaken it. The one that `finishes` the board is the last in any case.
     ///
-    /// - Parameter number: Grows with each value, from 1 on.
-    func post(_ value: Value, number: UInt64, finishes: Bool = false) {
+    /// - Parameters:
+    ///   - value: Evaluated each time it is read; it may have become newer by then.
+    ///   - number: Grows with each value, from 1 on.
+    func post(
+        _ value: @autoclosure @escaping @Sendable () -> Value, number: UInt64, finishes: Bool = false
+    ) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard !state.isFinished, finishes || number > state.number else { return [] }
             (state.value, state.number) = (value, max(number, state.number + 1))
@@ -49,10 +52,9 @@ final class UpdateBoard<Value: Sendable>: Sendable {
 
     /// The newest value, if its number is above `number`, or nothing has been seen.
     func look(after number: UInt64?) -> Finding {
-        state.withLock { state in
-            if number.map({ state.number > $0 }) ?? true { return .value(state.value, number: state.number) }
-            return state.isFinished ? .end : .nothing
-        }
+        let (newest, value, isFinished) = state.withLock { ($0.number, $0.value, $0.isFinished) }
+        if number.map({ newest > $0 }) ?? true { return .value(value(), number: newest) }
+        return isFinished ? .end : .nothing
     }
 
     /// Returns when there is something above `number`, or the end, or when the task is cancelled.

@@ -39,6 +39,9 @@ struct DownloadDistrustTests {
         Lie(
             "comes from elsewhere",
             answer(206, length: 600, range: "bytes 400-999/1000", url: "https://mirror.example.org/disk.iso")),
+        Lie(
+            "is encoded when the beginning is not",
+            answer(206, length: 600, range: "bytes 400-999/1000", fields: [.contentEncoding: "gzip"])),
         Lie("416: has shrunk", answer(416, tag: nil, length: 0, range: "bytes */300")),
         Lie("416: says that nothing is missing", answer(416, tag: nil, length: 0, range: "bytes */1000")),
         Lie("416: says nothing", answer(416, tag: nil, length: 0)),
@@ -53,6 +56,28 @@ struct DownloadDistrustTests {
         #expect(machine.answered(lie.answer, remaining: nil).step?.pause == .zero)
         #expect((machine.received, machine.restarts) == (0, 1))
         #expect(machine.ask() == .whole)
+    }
+
+    /// A part need not repeat its content coding (RFC 9110, section 15.3.7), but must not have another one.
+    @Test(arguments: [nil, "gzip", "GZIP", "br", "identity", "gzip, br"])
+    func aPartIsInTheCodingOfTheBeginning(coding: String?) {
+        var machine = machine()
+        _ = machine.ask()
+        _ = machine.answered(answer(200, length: 1000, fields: [.contentEncoding: "gzip"]), remaining: nil)
+        _ = machine.received(400, remaining: nil)
+        _ = machine.failed(.networkLost(""), remaining: nil)
+        // Also in another process.
+        let record = machine.version.flatMap {
+            PartialRecord(of: $0, askedFor: machineURL, synchronised: 400, boot: "b")
+        }
+        #expect(record.flatMap { PartialRecord(text: $0.text)?.version } == machine.version)
+        _ = machine.ask()
+        var fields = HTTPFields()
+        fields[.contentEncoding] = coding
+        let verdict = machine.answered(
+            answer(206, length: 600, range: "bytes 400-999/1000", fields: fields), remaining: nil)
+        #expect(verdict.isAppend == (coding == nil || coding?.lowercased() == "gzip"))
+        #expect(verdict.isAppend == (machine.received == 400))
     }
 
     @Test func aWholeThatIsAnotherVersionsIsNot() {

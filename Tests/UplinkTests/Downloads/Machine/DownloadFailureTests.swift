@@ -69,7 +69,29 @@ struct DownloadFailureTests {
             #expect(machine.failed(.networkLost("a tunnel"), remaining: nil).pause != nil)
             _ = machine.ask()
         }
+        let error = machine.failed(.passing(reset), remaining: nil).error
+        #expect(error?.code == .tooManyFailures)
+        #expect(error?.message.hasPrefix("an attempt brought nothing because ") == true, "\(error as Any)")
+    }
+
+    @Test func theFirstByteCanBeWaitedForLess() {
+        let limits: (inout DownloadOptions) -> Void = {
+            ($0.backOff.maximumFirstFailures, $0.backOff.maximumFailures) = (0, 1)
+        }
+        var machine = asked(limits)
         #expect(machine.failed(.passing(reset), remaining: nil).error?.code == .tooManyFailures)
+        machine = .interrupted(limits)
+        _ = machine.ask()
+        #expect(machine.failed(.passing(reset), remaining: nil).pause != nil)
+        _ = machine.ask()
+        let error = machine.failed(.passing(reset), remaining: nil).error
+        #expect(error?.message.hasPrefix("2 attempts in a row brought nothing, the last because ") == true)
+        // What an earlier run has left is of no use, and the whole is still to be asked for.
+        machine = UplinkTests.machine(limits)
+        let version = ResourceVersion(validator: .entityTag("\"v1\""), length: 1000, place: Fingerprint.of(machineURL))
+        #expect(machine.found(version, bytes: 400) == true)
+        _ = machine.ask()
+        #expect(machine.answered(answer(412, length: 0), remaining: nil).step?.pause == .zero)
     }
 
     @Test func failuresInARowCanBeLimited() {
