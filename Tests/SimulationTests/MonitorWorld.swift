@@ -45,6 +45,7 @@ final class MonitorWorld: World {
         case 0, 1, 2, 3: kernel.change()
         case 4: if dice.isOne(in: 4) { kernel.drop() }
         case 5, 6, 7: try read()
+        case 8: if let due { try passTime(by: now.duration(to: due)) }
         default: try passTime(by: .milliseconds(dice.pick([1, 40, 100, 600])))
         }
     }
@@ -119,16 +120,16 @@ final class MonitorWorld: World {
         }
     }
 
-    /// What is not as it was told is told at its time, which no other change puts off.
-    private func checkIsToldInTime() throws {
-        guard let told, let latest, PathKey(told.path) != PathKey(latest) else { return }
-        var due = told.at.advanced(by: configuration.minimumInterval)
-        if told.path.isSatisfied, let awaySince { due = max(due, awaySince.advanced(by: configuration.settle)) }
-        try hold(now < due, "told is \(told.path), and for \(due.duration(to: now)) it should be \(latest)")
+    /// When what is not as it was told is to be told; no other change puts it off.
+    private var due: SuspendingClock.Instant? {
+        guard let told, let latest, PathKey(told.path) != PathKey(latest) else { return nil }
+        let due = told.at.advanced(by: configuration.minimumInterval)
+        guard told.path.isSatisfied, let awaySince else { return due }
+        return max(due, awaySince.advanced(by: configuration.settle))
     }
 
     func check() throws {
-        try checkIsToldInTime()
+        if let due { try hold(now < due, "for \(due.duration(to: now)) something else should have been told") }
         guard let latest, kernel.isQuiet, dice.isOne(in: 6) else { return }
         // The kernel's word as one hears it who asks now for the first time.
         kernel.isRestless = false

@@ -109,6 +109,8 @@ final class StreamWorld: World {
                 sync = .over(nil)
                 let error = StoreError(.fetchFailed, message: "simulated")
                 try perform(machine.syncEnded(.failure(error), now: wallClock))
+                let isToShow = machine.request == .freshOrStored && lastRead >= 0
+                try hold(!isToShow || shown != nil, "nothing fresh will come, and what is stored is not shown")
             default:
                 commit("the sync writes") {
                     $0.number += 1

@@ -149,7 +149,8 @@ final class TokenWorld: World {
             }
         case .runs:
             if mayFail, dice.isOne(in: 6) { return try end(asking, .failure(Violation("the provider failed"))) }
-            let token = asking.token
+            // Some give what was just refused.
+            let token = mayFail && dice.isOne(in: 8) ? asking.refused ?? asking.token : asking.token
             dice.tell("the provider gives \(token)")
             answered[asking.refused] = token
             answered[token] = nil

@@ -159,6 +159,7 @@ final class TransferWorld: World {
         case .deliverHead: transfer.hasHead = true
         case .keep, .pause: throw Violation("\(action) for no bytes")
         case .resume:
+            try transfer.check(now: now)
             guard let count = transfer.refused else { throw Violation("\(transfer) is resumed, and has no bytes") }
             transfer.refused = nil
             try offer(count, of: transfer)
