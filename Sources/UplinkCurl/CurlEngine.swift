@@ -132,9 +132,7 @@ actor CurlEngine: LoopActor {
         transfer.handle = handle
         transfer.generation = generation
         generation.transfers += 1
-        handle.configure(for: transfer, settings)
-        handle.setClosing(Unmanaged.passUnretained(generation).toOpaque())
-        handle.set(CURLOPT_SHARE, pointer: multi.share)
+        handle.configure(for: transfer, configuration)
         guard handle.firstError == CURLE_OK else {
             return end(transfer, transfer.machine.engineFinished(succeeded: false), code: handle.firstError)
         }

@@ -85,6 +85,8 @@ final class CurlTransfer {
 
     /// libcurl is about to send the request.
     func requestGoesOut(now: Int64) {
+        // libcurl counts its repetitions over all of a handle's transfers, and gives up after five.
+        if machine.phase == .awaitingHead { handle?.isParticular = true }
         machine.requestGoesOut(now: now)
         if sockets.all.isEmpty { generation?.gatesMayOpen = true }
         // With several, nobody says which of them it is.
