@@ -8,7 +8,8 @@ final class CurlTransfer {
     let id: UInt64
     let exchange: Exchange
     let url: HTTPURL
-    var machine: TransferMachine
+    /// As in ``CurlEngine``: nothing that changes it calls anybody.
+    @exclusivity(unchecked) var machine: TransferMachine
     /// Whoever waits for the head, until they have it.
     var headWaiter: Suspension?
     /// A slot in the engine's heap of deadlines.
@@ -47,7 +48,7 @@ final class CurlTransfer {
 
     /// What the callbacks have brought, until the turn ends.
     private(set) var head: Exchange.Head?
-    private(set) var parser: HeadParser
+    @exclusivity(unchecked) private(set) var parser: HeadParser
     /// Why we stopped libcurl, which then reports a mere write error.
     private(set) var refusal: HTTPClientError?
     /// Bytes of the body so far.
