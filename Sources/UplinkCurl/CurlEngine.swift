@@ -18,6 +18,19 @@ actor CurlEngine: LoopActor {
     let active = ActiveTransfers()
     let connections = ConnectionTable()
 
+    // What follows are values, and whatever changes one of them calls nobody while it does: the compiler need not have
+    // each access checked while the program runs.
+
+    @exclusivity(unchecked) var transfers: [UInt64: CurlTransfer] = [:]
+    @exclusivity(unchecked) var queue: HostQueues
+    @exclusivity(unchecked) var gate: ResolveGate
+    @exclusivity(unchecked) var deadlines = DeadlineHeap()
+    /// Whose deadline a slot of the heap is.
+    @exclusivity(unchecked) var slotOwners: [UInt64] = []
+    @exclusivity(unchecked) var freeSlots: [UInt32] = []
+    @exclusivity(unchecked) var resumptions: [Resumption] = []
+    @exclusivity(unchecked) var announcements: [Announcement] = []
+
     /// The first is made with the first transfer; the last is for new ones.
     var generations: [Generation] = []
     var lastGeneration: UInt64 = 0
@@ -25,17 +38,7 @@ actor CurlEngine: LoopActor {
     /// Hears of changes of the network.
     var listening: Task<Void, Never>?
 
-    var transfers: [UInt64: CurlTransfer] = [:]
-    var queue: HostQueues
-    var gate: ResolveGate
-    var deadlines = DeadlineHeap()
-    /// Whose deadline a slot of the heap is.
-    var slotOwners: [UInt64] = []
-    var freeSlots: [UInt32] = []
-
     var isTurnScheduled = false
-    var resumptions: [Resumption] = []
-    var announcements: [Announcement] = []
     var isClosing = false
     var closeWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -132,9 +135,7 @@ actor CurlEngine: LoopActor {
         transfer.handle = handle
         transfer.generation = generation
         generation.transfers += 1
-        handle.configure(for: transfer, settings)
-        handle.setClosing(Unmanaged.passUnretained(generation).toOpaque())
-        handle.set(CURLOPT_SHARE, pointer: multi.share)
+        handle.configure(for: transfer, configuration)
         guard handle.firstError == CURLE_OK else {
             return end(transfer, transfer.machine.engineFinished(succeeded: false), code: handle.firstError)
         }

@@ -6,46 +6,56 @@ import UplinkHTTP
 extension CurlTransfer {
     /// The error that a transfer ends with, or nil when its body is whole. Its handle must still be there.
     func outcome(of ending: TransferMachine.Ending, code: CURLcode) -> (any Error)? {
-        let report = handle.map { CurlReport(code: code, handle: $0) } ?? CurlReport(code: code)
-        var phase = CurlFailure.phase(machine.lastPhase, report)
         switch ending {
         case .complete: return nil
         case .cancelled: return CancellationError()
-        case .timedOut(let timeout):
-            if timeout == .connect, phase == .connect || phase == .dns, hasConnectedForTLS { phase = .tls }
-            let (code, message) = CurlFailure.timeout(timeout, exchange.request.timeouts)
-            return error(code, phase, message)
-        case .failed:
-            if let failure = upload?.failure { return outcome(ofBody: failure) }
-            if let refusal { return complete(refusal) }
-            if isStrandedByChange {
-                return error(.networkChanged, phase, "the network changed under the connection; try again")
-            }
-            if code == CURLE_OK, let incompleteness { return complete(incompleteness) }
-            if code == CURLE_PARTIAL_FILE {
-                return complete(CurlFailure.truncated(received: received, expected: expected), report)
-            }
-            if code == CURLE_COULDNT_CONNECT, let address = sockets.forbidden {
-                return error(
-                    .addressForbidden, .connect,
-                    "the host's address \(address) is not on the internet; see `publicAddressesOnly`", report)
-            }
-            if code == CURLE_COULDNT_CONNECT, let shortage = sockets.shortage {
-                var report = report
-                report.errno = shortage
-                let reason = String(cString: strerror(shortage))
-                return error(
-                    .connectionFailed, .connect, "no socket for a connection: \(reason); raise the limit (ulimit -n)",
-                    report)
-            }
-            if machine.lastPhase == .connecting, let proxy,
-                let (code, message) = CurlFailure.code(of: report, through: proxy)
-            {
-                return error(code, phase == .dns ? .dns : .connect, message, report)
-            }
-            let (code, message) = CurlFailure.code(of: report, in: phase)
-            return error(code, phase, message, report)
+        case .timedOut(let timeout): return outcome(ofTimeout: timeout, report(of: code))
+        case .failed: return outcome(ofFailure: report(of: code))
         }
+    }
+
+    private func report(of code: CURLcode) -> CurlReport {
+        handle.map { CurlReport(code: code, handle: $0) } ?? CurlReport(code: code)
+    }
+
+    private func outcome(ofTimeout timeout: TransferMachine.Timeout, _ report: CurlReport) -> HTTPClientError {
+        var phase = CurlFailure.phase(machine.lastPhase, report)
+        if timeout == .connect, phase == .connect || phase == .dns, hasConnectedForTLS { phase = .tls }
+        let (code, message) = CurlFailure.timeout(timeout, exchange.request.timeouts)
+        return error(code, phase, message)
+    }
+
+    private func outcome(ofFailure report: CurlReport) -> any Error {
+        if let failure = upload?.failure { return outcome(ofBody: failure) }
+        if let refusal { return complete(refusal) }
+        let phase = CurlFailure.phase(machine.lastPhase, report)
+        if isStrandedByChange {
+            return error(.networkChanged, phase, "the network changed under the connection; try again")
+        }
+        if report.code == CURLE_OK, let incompleteness { return complete(incompleteness) }
+        if report.code == CURLE_PARTIAL_FILE {
+            return complete(CurlFailure.truncated(received: received, expected: expected), report)
+        }
+        if report.code == CURLE_COULDNT_CONNECT, let address = sockets.forbidden {
+            return error(
+                .addressForbidden, .connect,
+                "the host's address \(address) is not on the internet; see `publicAddressesOnly`", report)
+        }
+        if report.code == CURLE_COULDNT_CONNECT, let shortage = sockets.shortage {
+            var report = report
+            report.errno = shortage
+            let reason = String(cString: strerror(shortage))
+            return error(
+                .connectionFailed, .connect, "no socket for a connection: \(reason); raise the limit (ulimit -n)",
+                report)
+        }
+        if machine.lastPhase == .connecting, let proxy,
+            let (code, message) = CurlFailure.code(of: report, through: proxy)
+        {
+            return error(code, phase == .dns ? .dns : .connect, message, report)
+        }
+        let (code, message) = CurlFailure.code(of: report, in: phase)
+        return error(code, phase, message, report)
     }
 
     /// The producer's error, unchanged; but whether anything was sent is said of this request, not of one of the

@@ -8,7 +8,8 @@ final class CurlTransfer {
     let id: UInt64
     let exchange: Exchange
     let url: HTTPURL
-    var machine: TransferMachine
+    /// As in ``CurlEngine``: nothing that changes it calls anybody.
+    @exclusivity(unchecked) var machine: TransferMachine
     /// Whoever waits for the head, until they have it.
     var headWaiter: Suspension?
     /// A slot in the engine's heap of deadlines.
@@ -48,7 +49,7 @@ final class CurlTransfer {
 
     /// What the callbacks have brought, until the turn ends.
     private(set) var head: Exchange.Head?
-    private(set) var parser: HeadParser
+    @exclusivity(unchecked) private(set) var parser: HeadParser
     /// Why we stopped libcurl, which then reports a mere write error.
     private(set) var refusal: HTTPClientError?
     /// Bytes of the body so far.
@@ -86,6 +87,8 @@ final class CurlTransfer {
 
     /// libcurl is about to send the request.
     func requestGoesOut(now: Int64) {
+        // libcurl counts its repetitions over all of a handle's transfers, and gives up after five.
+        if machine.phase == .awaitingHead { handle?.isParticular = true }
         machine.requestGoesOut(now: now)
         if sockets.all.isEmpty { generation?.gatesMayOpen = true }
         // With several, nobody says which of them it is.

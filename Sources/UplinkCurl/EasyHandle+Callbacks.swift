@@ -4,39 +4,39 @@ import Glibc
 import UplinkHTTP
 
 extension EasyHandle {
-    func setCallbacks(_ transfer: CurlTransfer) {
-        // The transfer outlives its handle: the engine keeps it until the handle is gone.
+    /// Whom the callbacks find. The transfer outlives its handle: the engine keeps it until the handle is gone.
+    func setOwner(_ transfer: CurlTransfer) {
         let box = Unmanaged.passUnretained(transfer).toOpaque()
         set(CURLOPT_WRITEDATA, pointer: box)
+        set(CURLOPT_HEADERDATA, pointer: box)
+        set(CURLOPT_PREREQDATA, pointer: box)
+        // libcurl keeps other callbacks' data with the connection, beyond the transfer; this one it takes from the handle.
+        set(CURLOPT_OPENSOCKETDATA, pointer: box)
+    }
+
+    func setCallbacks(for generation: Generation) {
         note(
             uplink_easy_set_write(curl, CURLOPT_WRITEFUNCTION) { bytes, size, count, box in
                 guard let transfer = CurlTransfer.recover(box) else { return 0 }
                 return transfer.callbackForBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
             })
-        set(CURLOPT_HEADERDATA, pointer: box)
         note(
             uplink_easy_set_write(curl, CURLOPT_HEADERFUNCTION) { bytes, size, count, box in
                 guard let transfer = CurlTransfer.recover(box) else { return 0 }
                 return transfer.callbackForHeader(UnsafeRawBufferPointer(start: bytes, count: size * count))
             })
-        set(CURLOPT_PREREQDATA, pointer: box)
         note(
             uplink_easy_set_prereq(curl) { box, remote, local, remotePort, localPort in
                 CurlTransfer.recover(box)?.callbackForRequest((local, localPort), (remote, remotePort))
                 return CInt(CURL_PREREQFUNC_OK)
             })
-        // libcurl keeps other callbacks' data with the connection, beyond the transfer; this one it takes from the handle.
-        set(CURLOPT_OPENSOCKETDATA, pointer: box)
         note(
             uplink_easy_set_opensocket(curl) { box, _, address in
                 guard let transfer = CurlTransfer.recover(box), let address else { return -1 }
                 return transfer.openSocket(address)
             })
-    }
-
-    /// - Parameter generation: Its box, which libcurl keeps with the connection, beyond the transfer.
-    func setClosing(_ generation: UnsafeMutableRawPointer) {
-        set(CURLOPT_CLOSESOCKETDATA, pointer: generation)
+        // The generation's box, which libcurl keeps with the connection, beyond the transfer.
+        set(CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(generation).toOpaque())
         note(
             uplink_easy_set_closesocket(curl) { box, descriptor in
                 Generation.recover(box)?.socketCloses(descriptor)

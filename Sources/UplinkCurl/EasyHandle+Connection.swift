@@ -5,15 +5,9 @@ import UplinkCore
 import UplinkHTTP
 
 extension EasyHandle {
-    func setConnection(_ transfer: CurlTransfer, _ configuration: CurlTransport.Configuration) {
-        let timeouts = transfer.exchange.request.timeouts
+    func setConnection(_ configuration: CurlTransport.Configuration) {
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_QUICK_EXIT, 1)  // or a cancelled lookup blocks the loop
-        // The second line behind our own timer, and what libcurl reckons an address's share of the time from.
-        if let connect = [timeouts.connect, timeouts.total].compactMap({ $0 }).min() {
-            let milliseconds = connect.nanosecondsRoundedUp / 1_000_000
-            set(CURLOPT_CONNECTTIMEOUT_MS, Int(min(milliseconds, 86_400_000)) + 100)
-        }
         if let idle = configuration.keepAlive {
             set(CURLOPT_TCP_KEEPALIVE, 1)
             set(CURLOPT_TCP_KEEPIDLE, idle.wholeSeconds)
@@ -32,16 +26,26 @@ extension EasyHandle {
         case nil: break
         }
         if let path = configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path.string) }
-        if let addresses = configuration.addresses(for: transfer.url) {
-            let key = "\(transfer.url.host):\(transfer.url.port)"
-            set(CURLOPT_RESOLVE, list: ["\(key):\(addresses.map(\.description).joined(separator: ","))"])
-        }
+        // The environment's proxies are never asked for by libcurl: what is wanted of them, `ProxyRules` has read.
+        set(CURLOPT_NOPROXY, "")
+        set(CURLOPT_PROXY, "")
     }
 
-    /// The environment's proxies are never asked for by libcurl: what is wanted of them, `ProxyRules` has read.
-    func setProxy(_ proxy: CurlTransport.Proxy?) {
-        set(CURLOPT_NOPROXY, "")
-        guard let proxy else { return set(CURLOPT_PROXY, "") }
+    /// The second line behind our own timer, and what libcurl reckons an address's share of the time from.
+    func setConnectTimeout(_ timeouts: HTTPTimeouts) {
+        guard let limit = timeouts.connect.map({ min($0, timeouts.total ?? $0) }) ?? timeouts.total else {
+            return set(CURLOPT_CONNECTTIMEOUT_MS, 0)  // libcurl's own
+        }
+        set(CURLOPT_CONNECTTIMEOUT_MS, Int(min(limit.nanosecondsRoundedUp / 1_000_000, 86_400_000)) + 100)
+    }
+
+    func setAddresses(_ addresses: [IPAddress], of url: HTTPURL) {
+        isParticular = true
+        set(CURLOPT_RESOLVE, list: ["\(url.host):\(url.port):\(addresses.map(\.description).joined(separator: ","))"])
+    }
+
+    func setProxy(_ proxy: CurlTransport.Proxy) {
+        isParticular = true
         set(CURLOPT_PROXY, proxy.url)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)  // they are not the answer
         set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))  // what is for the server is not for the proxy

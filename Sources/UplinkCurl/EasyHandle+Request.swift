@@ -4,26 +4,31 @@ import HTTPTypes
 import UplinkHTTP
 
 extension EasyHandle {
-    /// Sets everything that a transfer needs. What fails is in ``firstError``.
-    func configure(for transfer: CurlTransfer, _ settings: EngineSettings) {
-        setRequest(transfer)
-        setCallbacks(transfer)
-        setSecurity(settings)
-        setConnection(transfer, settings.configuration)
-        setProxy(transfer.proxy)
-    }
-
-    func setRequest(_ transfer: CurlTransfer) {
-        set(CURLOPT_PRIVATE, pointer: UnsafeMutableRawPointer(bitPattern: UInt(transfer.id)))
-        set(CURLOPT_URL, transfer.url.textWithoutFragment)
+    /// Sets what is the same for all transfers of a transport. What fails is in ``firstError``.
+    func prepare(_ settings: EngineSettings, in generation: Generation, share: UnsafeMutableRawPointer) {
+        set(CURLOPT_SHARE, pointer: share)
         set(CURLOPT_PATH_AS_IS, 1)
-        setBody(of: transfer)
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))  // HTTP/2 truncates silently before libcurl 8
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_BUFFERSIZE, SlabPool.slabSize)
+        setCallbacks(for: generation)
+        setSecurity(settings)
+        setConnection(settings.configuration)
+        isPrepared = true
+    }
+
+    /// Sets what a transfer needs beside that. What fails is in ``firstError``.
+    func configure(for transfer: CurlTransfer, _ configuration: CurlTransport.Configuration) {
+        set(CURLOPT_PRIVATE, pointer: UnsafeMutableRawPointer(bitPattern: UInt(transfer.id)))
+        set(CURLOPT_URL, transfer.url.textWithoutFragment)
+        setBody(of: transfer)
         setFields(transfer, expectsContinue: transfer.upload?.expectsContinue == true)
+        setOwner(transfer)
+        setConnectTimeout(transfer.exchange.request.timeouts)
+        if let addresses = configuration.addresses(for: transfer.url) { setAddresses(addresses, of: transfer.url) }
+        if let proxy = transfer.proxy { setProxy(proxy) }
     }
 
     func setFields(_ transfer: CurlTransfer, expectsContinue: Bool) {

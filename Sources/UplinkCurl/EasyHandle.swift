@@ -11,6 +11,10 @@ final class EasyHandle {
     private let errorText: UnsafeMutablePointer<CChar>
     private var lists: [UnsafeMutablePointer<curl_slist>] = []
     private(set) var firstError = CURLE_OK
+    /// What is the same for all transfers has been set.
+    var isPrepared = false
+    /// Something has been set that the next transfer must not find.
+    var isParticular = false
 
     init?() {
         guard let curl = curl_easy_init() else { return nil }
@@ -20,16 +24,18 @@ final class EasyHandle {
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
     }
 
-    /// Makes the handle as good as new. It must have left the multi, and be used with the same share again.
-    ///
-    /// All of it, though most options will be the same again: a handle that is not reset tells the error of an idle
-    /// connection that has died, instead of trying another one.
-    func reset() {
-        curl_easy_reset(curl)
+    /// Makes the handle ready for another transfer. It must have left the multi.
+    func finishTransfer() {
+        if isParticular { reset() }
         for list in lists { curl_slist_free_all(list) }
         lists.removeAll(keepingCapacity: true)
+    }
+
+    /// Makes the handle as good as new, save its share.
+    private func reset() {
+        curl_easy_reset(curl)
         firstError = CURLE_OK
-        errorText.pointee = 0
+        (isPrepared, isParticular) = (false, false)
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
     }
 
@@ -62,8 +68,7 @@ final class EasyHandle {
             }
             list = longer
         }
-        guard let list else { return }
-        lists.append(list)
+        if let list { lists.append(list) }
         note(uplink_easy_set_list(curl, option, list))
     }
 

@@ -82,13 +82,17 @@ final class Generation {
 
     // MARK: Easy handles
 
-    /// A handle with nothing set: one that has been used before, if there is one.
-    func handle() -> EasyHandle? { idleHandles.popLast() ?? EasyHandle() }
+    /// A handle for a transfer: one that has been used before, if there is one.
+    func handle() -> EasyHandle? {
+        guard let multi, let handle = idleHandles.popLast() ?? EasyHandle() else { return nil }
+        if !handle.isPrepared { handle.prepare(engine.settings, in: self, share: multi.share) }
+        return handle
+    }
 
     /// Keeps the handle of a transfer that ended well, and whose memory libcurl has left as it was made.
     func takeBack(_ handle: EasyHandle) {
         guard idleHandles.count < Self.keptHandles, multi != nil else { return }
-        handle.reset()
+        handle.finishTransfer()
         idleHandles.append(handle)
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import HTTPTypes
 import TestSupport
 import Testing
 import UplinkCore
@@ -16,6 +17,28 @@ struct ConnectionTests {
         for _ in 0..<count {
             let body = try await client.get(server.url()).body.collect(upTo: 2)
             #expect(body == Array("ok".utf8))
+        }
+    }
+
+    /// libcurl's handles are used again as the connections are, and keep most of what was set.
+    @Test func aRequestHasNothingOfTheOneBefore() async throws {
+        let script: [RawServer.Step] = [
+            .answer { [.send(Self.head + ($0.hasPrefix("HEAD ") ? "\r\n" : "\r\nok"))] }, .loop,
+        ]
+        try await withServer(script) { server in
+            try await withClient { client, _ in
+                _ = try await client.head(server.url()).body.collect(upTo: 2)
+                try await get(1, server, client)
+                let marked = try await client.get(server.url(), headers: [.accept: "text/plain"])
+                _ = try await marked.body.collect(upTo: 2)
+                let alone = try await client.get(server.url(), options: .init(isIdempotent: false))
+                _ = try await alone.body.collect(upTo: 2)
+                try await get(2, server, client)
+            }
+            #expect(server.heads.map { $0.prefix { $0 != " " } } == ["HEAD", "GET", "GET", "GET", "GET", "GET"])
+            #expect(server.heads.map { $0.contains("text/plain") } == [false, false, true, false, false, false])
+            // What must not be repeated has a connection of its own; what follows it, one of the two.
+            #expect(server.connections.map(\.heads.count).reduce(0, +) == 6 && server.connections.count == 2)
         }
     }
 

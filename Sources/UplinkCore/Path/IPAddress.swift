@@ -37,11 +37,11 @@ public struct IPAddress: Sendable, Hashable {
     /// Reads an address as a person writes it, or nil where the text is none (`inet_pton(3)`).
     public init?(_ text: String) {
         guard !text.utf8.contains(0) else { return nil }  // C would read what stands before it
-        var bytes = [UInt8](repeating: 0, count: 16)
-        if inet_pton(AF_INET, text, &bytes) == 1 {
-            self.init(bytes: bytes.prefix(4))
-        } else if inet_pton(AF_INET6, text, &bytes) == 1 {
-            self.init(bytes: bytes)
+        var (ipv4, ipv6) = (in_addr(), in6_addr())
+        if inet_pton(AF_INET, text, &ipv4) == 1 {
+            self.init(ipv4: UInt32(bigEndian: ipv4.s_addr))
+        } else if inet_pton(AF_INET6, text, &ipv6) == 1 {
+            self.init(bytes: withUnsafeBytes(of: ipv6) { Array($0) })
         } else {
             return nil
         }

@@ -28,7 +28,7 @@ extension EasyHandle {
         if method != .get && method != .head || transfer.upload != nil { set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
         // libcurl repeats a request by itself when a connection that was used again dies before an answer. What must
         // not be done twice gets a connection of its own.
-        if !request.mayBeRepeated { set(CURLOPT_FRESH_CONNECT, 1) }
+        set(CURLOPT_FRESH_CONNECT, request.mayBeRepeated ? 0 : 1)
     }
 
     private func setReading(_ transfer: CurlTransfer) {

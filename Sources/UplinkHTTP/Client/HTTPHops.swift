@@ -37,8 +37,8 @@ final class HTTPHops {
     }
 
     @inline(never)
-    private func request() -> HTTPClientRequest {
-        HTTPClientRequest(machine, timeouts: timeouts, configuration: machine.configuration, call: call)
+    private func request() -> ChainedRequest {
+        ChainedRequest(HTTPClientRequest(machine, timeouts: timeouts, call: call))
     }
 
     /// What the caller gets; nil when there is another hop.

@@ -31,9 +31,7 @@ public struct HTTPClientRequest: Sendable {
     private let configuredSensitiveFields: [HTTPField.Name]
     private(set) var observers: [@Sendable (HTTPEvent, UInt64) -> Void] = []
 
-    init(
-        _ hops: RedirectMachine, timeouts: HTTPTimeouts, configuration: HTTPClient.Configuration, call: HTTPCall
-    ) {
+    init(_ hops: borrowing RedirectMachine, timeouts: HTTPTimeouts, call: HTTPCall) {
         head = hops.request
         url = hops.url
         body = hops.body
@@ -41,8 +39,8 @@ public struct HTTPClientRequest: Sendable {
         declaredIdempotence = hops.isIdempotent
         self.timeouts = timeouts
         self.call = call
-        limits = configuration.limits
-        configuredSensitiveFields = configuration.sensitiveFields
+        limits = hops.configuration.limits
+        configuredSensitiveFields = hops.configuration.sensitiveFields
     }
 
     /// The number of the call that this request belongs to, with its redirects and attempts; no other call of the

@@ -17,30 +17,44 @@ struct MiddlewareChain: Sendable {
 
     /// - Parameter place: The first middleware that is to see it.
     nonisolated(nonsending) func send(
-        _ request: HTTPClientRequest, from place: Int = 0
+        _ chained: ChainedRequest, from place: Int = 0
     ) async throws -> HTTPTransportResponse {
-        guard place < middlewares.count else { return try await exchange(request) }
-        return try await middlewares[place].respond(to: request) { try await send($0, from: place + 1) }
+        guard place < middlewares.count else { return try await exchange(chained) }
+        return try await pass(chained, to: place)
+    }
+
+    @inline(never)
+    private nonisolated(nonsending) func pass(
+        _ chained: ChainedRequest, to place: Int
+    ) async throws -> HTTPTransportResponse {
+        try await middlewares[place].respond(to: chained.request) {
+            try await send(ChainedRequest($0), from: place + 1)
+        }
     }
 
     /// Sends a request once. What need not wait stands in functions of its own: see ``HTTPHops``.
-    private nonisolated(nonsending) func exchange(_ request: HTTPClientRequest) async throws -> HTTPTransportResponse {
-        if !middlewares.isEmpty {
-            try RequestCheck.check(request.head, body: request.body)
-            try request.timeouts.validate()
-        }
-        let witness = witness(of: request)
+    private nonisolated(nonsending) func exchange(_ chained: ChainedRequest) async throws -> HTTPTransportResponse {
+        try check(chained)
+        let witness = witness(of: chained)
         do {
-            return concluded(try await transport.send(outgoing(request, witness)), of: request, witness)
+            return concluded(try await transport.send(outgoing(chained, witness)), of: chained, witness)
         } catch {
-            throw failed(error, of: request, witness)
+            throw failed(error, of: chained, witness)
         }
     }
 
     @inline(never)
+    private func check(_ chained: ChainedRequest) throws(HTTPClientError) {
+        guard !middlewares.isEmpty else { return }
+        try RequestCheck.check(chained.request.head, body: chained.request.body)
+        try chained.request.timeouts.validate()
+    }
+
+    @inline(never)
     private func outgoing(
-        _ request: HTTPClientRequest, _ witness: ExchangeWitness?
+        _ chained: ChainedRequest, _ witness: ExchangeWitness?
     ) throws(HTTPClientError) -> HTTPTransportRequest {
+        let request = chained.request
         var timeouts = request.timeouts
         if let remaining = request.call.remaining { timeouts.total = min(timeouts.total ?? remaining, remaining) }
         guard timeouts.total != .zero else { throw .totalPassed }
@@ -53,25 +67,26 @@ struct MiddlewareChain: Sendable {
 
     @inline(never)
     private func concluded(
-        _ response: HTTPTransportResponse, of request: HTTPClientRequest, _ witness: ExchangeWitness?
+        _ response: HTTPTransportResponse, of chained: ChainedRequest, _ witness: ExchangeWitness?
     ) -> HTTPTransportResponse {
         var response = response
         witness?.responded(response)
-        if witness != nil || request.attempt > 1 { response.body.attach(witness, to: request) }
+        if witness != nil || chained.request.attempt > 1 { response.body.attach(witness, to: chained.request) }
         return response
     }
 
     @inline(never)
     private func failed(
-        _ error: any Error, of request: HTTPClientRequest, _ witness: ExchangeWitness?
+        _ error: any Error, of chained: ChainedRequest, _ witness: ExchangeWitness?
     ) -> any Error {
-        let error = (error as? HTTPClientError)?.after(request) ?? error
+        let error = (error as? HTTPClientError)?.after(chained.request) ?? error
         witness?.failed(error)
         return error
     }
 
     @inline(never)
-    private func witness(of request: HTTPClientRequest) -> ExchangeWitness? {
+    private func witness(of chained: ChainedRequest) -> ExchangeWitness? {
+        let request = chained.request
         let call = request.call.isObserved ? request.call : nil
         let observers = request.observers
         guard call != nil || !observers.isEmpty else { return nil }
@@ -81,6 +96,13 @@ struct MiddlewareChain: Sendable {
             call?.told(event, by: exchange)
         }
     }
+}
+
+/// A request of the chain as an object, so that whatever awaits its answer holds a reference: see ``HTTPHops``.
+final class ChainedRequest: Sendable {
+    let request: HTTPClientRequest
+
+    init(_ request: HTTPClientRequest) { self.request = request }
 }
 
 extension HTTPBody {

@@ -62,9 +62,7 @@ package struct HeadParser: Sendable {
             throw Self.failure(
                 .headerTooLarge, "the head of the answer exceeds \(limits.headerBytes) bytes; raise `headerBytes`")
         }
-        var line = line[...]
-        if line.last == 0x0A { line.removeLast() }
-        if line.last == 0x0D { line.removeLast() }
+        let line = line.withoutLineEnd
         switch stage {
         case .statusLine:
             try begin(line)
@@ -85,7 +83,7 @@ package struct HeadParser: Sendable {
     }
 
     /// `HTTP/1.1 200 OK`: version, three digits, any words (RFC 9112, section 4).
-    private mutating func begin(_ line: Slice<UnsafeRawBufferPointer>) throws(HTTPClientError) {
+    private mutating func begin(_ line: UnsafeRawBufferPointer) throws(HTTPClientError) {
         isHTTP10 = line.begins(with: "HTTP/1.0 ")
         guard isHTTP10 || line.begins(with: "HTTP/1.1 ") else {
             throw Self.failure(.invalidResponse, "the server does not answer in HTTP/1; is it an HTTP server?")
@@ -102,9 +100,7 @@ package struct HeadParser: Sendable {
     }
 
     /// A field of a head or of the trailers, after so many.
-    private func field(
-        _ line: Slice<UnsafeRawBufferPointer>, after count: Int
-    ) throws(HTTPClientError) -> HTTPField {
+    private func field(_ line: UnsafeRawBufferPointer, after count: Int) throws(HTTPClientError) -> HTTPField {
         guard count < limits.headerFields else {
             throw Self.failure(
                 .headerTooLarge, "the answer has more than \(limits.headerFields) fields; raise `headerFields`")
@@ -112,14 +108,15 @@ package struct HeadParser: Sendable {
         guard line.first != 0x20, line.first != 0x09 else {
             throw Self.failure(.invalidFraming, "a field of the answer is folded over lines, which is forbidden")
         }
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), let name = UsualNames.name(line[..<colon]) else {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+            let name = UsualNames.name(UnsafeRawBufferPointer(rebasing: line[..<colon]))
+        else {
             throw Self.failure(.invalidFraming, "a field of the answer has no valid name; a space before the colon?")
         }
-        let value = line[(colon + 1)...].trimmingSpaces()
+        let value = line.withoutSpaces(from: colon + 1)
         // Of printable ASCII, as nearly every value is, a string is made at once.
         if value.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
-            let text = String(decoding: UnsafeRawBufferPointer(rebasing: value), as: UTF8.self)
-            return HTTPField(name: name, value: text)
+            return HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
         }
         guard value.allSatisfy({ $0 != 0 && $0 != 0x0D && $0 != 0x0A }) else {
             throw Self.failure(.invalidResponse, "a field of the answer contains a control character")
@@ -152,19 +149,24 @@ package struct HeadParser: Sendable {
     }
 }
 
-extension Slice<UnsafeRawBufferPointer> {
+extension UnsafeRawBufferPointer {
     fileprivate func begins(with text: StaticString) -> Bool {
-        guard count >= text.utf8CodeUnitCount, let start = UnsafeRawBufferPointer(rebasing: self).baseAddress else {
-            return false
-        }
-        return memcmp(start, text.utf8Start, text.utf8CodeUnitCount) == 0
+        guard count >= text.utf8CodeUnitCount, let baseAddress else { return false }
+        return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 
-    /// Without the spaces and tabs of RFC 9110's OWS at both ends.
-    fileprivate func trimmingSpaces() -> Self {
-        var rest = self
-        while let first = rest.first, first == 0x20 || first == 0x09 { rest.removeFirst() }
-        while let last = rest.last, last == 0x20 || last == 0x09 { rest.removeLast() }
-        return rest
+    fileprivate var withoutLineEnd: Self {
+        var end = count
+        if end > 0, self[end - 1] == 0x0A { end -= 1 }
+        if end > 0, self[end - 1] == 0x0D { end -= 1 }
+        return Self(rebasing: self[..<end])
+    }
+
+    /// What stands from a place to the end, without the spaces and tabs of RFC 9110's OWS around it.
+    fileprivate func withoutSpaces(from start: Int) -> Self {
+        var (start, end) = (start, count)
+        while start < end, self[start] == 0x20 || self[start] == 0x09 { start += 1 }
+        while end > start, self[end - 1] == 0x20 || self[end - 1] == 0x09 { end -= 1 }
+        return Self(rebasing: self[start..<end])
     }
 }

@@ -6,27 +6,29 @@ import HTTPTypes
 /// kept twice.
 enum UsualNames {
     /// By their length, in the spelling that servers use.
-    private static let names: [[(text: [UInt8], name: HTTPField.Name)]] = {
-        let all = [
+    private static let names: [[(text: StaticString, name: HTTPField.Name)]] = {
+        let all: [StaticString] = [
             "Accept-Ranges", "Age", "Allow", "Alt-Svc", "Cache-Control", "Connection", "Content-Disposition",
             "Content-Encoding", "Content-Length", "Content-Range", "Content-Type", "Date", "ETag", "Expires",
-            "Keep-Alive",
-            "Last-Modified", "Link", "Location", "Server", "Set-Cookie", "Strict-Transport-Security",
+            "Keep-Alive", "Last-Modified", "Link", "Location", "Server", "Set-Cookie", "Strict-Transport-Security",
             "Transfer-Encoding", "Vary", "Via", "X-Request-Id", "content-length", "content-type", "date", "server",
         ]
-        var names = [[(text: [UInt8], name: HTTPField.Name)]](repeating: [], count: 32)
+        var names = [[(text: StaticString, name: HTTPField.Name)]](repeating: [], count: 32)
         for text in all {
-            guard let name = HTTPField.Name(text) else { continue }
-            names[text.utf8.count].append((Array(text.utf8), name))
+            guard let name = HTTPField.Name(text.description) else { continue }
+            names[text.utf8CodeUnitCount].append((text, name))
         }
         return names
     }()
 
     /// The name, or nil where it is no valid one.
-    static func name(_ bytes: Slice<UnsafeRawBufferPointer>) -> HTTPField.Name? {
-        let bytes = UnsafeRawBufferPointer(rebasing: bytes)
+    static func name(_ bytes: UnsafeRawBufferPointer) -> HTTPField.Name? {
         if bytes.count < names.count, let start = bytes.baseAddress {
-            for usual in names[bytes.count] where memcmp(usual.text, start, bytes.count) == 0 { return usual.name }
+            let usual = names[bytes.count]
+            // By their places: a name that is looked at as a whole is copied.
+            for place in usual.indices where memcmp(usual[place].text.utf8Start, start, bytes.count) == 0 {
+                return usual[place].name
+            }
         }
         return HTTPField.Name(String(decoding: bytes, as: UTF8.self))
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An absolute `http` or `https` URL that has been checked (RFC 3986, RFC 9110 section 4.2).
-package struct HTTPURL: Sendable, Hashable {
+///
+/// An object, because every request is copied several times on its way, and each copy would be one of five strings.
+package final class HTTPURL: Sendable, Hashable {
     /// What a client speaks.
     package enum Scheme: String, Sendable, Hashable {
         case http
@@ -25,21 +27,33 @@ package struct HTTPURL: Sendable, Hashable {
     package let query: String?
     /// What stands after `#`; never sent.
     package let fragment: String?
+    /// Host and port as a request carries them; the default port is left out.
+    package let authority: String
     /// What is asked for: everything but the fragment.
     package let textWithoutFragment: String
 
-    /// - Parameter text: The URL as it stands, where it has no fragment and is in its normal form.
+    /// - Parameters:
+    ///   - authority: Host and port as they stand, where they are in their normal form.
+    ///   - text: The URL as it stands, where it has no fragment and is in its normal form.
     init(
-        scheme: Scheme, host: String, port: UInt16, path: String, query: String?, fragment: String?, text: String? = nil
+        scheme: Scheme, host: String, port: UInt16, path: String, query: String?, fragment: String?,
+        authority: String? = nil, text: String? = nil
     ) {
-        (self.scheme, self.host, self.port) = (scheme, host, port)
+        let authority = authority ?? (port == scheme.defaultPort ? host : "\(host):\(port)")
+        (self.scheme, self.host, self.port, self.authority) = (scheme, host, port, authority)
         (self.path, self.query, self.fragment) = (path, query, fragment)
-        let port = port == scheme.defaultPort ? "" : ":\(port)"
-        textWithoutFragment = text ?? scheme.prefix + host + port + path + (query.map { "?" + $0 } ?? "")
+        textWithoutFragment = text ?? scheme.prefix + authority + path + (query.map { "?" + $0 } ?? "")
     }
 
-    /// Host and port as a request carries them; the default port is left out.
-    package var authority: String { port == scheme.defaultPort ? host : beforePath(from: scheme.prefix.utf8.count) }
+    package static func == (one: HTTPURL, other: HTTPURL) -> Bool {
+        one.scheme == other.scheme && one.host == other.host && one.port == other.port && one.path == other.path
+            && one.query == other.query && one.fragment == other.fragment
+            && one.textWithoutFragment == other.textWithoutFragment
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(textWithoutFragment)
+    }
 
     /// Path and query: the request's target.
     package var target: String { query.map { path + "?" + $0 } ?? path }
@@ -52,17 +66,11 @@ package struct HTTPURL: Sendable, Hashable {
 
     /// Scheme, host and port as one text, for tables.
     package var origin: String {
-        port == scheme.defaultPort ? "\(scheme.prefix)\(host):\(port)" : beforePath(from: 0)
-    }
-
-    /// The text up to the path, without so many bytes in front.
-    private func beforePath(from start: Int) -> String {
-        let rest = path.utf8.count + (query.map { 1 + $0.utf8.count } ?? 0)
-        return String(Substring(textWithoutFragment.utf8.dropLast(rest).dropFirst(start)))
+        port == scheme.defaultPort ? "\(scheme.prefix)\(host):\(port)" : scheme.prefix + authority
     }
 
     /// Whether both have scheme, host and port in common.
-    package func hasSameOrigin(as other: Self) -> Bool {
+    package func hasSameOrigin(as other: HTTPURL) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port
     }
 

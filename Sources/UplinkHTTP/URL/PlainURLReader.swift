@@ -27,11 +27,13 @@ enum PlainURLReader {
         if pathEnd < bytes.count {
             for byte in bytes[(pathEnd + 1)...] where !isPlain(byte) { return nil }
         }
+        // With the default port it is not in its normal form.
+        let isNormal = port != scheme.defaultPort
         return HTTPURL(
             scheme: scheme, host: string(bytes[start..<hostEnd]), port: port ?? scheme.defaultPort,
             path: string(bytes[authorityEnd..<pathEnd]),
             query: pathEnd < bytes.count ? string(bytes[(pathEnd + 1)...]) : nil, fragment: nil,
-            text: port == scheme.defaultPort ? nil : text)
+            authority: isNormal ? string(bytes[start..<authorityEnd]) : nil, text: isNormal ? text : nil)
     }
 
     /// Lower-case labels, the last of which begins with a letter that begins no number; or four decimal numbers.
