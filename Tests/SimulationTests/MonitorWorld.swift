@@ -43,10 +43,12 @@ final class MonitorWorld: World {
     func step() throws {
         switch dice.roll(10) {
         case 0, 1, 2, 3: kernel.change()
-        case 4: if dice.isOne(in: 4) { kernel.drop() }
+        case 4:
+            if dice.isOne(in: 4) { kernel.drop() }
+            if dice.isOne(in: 3) { kernel.heal() }
         case 5, 6, 7: try read()
         case 8: if let due { try passTime(by: now.duration(to: due)) }
-        default: try passTime(by: .milliseconds(dice.pick([1, 40, 100, 600])))
+        default: try passTime(by: .milliseconds(dice.pick([1, 40, 100, 300, 600])))
         }
     }
 

@@ -110,6 +110,9 @@ final class SimulatedKernel {
     func heal() {
         let index: UInt32 = 2
         if links[index]?.isUp != true { setLink(index, isUp: true) }
+        for address in addresses where address.index == index {
+            untold.append(message(about: address, isGone: true).numbered(0))
+        }
         addresses.removeAll { $0.index == index }
         if let address = IPAddress("192.0.2.99") { addresses.append(Address(index: index, address: address)) }
         untold.append(message(about: addresses[addresses.count - 1]).numbered(0))

@@ -8,8 +8,6 @@ final class TransferWorld: World {
     enum Limits {
         static let (running, runningPerHost, waiting, resolving) = (3, 2, 5, 1)
         static let (lowMark, highMark, piece) = (8, 32, 48)
-        /// What all bodies together may hold.
-        static let memory = 80
     }
 
     /// What somebody on another thread has said, which the engine does not know yet.
@@ -17,6 +15,8 @@ final class TransferWorld: World {
 
     let dice: Dice
     private let pool = SlabPool(keeping: 4)
+    /// What all bodies together may hold: less than one large piece, or several.
+    private let memory: Int
     private var now: Int64 = 0
     private var transfers: [SimulatedTransfer] = []
     private var messages: [(SimulatedTransfer, Message)] = []
@@ -25,7 +25,10 @@ final class TransferWorld: World {
     private var gate = ResolveGate(maximumResolving: Limits.resolving)
     private var lastTurns: [String: UInt64] = [:]
 
-    init(_ dice: Dice) { self.dice = dice }
+    init(_ dice: Dice) {
+        self.dice = dice
+        memory = dice.pick([Limits.highMark, 80])
+    }
 
     private var alive: [SimulatedTransfer] { transfers.filter { !$0.isEnded } }
     private var held: Int { transfers.reduce(0) { $0 + $1.mailbox.bytes } }
@@ -128,12 +131,13 @@ final class TransferWorld: World {
             return try act(transfer.machine.engineFinished(succeeded: true), on: transfer)
         }
         if dice.isOne(in: 20) { return try fail(transfer) }
-        try offer(min(1 + dice.roll(Limits.piece), transfer.total - transfer.sent), of: transfer)
+        let piece = 1 + dice.roll(dice.isOne(in: 3) ? Limits.lowMark : Limits.piece)
+        try offer(min(piece, transfer.total - transfer.sent), of: transfer)
     }
 
     /// Brings bytes; those that are not kept, libcurl brings again when the transfer goes on.
     private func offer(_ count: Int, of transfer: SimulatedTransfer) throws {
-        let isShort = held >= Limits.memory
+        let isShort = held >= memory
         let action = transfer.machine.bytesArrived(
             count, buffered: transfer.mailbox.bytes, isMemoryShort: isShort, now: now)
         dice.tell("\(count) bytes for \(transfer), which holds \(transfer.mailbox.bytes): \(action)")
@@ -214,7 +218,7 @@ final class TransferWorld: World {
             try hold(!waits || !hasRoom, "somebody waits for \(host), where there is room")
         }
         try hold(gate.leaders.count <= Limits.resolving, "\(gate.leaders.count) resolve at once")
-        try hold(held <= Limits.memory + transfers.count * Limits.piece, "\(held) bytes are held")
+        try hold(held <= memory + transfers.count * Limits.piece, "\(held) bytes are held")
         for transfer in transfers {
             try transfer.check(now: now)
             let isToldOf = transfer.isActive || messages.contains { $0.0 === transfer }
