@@ -54,39 +54,3 @@ struct Leftovers {
         return files
     }
 }
-
-/// The process's memory, second by second.
-struct MemoryRecord {
-    /// What counts as flat: the median of the last quarter is not more than this beyond that of the second quarter, which
-    /// begins when the allocators, and the sanitizer, have what they need. A leak of 100 bytes for each call of a run of ten
-    /// minutes is several times this.
-    private static let (tolerance, toleratedBytes) = (0.15, 32 << 20)
-    /// With fewer samples the first quarter is not long enough for that.
-    private static let leastSamples = 240
-
-    private(set) var samples: [Int] = []
-
-    mutating func sample() { samples.append(Census.residentBytes) }
-
-    /// The medians of the second and the last quarter.
-    private var medians: (early: Int, late: Int)? {
-        let quarter = samples.count / 4
-        guard quarter > 0 else { return nil }
-        return (Self.median(samples[quarter..<2 * quarter]), Self.median(samples.suffix(quarter)))
-    }
-
-    /// What is wrong with it, in words.
-    var faults: [String] {
-        guard samples.count >= Self.leastSamples, let medians else { return [] }
-        let most = Double(medians.early) * (1 + Self.tolerance) + Double(Self.toleratedBytes)
-        return Double(medians.late) > most ? ["memory grows: \(description)"] : []
-    }
-
-    var description: String {
-        guard let medians else { return "\(Census.residentBytes >> 20) MiB" }
-        return "\(medians.early >> 20) MiB in the second quarter, \(medians.late >> 20) MiB in the last (medians), "
-            + "\((samples.max() ?? 0) >> 20) MiB at most"
-    }
-
-    private static func median(_ values: ArraySlice<Int>) -> Int { values.sorted()[values.count / 2] }
-}

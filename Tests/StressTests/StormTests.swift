@@ -28,6 +28,8 @@ struct StormTests {
         // What stays for the process: the shared loop, and libuv's threads.
         try await EventLoop.shared.offLoop {}
         let leftovers = Leftovers()
+        let backtraces = ErrorBacktraces.stop()
+        defer { backtraces.resume() }
         var memory = MemoryRecord()
         try await withTestNetwork { network in
             try network.router.ip("addr add \(DownloadPart.address)/32 dev lo")
