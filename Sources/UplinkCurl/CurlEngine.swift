@@ -154,7 +154,7 @@ actor CurlEngine: LoopActor {
 
     /// Lets libcurl go on with what is not paused.
     ///
-    /// It calls the callbacks at once. If they stop it, it says so here and nowhere else, and does not end the transfer.
+    /// It calls the callbacks at once. If they stop it, it says so here and nowhere else, and goes on all the same.
     func unpause(_ transfer: CurlTransfer, _ handle: EasyHandle, to bits: CInt) {
         let code = curl_easy_pause(handle.curl, bits)
         active.note(transfer)

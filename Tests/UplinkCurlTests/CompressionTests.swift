@@ -110,8 +110,22 @@ struct CompressionTests {
         gzip[gzip.count - 5] ^= 1  // the check sum
         let (damaged, _) = await failure { [gzip] in _ = try await fetch(gzip, coding: "gzip") }
         #expect(damaged?.code == .invalidEncoding)
-        let (trailing, _) = await failure { _ = try await fetch(Self.gzip(Self.text) + [0, 0], coding: "gzip") }
-        #expect(trailing?.code == .invalidEncoding)
+        let (second, _) = await failure {
+            _ = try await fetch(Self.gzip(Self.text) + [0x1F, 0x8B, 9, 0, 0], coding: "gzip")
+        }
+        #expect(second?.code == .invalidEncoding)
+    }
+
+    /// As in browsers.
+    @Test func whatComesBehindTheEndIsPassedOver() async throws {
+        let gzip = try Self.gzip(Self.text)
+        let tails: [[UInt8]] = [
+            [0], [UInt8](repeating: 0, count: 300_000), Array("\n<!-- padding -->".utf8), [0] + gzip,
+        ]
+        for tail in tails {
+            #expect(try await fetch(gzip + tail, coding: "gzip") == Self.text)
+            #expect(try await fetch(Self.wrapped(gzip, of: Self.text) + tail, coding: "deflate") == Self.text)
+        }
     }
 
     @Test func aBombIsFoundByItsRatioAndByTheReadersLimit() async throws {

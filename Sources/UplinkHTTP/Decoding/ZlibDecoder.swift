@@ -13,6 +13,8 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private var isOpen = false
     private(set) var isComplete = false
+    /// What comes is no part of the content any more.
+    private var isPastEnd = false
 
     init(_ format: Format) {
         self.format = format
@@ -29,6 +31,7 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
     ) throws(DecodingFault) -> (taken: Int, made: Int) {
         if let first = input.first {
             if isComplete { try beginNextMember(with: first) }
+            if isPastEnd { return (input.count, 0) }
             if !isOpen { try open(first) }
         }
         guard isOpen, !isComplete else { return (0, 0) }
@@ -46,9 +49,14 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
         return (Int(offered.0 - stream.pointee.avail_in), Int(offered.1 - stream.pointee.avail_out))
     }
 
-    /// A gzip body may be several, one behind the other (RFC 1952, section 2.2).
+    /// A gzip body may be several, one behind the other (RFC 1952, section 2.2). Anything else behind the end is passed
+    /// over, as browsers do: some servers pad, and what came before was whole by its own account.
     private func beginNextMember(with first: UInt8) throws(DecodingFault) {
-        guard format == .gzip, first == 0x1F, inflateReset(stream) == Z_OK else { throw .damaged }
+        guard !isPastEnd, format == .gzip, first == 0x1F else {
+            isPastEnd = true
+            return
+        }
+        guard inflateReset(stream) == Z_OK else { throw .damaged }
         isComplete = false
     }
 

@@ -118,7 +118,8 @@ extension HTTPClientError {
         public static let unsupportedEncoding = Code(kind: .unsupportedEncoding)
         /// The body is encoded more often than the limits allow.
         public static let tooManyEncodings = Code(kind: .tooManyEncodings)
-        /// The body is not of the content coding it claims to be, or damaged.
+        /// The body is not of the content coding it claims to be, or damaged. What follows the end of an encoded body is
+        /// passed over, as browsers do.
         public static let invalidEncoding = Code(kind: .invalidEncoding)
         /// The decoded body is too many times as large as what came.
         public static let compressionRatioExceeded = Code(kind: .compressionRatioExceeded)
