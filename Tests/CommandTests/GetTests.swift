@@ -44,6 +44,25 @@ struct Site: Sendable {
 
 @Suite(.timeLimit(.minutes(2)))
 struct GetTests {
+    /// What the program opens would have the number otherwise, and be written, or read, in the output's place.
+    @Test func aDescriptorThatIsClosedIsAnError() async throws {
+        try await Site.with { site in
+            func run(_ arguments: String) async throws -> (status: CInt, errors: String) {
+                let program = try RunningProgram(["/bin/sh", "-c", "exec \(BuiltProgram.path) \(arguments)"])
+                return (try await program.wait(), program.errors)
+            }
+            for arguments in ["get \(site.url)/file >&-", "get \(site.url)/file --upload - <&-"] {
+                let (status, errors) = try await run(arguments)
+                #expect(status == 1)
+                #expect(errors.contains("Bad file descriptor"), "\(errors)")
+            }
+            let silent = try await run(
+                "get \(site.url)/file \(site.url)/no -o \(site.directory)/a -o \(site.directory)/b 2>&-")
+            #expect(silent.status == 1)
+            #expect(site.file("a") == Site.body)
+        }
+    }
+
     @Test func theBodyGoesToTheStandardOutputAndNothingElseDoes() async throws {
         try await Site.with { site in
             let program = try await BuiltProgram.run("get \(site.url)/file")

@@ -7,7 +7,8 @@ import UplinkCore
 ///
 /// A second signal ends the program at once.
 ///
-/// - Throws: `ExitCode` 128 and the signal's number (130 for SIGINT), or what `body` throws.
+/// - Throws: `ExitCode` 128 and the signal's number (130 for SIGINT), or what `body` throws; 1 without a message where the
+///   output's reader has gone, as `head` does when it has seen enough.
 func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let signals = Signals()
     try await signals.watch([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { signal in
@@ -17,7 +18,11 @@ func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async thro
         }
     }
     return try await withThrowingTaskGroup(of: Ending<Value>.self) { group in
-        group.addTask { .finished(try await body()) }
+        group.addTask {
+            do { return .finished(try await body()) } catch let error as OutputError where error.isClosed {
+                throw ExitCode(1)
+            }
+        }
         group.addTask {
             for await signal in signals.received { return .interrupted(signal) }
             return .cancelled

@@ -52,11 +52,20 @@ struct FilesProgramTests {
         #expect(try await uplink("rm /Pictures", status: 1).errors.contains("--recursive"))
         _ = try await uplink("rm -r /Pictures")
         #expect(try await uplink("ls --json").output == "[]\n")
+        #expect(mkfifo("\(home.path)/pipe", 0o600) == 0)
+        #expect(try await uplink("put \(home.path)/pipe /", status: 1).errors.contains("`-` takes what a pipe brings"))
+        #expect(try await uplink("serve \(home.path)/no", status: 1).errors.hasPrefix("Error: `\(home.path)"))
         #expect(try await uplink("logout").output == "Forgotten.\n")
 
         server.signal(2)
         #expect(try await server.wait() == 130)
         #expect(!server.output.contains("se:cret") && !server.errors.contains("se:cret"))
+    }
+
+    @Test func whoseReaderHasGoneEndsWithoutAWord() async throws {
+        let gone: @Sendable () async throws -> Void = { throw OutputError(errno: EPIPE) }
+        let code = await #expect(throws: ExitCode.self) { try await untilInterrupted(gone) }
+        #expect(code?.rawValue == 1)
     }
 
     @Test func aPasswordIsAskedForWithoutAnEcho() async throws {

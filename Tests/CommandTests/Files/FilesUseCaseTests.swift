@@ -43,6 +43,20 @@ struct FilesUseCaseTests {
         #expect(transport.bodies[4] == [1, 2])
     }
 
+    /// A stored copy may be waiting to be shown in its place.
+    @Test func aDownloadOfWhichNothingComesIsTriedOnce() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        transport.answer("\(base)/items/\(itemID(1))/data", .response(.serviceUnavailable), .text("data"))
+        let files = try files()
+        await expectError(.serverFailed) {
+            try await files.read(
+                itemID(1), to: directory.path.appending("copy"), replacingExisting: false, progress: nil)
+        }
+        #expect(transport.requests.count == 1)
+        #expect(directory.names.isEmpty)
+    }
+
     @Test(arguments: [
         (401, FilesError.Code.wrongUserOrPassword), (403, .wrongUserOrPassword), (400, .refused), (404, .notFound),
         (500, .serverFailed), (507, .serverFailed), (418, .unexpectedAnswer), (204, .unexpectedAnswer),

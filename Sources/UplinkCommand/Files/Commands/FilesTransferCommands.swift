@@ -106,10 +106,12 @@ struct FilesPutCommand: AsyncParsableCommand {
 
     func run() async throws {
         let path = RemotePath(path)
+        guard let ownName = FilePath(file).lastComponent?.string, file == "-" || access(file, R_OK) == 0 else {
+            throw CommandFailure("`\(file)` cannot be read; check its name and permissions")
+        }
         var status = stat()
-        let isReadable = stat(file, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR && access(file, R_OK) == 0
-        guard let ownName = FilePath(file).lastComponent?.string, file == "-" || isReadable else {
-            throw CommandFailure("`\(file)` cannot be read, or is no file; check its name and permissions")
+        guard file == "-" || stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
+            throw CommandFailure("`\(file)` is a folder or a pipe, and no file; `-` takes what a pipe brings")
         }
         let source = file == "-" ? UploadSource.pieces(StandardInput.bytes) : .file(FilePath(file))
         try await connection.run { [json, file, force] files in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why the server does not do what it is asked.
-enum ServiceError: Error, Hashable {
+enum ServiceError: Error, Hashable, CustomStringConvertible {
     /// 400: the request cannot be granted, for this reason.
     case badRequest(String)
     /// 401: no credentials, or wrong ones.
@@ -29,6 +29,9 @@ enum ServiceError: Error, Hashable {
         case .outOfOrder: 503
         }
     }
+
+    /// The message, for the command's own last words.
+    var description: String { message }
 
     /// What happened, for the answer's body.
     var message: String {

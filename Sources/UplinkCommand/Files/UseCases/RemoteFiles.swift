@@ -106,7 +106,8 @@ struct RemoteFiles: Sendable {
         }
     }
 
-    /// Downloads to a file, over breaks of the connection; ends after a few attempts in a row that brought nothing.
+    /// Downloads to a file, over breaks of the connection; ends after a few attempts in a row that brought nothing, and
+    /// after the first one if nothing ever came.
     ///
     /// - Throws: ``FilesError``, or `CancellationError`.
     func download(
@@ -117,6 +118,7 @@ struct RemoteFiles: Sendable {
         options.replacesExisting = replacingExisting
         options.requirement = nil  // without a network it fails, and whoever asked may have the file stored
         options.backOff.maximumFailures = Self.failures
+        options.backOff.maximumFirstFailures = 0
         let download = client.startDownload(server.text + path, to: target, within: Self.day, options: options)
         try await withTaskCancellationHandler {
             for await state in download.progress { progress?(state.receivedBytes, state.totalBytes) }
