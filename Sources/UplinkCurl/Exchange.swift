@@ -95,6 +95,13 @@ final class Exchange: HTTPBodySource {
         try await engine.eventLoop.offLoop(work)
     }
 
+    func performBlocking<Result: Sendable>(
+        _ work: @escaping @Sendable () throws -> Result,
+        completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
+    ) {
+        engine.eventLoop.offLoop(work, completion: completion)
+    }
+
     /// Neither blocks nor resumes: the engine alone ends transfers.
     private func stop() {
         state.withLock { $0.isCancelled = true }

@@ -113,16 +113,34 @@ struct GatheringTests {
         }
     }
 
-    /// What is announced takes no memory before a part of it has come.
-    @Test func memoryGrowsWithWhatComes() {
-        let announced = 1 << 40
-        let vessel = BodyVessel(upTo: .max, expecting: Int64(announced))
-        #expect(vessel.capacity < 1 << 25)
+    @Test func whatIsAnnouncedIsNotCopiedWhenMoreComes() {
+        let vessel = BodyVessel(upTo: 100 << 20, expecting: 40 << 20)
+        let capacity = vessel.capacity
+        #expect(capacity >= 40 << 20)
         [UInt8](repeating: 1, count: 1 << 20).withUnsafeBytes { bytes in
             for _ in 0..<40 { vessel.append(bytes) }
         }
-        #expect(vessel.capacity <= 8 * 40 << 20)
+        #expect(vessel.capacity == capacity)
         #expect(vessel.take().count == 40 << 20)
+    }
+
+    @Test func noMoreRoomIsTakenThanTheReaderAccepts() {
+        #expect(BodyVessel(upTo: 20 << 20, expecting: 1 << 40).capacity < 21 << 20)
+    }
+
+    /// A server may announce what it likes: memory is taken where bytes come.
+    @Test func whatIsAnnouncedTakesNoMemory() {
+        let vessels = (0..<16).map { _ in BodyVessel(upTo: .max, expecting: 256 << 20) }
+        #expect(vessels.allSatisfy { $0.capacity >= 256 << 20 })  // in all more than a machine may have
+    }
+
+    /// What no system has room for is not asked for, because an array that does not get it ends the process.
+    @Test(arguments: [1 << 50, Int64.max])
+    func whatCannotBeThereGrowsAsItComes(announced: Int64) {
+        let vessel = BodyVessel(upTo: .max, expecting: announced)
+        #expect(vessel.capacity == 0)
+        [1, 2, 3].withUnsafeBytes { vessel.append($0) }
+        #expect(vessel.capacity < 1 << 20)
     }
 
     /// A producer and a reader on different threads.

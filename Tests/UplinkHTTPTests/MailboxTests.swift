@@ -35,6 +35,36 @@ struct MailboxTests {
         #expect(counts == [SlabPool.slabSize, SlabPool.slabSize, 5])
     }
 
+    /// Also while there is always more to take.
+    @Test func whatHasBeenTakenIsNotKept() {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        append(SlabPool.slabSize, to: &machine)
+        for _ in 0..<4 {
+            append(SlabPool.slabSize, to: &machine)
+            weak var taken: HTTPBody.Chunk?
+            if case .chunk(let chunk, _) = machine.take() { taken = chunk }
+            #expect(taken == nil)
+            #expect(machine.bytes == SlabPool.slabSize)
+        }
+    }
+
+    @Test func theOrderHoldsWhileChunksComeAndGo() {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        var (brought, taken): ([UInt8], [UInt8]) = ([], [])
+        for round in 0..<40 {
+            for _ in 0...round % 3 {
+                let byte = UInt8(brought.count)
+                [UInt8](repeating: byte, count: SlabPool.slabSize).withUnsafeBytes {
+                    machine.append($0, expecting: nil, from: pool)
+                }
+                brought.append(byte)
+            }
+            for _ in 0...round % 2 { if case .chunk(let chunk, _) = machine.take() { taken.append(chunk.bytes[0]) } }
+        }
+        while case .chunk(let chunk, _) = machine.take() { taken.append(chunk.bytes[0]) }
+        #expect(taken == brought)
+    }
+
     @Test func demandComesOnceAtTheLowMark() {
         var machine = MailboxMachine<Int>(lowMark: SlabPool.slabSize)
         append(2 * SlabPool.slabSize + 1, to: &machine)

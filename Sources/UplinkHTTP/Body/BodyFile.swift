@@ -39,9 +39,10 @@ final class BodyFile: Sendable {
 
     deinit { abandon() }
 
-    func write(_ chunk: HTTPBody.Chunk, at offset: Int64) throws(HTTPClientError) {
+    /// Writes a chunk behind those before it.
+    func append(_ chunk: HTTPBody.Chunk) throws(HTTPClientError) {
         do {
-            _ = try chunk.withUnsafeBytes { try descriptor.writeAll(toAbsoluteOffset: offset, $0) }
+            _ = try chunk.withUnsafeBytes { try descriptor.writeAll($0) }
         } catch {
             throw Self.failure("writing `\(temporary)`", Self.number(error), "the disk may be full")
         }

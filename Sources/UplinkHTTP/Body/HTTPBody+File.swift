@@ -18,7 +18,7 @@ extension HTTPBody {
     /// - Parameters:
     ///   - path: The target. Its directory must exist.
     ///   - replacingExisting: Whether the target may exist; it is replaced in one step then.
-    ///   - progress: Called after every piece that has been written, with numbers that grow.
+    ///   - progress: Called when more has been written, with numbers that grow; the last time when all is.
     /// - Returns: The file's size.
     /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/fileExists`` or ``HTTPClientError/Code/fileFailed``,
     ///   or as the iterator does.
@@ -40,31 +40,29 @@ extension HTTPBody {
         }
     }
 
-    /// How many pieces may be on their way to the disk at once.
-    private static var outstandingWrites: Int { 4 }
-
     private func stream(
         _ iterator: inout Iterator, into file: BodyFile, progress: (@Sendable (Progress) -> Void)?
     ) async throws -> Int64 {
         let source = handle.source
-        return try await withThrowingTaskGroup(of: Int.self) { group in
-            var (offset, written, outstanding) = (Int64(0), Int64(0), 0)
-            func take(_ count: Int?) {
-                outstanding -= 1
-                written += Int64(count ?? 0)
-                progress?(Progress(written: written, expected: contentLength))
-            }
-            while let chunk = try await iterator.next() {
-                if outstanding == Self.outstandingWrites { take(try await group.next()) }
-                outstanding += 1
-                group.addTask { [offset] in
-                    try await source.performBlocking { try file.write(chunk, at: offset) }
-                    return chunk.count
-                }
-                offset += Int64(chunk.count)
-            }
-            while let count = try await group.next() { take(count) }
-            return offset
+        let writer = WriteBehind(starting: { source.performBlocking($0, completion: $1) }) { try file.append($0) }
+        var told: Int64 = 0
+        func tell() {
+            let written = writer.written
+            guard written > told else { return }
+            told = written
+            progress?(Progress(written: written, expected: contentLength))
         }
+        do {
+            while let chunk = try await iterator.next() {
+                try await writer.write(chunk)
+                tell()
+            }
+        } catch {
+            try? await writer.drain()  // the file is not to be closed under a write
+            throw error
+        }
+        try await writer.drain()
+        tell()
+        return writer.written
     }
 }

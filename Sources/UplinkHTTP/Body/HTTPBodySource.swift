@@ -25,6 +25,11 @@ package protocol HTTPBodySource: AnyObject, Sendable {
     /// Runs what may block (files) where that holds nobody up.
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result
 
+    /// The same for callers that do not wait: `completion` is called once, on any thread.
+    func performBlocking<Result: Sendable>(
+        _ work: @escaping @Sendable () throws -> Result,
+        completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void)
+
     /// The trailer fields, once the end was reached.
     var trailerFields: HTTPFields? { get }
 }
@@ -33,6 +38,19 @@ extension HTTPBodySource {
     package nonisolated(nonsending) func gather(
         upTo maximum: Int, expecting expected: Int64?
     ) async throws -> GatheredBody? { nil }
+
+    package func performBlocking<Result: Sendable>(
+        _ work: @escaping @Sendable () throws -> Result,
+        completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
+    ) {
+        Task {
+            do {
+                completion(.success(try await performBlocking(work)))
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
 }
 
 /// A source that asks a closure.

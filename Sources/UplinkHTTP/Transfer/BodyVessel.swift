@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 
-/// Memory for a whole body, which grows with what comes and not with what is announced. One owner at a time: whoever holds
-/// its mailbox's lock.
+/// Memory for a whole body. Room is taken for what is announced, so that nothing is copied when more comes; memory is taken
+/// where bytes come, so that a server that lies gets none. One owner at a time: whoever holds its mailbox's lock.
 final class BodyVessel {
-    /// How many announced bytes are worth memory before they have come.
-    private static let trusted: Int64 = 16 << 20
-
     private var bytes: [UInt8] = []
     private let maximum: Int
-    private let expected: Int64?
     /// Bytes that have come, those that were too many included.
     private(set) var received = 0
 
@@ -17,8 +14,18 @@ final class BodyVessel {
     ///   - expected: How many there will be, where that is known.
     init(upTo maximum: Int, expecting expected: Int64?) {
         self.maximum = maximum
-        self.expected = expected
-        if let expected { bytes.reserveCapacity(Int(clamping: min(expected, Self.trusted, Int64(maximum)))) }
+        let room = Int(clamping: min(expected ?? 0, Int64(maximum)))
+        if Self.isToBeHad(room) { bytes.reserveCapacity(room) }
+    }
+
+    /// Whether the system has room for so many bytes. An array that asks for more than there is ends the process; one that
+    /// has not asked grows with what comes.
+    private static func isToBeHad(_ count: Int) -> Bool {
+        guard count > 16 << 20 else { return true }
+        let place = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard place != MAP_FAILED else { return false }
+        munmap(place, count)
+        return true
     }
 
     /// Whether more has come than was to be kept.
@@ -30,11 +37,6 @@ final class BodyVessel {
     func append(_ new: UnsafeRawBufferPointer) {
         received += new.count
         guard !isOverfull else { return bytes = [] }
-        if received > bytes.capacity, let expected {
-            // What has come is a reason to believe in eight times as much.
-            let believed = max(Int64(received), min(expected, 8 * Int64(bytes.count), Int64(maximum)))
-            bytes.reserveCapacity(Int(clamping: believed))
-        }
         bytes.append(contentsOf: new)
     }
 

@@ -49,7 +49,8 @@ struct MailboxMachine<Waiter: Sendable> {
 
     private let lowMark: Int
     private var chunks: [HTTPBody.Chunk] = []
-    private var first = 0
+    /// What the reader takes before these, the last one first; of what has been taken, nothing is kept here.
+    private var next: [HTTPBody.Chunk] = []
     /// What is being filled, behind the chunks.
     private var tail: Slab?
     private var hasFilledSlab = false
@@ -137,8 +138,8 @@ struct MailboxMachine<Waiter: Sendable> {
     mutating func cancel() -> Bool {
         guard !isCancelled else { return false }
         isCancelled = true
-        (chunks, tail, vessel) = ([], nil, nil)
-        (first, bytes) = (0, 0)
+        (chunks, next, tail, vessel) = ([], [], nil, nil)
+        bytes = 0
         return end == nil
     }
 
@@ -169,7 +170,9 @@ struct MailboxMachine<Waiter: Sendable> {
     }
 
     /// Whether a reader finds something.
-    private var isReadable: Bool { first < chunks.count || tail != nil || vessel?.isOverfull == true }
+    private var isReadable: Bool {
+        !next.isEmpty || !chunks.isEmpty || tail != nil || vessel?.isOverfull == true
+    }
 
     /// Whether nothing that comes is of use any more; the reader who knows will cancel.
     var refusesMore: Bool { isCancelled || vessel?.isOverfull == true }
@@ -180,17 +183,13 @@ struct MailboxMachine<Waiter: Sendable> {
     }
 
     private mutating func takeFirst() -> HTTPBody.Chunk? {
-        guard first < chunks.count else {
-            defer { tail = nil }
-            return tail?.publish()
+        if next.isEmpty, !chunks.isEmpty {
+            swap(&chunks, &next)
+            next.reverse()
         }
-        let chunk = chunks[first]
-        first += 1
-        if first == chunks.count {
-            chunks.removeAll(keepingCapacity: true)
-            first = 0
-        }
-        return chunk
+        if let chunk = next.popLast() { return chunk }
+        defer { tail = nil }
+        return tail?.publish()
     }
 
     private mutating func takeDemand() -> Bool {

@@ -41,37 +41,4 @@ struct DownloadLifeTests {
         #expect(life.name() == false)
         #expect(life.ended(.success(file)) == false)
     }
-
-    @Test func chunksAreTakenInOrderByOneWriter() throws {
-        var queue = WriteQueue()
-        #expect(try queue.push(.init([1])) == true)
-        #expect(try queue.push(.init([2])) == false)
-        #expect(queue.take()?.map(\.bytes) == [[1], [2]])
-        #expect(try queue.push(.init([3])) == false)  // the writer looks again
-        #expect(queue.take()?.map(\.bytes) == [[3]])
-        #expect(!queue.isIdle)
-        #expect(queue.take() == nil)
-        #expect(queue.isIdle)
-        #expect(try queue.push(.init([4])) == true)
-    }
-
-    @Test func whatWaitsIsBounded() throws {
-        var queue = WriteQueue()
-        let piece = HTTPBody.Chunk([UInt8](repeating: 0, count: WriteQueue.highMark - 1))
-        _ = try queue.push(piece)
-        #expect(queue.hasRoom)
-        _ = try queue.push(.init([1]))
-        #expect(!queue.hasRoom)
-        _ = queue.take()
-        #expect(queue.hasRoom)
-    }
-
-    @Test func afterAFailedWriteNothingIsTaken() throws {
-        var queue = WriteQueue()
-        _ = try queue.push(.init([1]))
-        queue.fail(CancellationError())
-        #expect(queue.take() == nil)
-        #expect(queue.hasFailed)
-        #expect(throws: CancellationError.self) { try queue.push(.init([1])) }
-    }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import UplinkHTTP
 
 /// Chunks on their way to the disk, in order: pure.
 ///
@@ -19,8 +18,10 @@ struct WriteQueue {
     private(set) var state = State.idle
     private var chunks: [HTTPBody.Chunk] = []
     private var bytes = 0
-    /// Bytes that may wait; then the reader does.
-    static let highMark = 1 << 20
+    /// Bytes that have been written.
+    private(set) var written: Int64 = 0
+    /// Bytes that may wait, beside those that are being written; then the reader does.
+    static let highMark = 512 * 1024
 
     /// Whether more may come.
     var hasRoom: Bool { bytes < Self.highMark }
@@ -52,6 +53,10 @@ struct WriteQueue {
         return chunks
     }
 
+    /// The writer has written so many bytes of what it took.
+    mutating func wrote(_ count: Int) { written += Int64(count) }
+
+    /// Nothing can be written any more, and what waits is dropped.
     mutating func fail(_ error: any Error) {
         (chunks, bytes) = ([], 0)
         state = .failed(error)
