@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUplink
+import Glibc
 import UplinkCore
 
 // The one place where what C holds becomes an object, and the other way round.
@@ -13,6 +14,12 @@ enum Handles {
     }
 
     private static let state = Locked(State())
+    /// The process that the contexts belong to, from the first one on. A child that it forks has their memory and none of
+    /// their threads; and perhaps a lock that one of these held.
+    private static let process = getpid()
+
+    /// Whether there may be contexts in this process.
+    static var areOfThisProcess: Bool { process == getpid() }
 
     /// A number that no context has or had. Its low bits are zero, as an address's would be.
     static func reserve() -> UInt {
@@ -28,6 +35,7 @@ enum Handles {
 
     /// The context that a handle from C means, if there is one.
     static func context(_ handle: OpaquePointer?) -> Context? {
+        guard areOfThisProcess else { return nil }
         let number = UInt(bitPattern: handle)
         return state.withLock { $0.contexts[number] }
     }

@@ -30,14 +30,17 @@ extension CurlEngine {
     }
 
     /// Calls libcurl as long as it wants to be called at once: with a timer, each of these would wait for another turn.
+    ///
+    /// Not for ever: it wants that as long as a socket has something to read, so that a server which never pauses would
+    /// hold up all that is on the loop.
     func actOnWhatIsDue(in generation: Generation) {
-        var rounds = 0
+        guard generation.isDue else { return }
+        let end = Monotonic.now + 1_000_000
         while let multi = generation.multi, generation.takeDue() {
             var running: CInt = 0
             check(curl_multi_socket_action(multi.curl, uplink_socket_timeout, 0, &running), of: generation)
             generation.running = Int(running)
-            rounds += 1
-            guard rounds < 8 else { return act(in: generation.number, on: uplink_socket_timeout, 0) }
+            guard Monotonic.now < end else { return generation.putOffWhatIsDue() }
         }
     }
 

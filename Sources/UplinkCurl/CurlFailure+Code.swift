@@ -49,6 +49,11 @@ extension CurlFailure {
         case CURLE_WEIRD_SERVER_REPLY:
             report.text.contains("Content-Length")
                 ? (.invalidFraming, "Content-Length is not one number") : (.invalidResponse, "the head is malformed")
+        // So libcurl calls a line that it cannot take apart.
+        case CURLE_BAD_FUNCTION_ARGUMENT where phase == .firstByte:
+            (.invalidFraming, "a line of the answer's head is no field")
+        case CURLE_BAD_FUNCTION_ARGUMENT where phase == .body:
+            (.invalidFraming, "the body's chunks or trailer fields are malformed")
         case CURLE_OUT_OF_MEMORY where phase == .firstByte:
             (.headerTooLarge, "a line of the answer's head is larger than libcurl takes")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR: broken(report)
@@ -80,6 +85,9 @@ extension CurlFailure {
 
     /// Errors of receiving are several things in one.
     private static func broken(_ report: CurlReport) -> (Code, String) {
+        if report.text.contains("memory in chunk") {
+            return (.headerTooLarge, "a trailer field of the answer is larger than libcurl takes")
+        }
         if report.text.contains("chunk") { return (.invalidFraming, "the body's chunks are malformed") }
         if report.text.contains("headers") {
             return (.headerTooLarge, "the answer's head is larger than libcurl takes")

@@ -87,7 +87,9 @@ enum CurlFailure {
         case .connect: (.connectTimeout, "no connection within \(text(limits.connect)); check the way to the server")
         case .firstByte: (.firstByteTimeout, "no answer within \(text(limits.firstByte)); the server may be overloaded")
         case .stall: (.stallTimeout, "no byte for \(text(limits.stall)); the connection may be broken")
-        case .total: (.totalTimeout, "not finished within \(limits.total.map { "\($0)" } ?? "the reader's limit")")
+        // What stands in `limits` is what redirects and attempts have left of it.
+        case .total:
+            (.totalTimeout, "not finished within the \(limits.total == nil ? "reader's limit" : "total timeout")")
         }
     }
 

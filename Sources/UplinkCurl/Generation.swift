@@ -15,7 +15,7 @@ final class Generation {
     private let timer: LoopTimer
     private var isTimerSet = false
     /// libcurl wants to be called at once: when the turn ends.
-    private var isDue = false
+    private(set) var isDue = false
     var sockets: [curl_socket_t: WatchedSocket] = [:]
     /// Handles for later transfers; 5 KB each.
     private var idleHandles: [EasyHandle] = []
@@ -78,6 +78,13 @@ final class Generation {
     func takeDue() -> Bool {
         defer { isDue = false }
         return isDue
+    }
+
+    /// Lets the loop look at its other sockets and timers first, if libcurl wants to be called at once.
+    func putOffWhatIsDue() {
+        guard takeDue() else { return }
+        timer.start(after: .zero)
+        isTimerSet = true
     }
 
     // MARK: Easy handles

@@ -49,8 +49,20 @@ final class Inbox: Sendable {
     private let state = Locked(State())
 
     init() throws(EventLoopError) {
+        Self.occupyStandardStreams()
         wakeDescriptor = eventfd(0, uplink_eventfd_flags)
         guard wakeDescriptor >= 0 else { throw EventLoopError(.system, during: "starting an event loop", errno: errno) }
+    }
+
+    /// Takes the numbers of standard streams that a program was started without. libuv aborts when it closes a descriptor
+    /// with such a number, and what is written to a stream would go to whatever has it.
+    ///
+    /// Reading and writing there fail as they did before.
+    private static func occupyStandardStreams() {
+        for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
+            let descriptor = Glibc.open("/dev/null", (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
+            if descriptor > STDERR_FILENO { Glibc.close(descriptor) }  // another thread was faster
+        }
     }
 
     /// The inbox of a loop that could not be started: closed from the beginning.

@@ -14,6 +14,22 @@ struct NetworkCommandTests {
         "address add 192.0.2.2/24 dev uplink0", "route add default via 192.0.2.1",
     ]
 
+    /// As some supervisors start their programs. libuv aborts when a descriptor of its own has such a number.
+    @Test func aProgramMayBeStartedWithoutStandardStreams() async throws {
+        try await withNetworkNamespaces { host, _ in
+            let program = BuiltProgram.path
+            for (streams, output) in [("<&- >&- 2>&-", 0), ("<&- >&-", 1), ("2>&-", 0)] {
+                let shell = "'\(program)' wait --timeout 0 \(streams); exit $?"
+                let result = try await host.run(["sh", "-c", shell])
+                #expect(result.status == 1, "\(streams)")
+                #expect(result.errors.contains("did not come") == (output == 1))
+            }
+            let lost = try await host.run(["sh", "-c", "'\(program)' watch >&-"])
+            #expect(lost.status == 1)
+            #expect(lost.errors.contains("Bad file descriptor"))
+        }
+    }
+
     @Test func watchWritesAnObjectPerPathWithEveryField() async throws {
         try await withNetworkNamespaces { host, _ in
             let program = try BuiltProgram.start("watch --json", in: host)

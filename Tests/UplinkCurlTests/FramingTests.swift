@@ -55,6 +55,12 @@ struct FramingTests {
             .invalidFraming),
         Answer("chunks", "\(chunked)3\r\nabc\r\n0\r\n\r\n", nil),
         Answer("chunk size ZZ", "\(chunked)ZZ\r\nabc\r\n0\r\n\r\n", .invalidFraming),
+        Answer("chunk size 0x2", "\(chunked)0x2\r\nok\r\n0\r\n\r\n", .invalidFraming),
+        Answer("a trailer without a colon", "\(chunked)2\r\nok\r\n0\r\nno field\r\n\r\n", .invalidFraming),
+        Answer("a head that begins with a fold", "\(head) X: 1\r\nContent-Length: 2\r\n\r\nok", .invalidFraming),
+        Answer(
+            "a trailer of 90 KB", "\(chunked)2\r\nok\r\n0\r\nX: \(String(repeating: "y", count: 90_000))\r\n\r\n",
+            .headerTooLarge),
         Answer("chunk size of 17 digits", "\(chunked)11111111111111111\r\nabc\r\n0\r\n\r\n", .invalidFraming),
         Answer("no last chunk", "\(chunked)3\r\nabc\r\n", .truncated),
         Answer("cut inside a chunk", "\(chunked)3\r\na", .truncated),

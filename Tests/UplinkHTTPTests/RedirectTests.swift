@@ -195,6 +195,13 @@ struct RedirectTests {
         #expect(try await HTTPClient(transport: table).get("http://a/2").status == .ok)
     }
 
+    @Test func bytesThatAreNoUTF8AreKept() async throws {
+        var found = HTTPResponse(status: .found)
+        found.headerFields.append(HTTPField(name: .location, lenientValue: Array("/caf".utf8) + [0xE9]))
+        let table = Table(["http://a/": found, "http://a/caf%E9": HTTPResponse(status: .ok)])
+        #expect(try await HTTPClient(transport: table).get("http://a/").url == "http://a/caf%E9")
+    }
+
     @Test func rawSpacesAndLettersInTargetsAreEncoded() async throws {
         let table = Table(["http://a/": redirect(302, "/b ü"), "http://a/b%20%C3%BC": HTTPResponse(status: .ok)])
         #expect(try await HTTPClient(transport: table).get("http://a/").status == .ok)

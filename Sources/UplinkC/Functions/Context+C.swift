@@ -34,7 +34,9 @@ public func uplink_context_create(
     guard let context else { return Status.invalid }
     context.pointee = nil
     do throws(StatusError) {
-        context.pointee = try Context(ContextOptions(options)).pointer
+        let options = try ContextOptions(options)
+        guard Handles.areOfThisProcess else { return Status.system }
+        context.pointee = try Context(options).pointer
         return Status.ok
     } catch {
         return error.status

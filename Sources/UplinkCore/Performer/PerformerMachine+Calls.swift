@@ -72,7 +72,7 @@ extension PerformerMachine {
         guard isReady, takeSlot(id) else {
             releaseSlot(id, &actions)
             if look != nil, call.deadline <= now {
-                let error = timedOut(id)
+                let error = timedOut(id, look)
                 leave(id, error, &actions)
                 return (.notStarted(error), actions)
             }

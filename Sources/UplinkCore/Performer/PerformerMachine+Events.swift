@@ -56,7 +56,7 @@ extension PerformerMachine {
                 if isReady, calls[id]?.steadyFrom.map({ $0 <= call.deadline }) == true || call.isInGrace {
                     grant(id, now: now, &actions)
                 } else if call.deadline <= now {
-                    decide(id, .notStarted(timedOut(id)), &actions)
+                    decide(id, .notStarted(timedOut(id, look)), &actions)
                 } else if call.isInGrace || call.steadySince != calls[id]?.steadySince {
                     calls[id]?.isInGrace = false
                     setAlarm(of: id, &actions)

@@ -3,11 +3,12 @@
 // The steps that the machine's inputs share.
 
 extension PerformerMachine {
-    func timedOut(_ id: ID) -> NetworkOperationError {
+    /// - Parameter look: The call's own, which may come before the monitor has told anything.
+    func timedOut(_ id: ID, _ look: Look? = nil) -> NetworkOperationError {
         guard let call = calls[id] else { preconditionFailure("a call that times out is there") }
         return .timedOut(
             missing: call.isInLine ? .slot : call.steadySince == nil ? .path : .stability,
-            requirement: call.requirement, lastPath: lastPath)
+            requirement: call.requirement, lastPath: look?.shortcoming ?? lastPath)
     }
 
     /// Takes note of what a call found, and says whether it has all that it waits for.

@@ -106,7 +106,8 @@ struct RedirectMachine {
     }
 
     private func location(in response: HTTPResponse) throws(HTTPClientError) -> String? {
-        let locations = Set(response.headerFields[values: .location])
+        let locations = Set(
+            response.headerFields[fields: .location].map { $0.withUnsafeBytesOfValue(encodingWhatServersLeave) })
         guard locations.count <= 1 else {
             throw failure(.redirectForbidden, "the server names \(locations.count) different targets")
         }
@@ -116,7 +117,7 @@ struct RedirectMachine {
     private func resolve(_ location: String) throws(HTTPClientError) -> HTTPURL {
         let next: HTTPURL
         do throws(HTTPClientError) {
-            next = try HTTPURLParser.resolve(encodingWhatServersLeave(location), against: url)
+            next = try HTTPURLParser.resolve(location, against: url)
         } catch {
             throw failure(.redirectForbidden, "the redirect cannot be followed: \(error.message)")
         }
@@ -127,10 +128,10 @@ struct RedirectMachine {
         return next
     }
 
-    /// Servers put raw spaces and UTF-8 into `Location`; every browser encodes them.
-    private func encodingWhatServersLeave(_ location: String) -> String {
+    /// Servers put raw spaces, UTF-8 and older encodings into `Location`; every browser encodes the bytes as they are.
+    private func encodingWhatServersLeave(_ location: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF")
-        return location.utf8.reduce(into: "") { text, byte in
+        return location.reduce(into: "") { text, byte in
             if byte == 0x20 || byte >= 0x80 {
                 text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
             } else {

@@ -2,6 +2,8 @@
 /* Whatever is wrong with what a function is given, it returns an error; nothing crashes. */
 #include "misuse_http.h"
 
+#include <sys/wait.h>
+
 static void operation(uplink_context *context, uint64_t id, void *user) {
     (void)user;
     latch_add(&callbacks, 1);
@@ -180,6 +182,21 @@ static void errors(void) {
     CHECK(strcmp(uplink_version_string(), UPLINK_VERSION_STRING) == 0);
 }
 
+/* A child has the contexts' memory and none of their threads. */
+static void in_a_child(uplink_context *context) {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        uplink_context *other;
+        without_context(context, UPLINK_EBADHANDLE);
+        CHECK_STATUS(uplink_context_create(NULL, &other), UPLINK_ESYSTEM);
+        execl("/bin/true", "true", (char *)NULL);
+        _exit(2);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(void) {
     uplink_context *context;
     errors();
@@ -199,6 +216,7 @@ int main(void) {
     no_request(context);
     wrong_requests(context);
     wrong_downloads(context);
+    in_a_child(context);
     CHECK_STATUS(uplink_context_destroy(context), UPLINK_OK);
     CHECK_STATUS(uplink_context_destroy(context), UPLINK_EBADHANDLE);
     without_context(context, UPLINK_EBADHANDLE);

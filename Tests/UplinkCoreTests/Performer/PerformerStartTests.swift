@@ -126,6 +126,7 @@ struct PerformerStartTests {
         let result = await fixture.performer.perform(withinSeconds: 0) { fixture.count() }
         #expect(result.notStartedCode() == .timedOut)
         #expect(fixture.runCount == 0)
+        #expect("\(result)".contains("no route"), "the path that was seen is told")
     }
 
     @Test func offlineAfterHavingBeenOnlineACallWaits() async throws {
