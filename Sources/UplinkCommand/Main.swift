@@ -7,7 +7,6 @@ import Uplink
 struct Main {
     /// Runs the program on an event loop of its own, because Swift's default pool, once used, wakes every second.
     static func main() {
-        StandardDescriptors.hold()
         InheritedSignals.remember()
         do {
             let loop = try EventLoop()
