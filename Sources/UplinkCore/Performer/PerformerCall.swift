@@ -42,9 +42,10 @@ final class PerformerCall: Sendable {
             case .denied: (isGranted, start) = (false, begin(nil))
             case .granted(let requirement): (isGranted, start) = (true, begin(look(requirement)))
             case .undecided(let requirement):
-                guard let look = look(requirement) else { return nil }
+                guard let path = core.monitor.currentPath else { return nil }
+                let look = PerformerMachine.Look(path, requirement)
                 guard look.isEnough else {
-                    core.answer([(id, look)])
+                    core.answer([(id, look)], seen: path)
                     return nil
                 }
                 (isGranted, start) = (false, begin(look))

@@ -17,9 +17,14 @@ extension PerformerCore {
         }
     }
 
-    func answer(_ answers: [(PerformerMachine.ID, PerformerMachine.Look)]) {
+    /// - Parameter path: What a call has seen by itself, perhaps before the monitor has told anything.
+    func answer(_ answers: [(PerformerMachine.ID, PerformerMachine.Look)], seen path: NetworkPath? = nil) {
         let now = clock.now()
-        perform(machine.withLock { $0.answered(answers, now: now) })
+        let actions = machine.withLock { machine in
+            if let path { machine.saw(path) }
+            return machine.answered(answers, now: now)
+        }
+        perform(actions)
     }
 
     /// Requirements are the user's code at times, so they are asked with no lock held; not all at once, so that a call

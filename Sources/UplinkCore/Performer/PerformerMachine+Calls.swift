@@ -72,7 +72,7 @@ extension PerformerMachine {
         guard isReady, takeSlot(id) else {
             releaseSlot(id, &actions)
             if look != nil, call.deadline <= now {
-                let error = timedOut(id, look)
+                let error = timedOut(id)
                 leave(id, error, &actions)
                 return (.notStarted(error), actions)
             }

@@ -10,6 +10,9 @@ extension PerformerMachine {
         return calls.ids
     }
 
+    /// Takes note of what a call has seen by itself, until the monitor tells something.
+    mutating func saw(_ path: NetworkPath) { lastPath = lastPath ?? path }
+
     /// What a new path has to be asked for these calls, outside the lock: those that wait, for `answered`, and those
     /// whose operation runs and is to be cancelled, for `lost`.
     func questions(
@@ -56,7 +59,7 @@ extension PerformerMachine {
                 if isReady, calls[id]?.steadyFrom.map({ $0 <= call.deadline }) == true || call.isInGrace {
                     grant(id, now: now, &actions)
                 } else if call.deadline <= now {
-                    decide(id, .notStarted(timedOut(id, look)), &actions)
+                    decide(id, .notStarted(timedOut(id)), &actions)
                 } else if call.isInGrace || call.steadySince != calls[id]?.steadySince {
                     calls[id]?.isInGrace = false
                     setAlarm(of: id, &actions)

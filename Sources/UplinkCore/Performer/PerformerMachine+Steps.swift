@@ -3,12 +3,11 @@
 // The steps that the machine's inputs share.
 
 extension PerformerMachine {
-    /// - Parameter look: The call's own, which may come before the monitor has told anything.
-    func timedOut(_ id: ID, _ look: Look? = nil) -> NetworkOperationError {
+    func timedOut(_ id: ID) -> NetworkOperationError {
         guard let call = calls[id] else { preconditionFailure("a call that times out is there") }
         return .timedOut(
             missing: call.isInLine ? .slot : call.steadySince == nil ? .path : .stability,
-            requirement: call.requirement, lastPath: look?.shortcoming ?? lastPath)
+            requirement: call.requirement, lastPath: lastPath)
     }
 
     /// Takes note of what a call found, and says whether it has all that it waits for.
@@ -83,9 +82,9 @@ extension PerformerMachine {
     }
 
     mutating func retireIfIdle(_ actions: inout Actions) {
-        if waitingCount == 0, watchingCount == 0, let task = subscription.end() {
+        if waitingCount == 0, watchingCount == 0 {
             lastPath = nil
-            actions.retired.append(task)
+            if let task = subscription.end() { actions.retired.append(task) }
         }
         if deadlines.isEmpty, alarm.isActive {
             if let task = alarm.end() { actions.retired.append(task) }

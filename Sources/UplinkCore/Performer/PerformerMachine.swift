@@ -102,12 +102,9 @@ struct PerformerMachine {
         let isEnough: Bool
         /// The path's generation.
         let generation: UInt64
-        /// The path, if it is not enough.
-        let shortcoming: NetworkPath?
 
         init(_ path: NetworkPath, _ requirement: NetworkRequirement) {
             (isEnough, generation) = (requirement.isSatisfied(by: path), path.generation)
-            shortcoming = isEnough ? nil : path
         }
     }
 
