@@ -11,7 +11,7 @@ extension PerformerMachine {
     }
 
     /// Takes note of what a call has seen by itself, until the monitor tells something.
-    mutating func saw(_ path: NetworkPath) { lastPath = lastPath ?? path }
+    mutating func saw(_ path: NetworkPath) { if lastPath == nil { lastPath = path } }
 
     /// What a new path has to be asked for these calls, outside the lock: those that wait, for `answered`, and those
     /// whose operation runs and is to be cancelled, for `lost`.
