@@ -14,8 +14,8 @@ enum Handles {
     }
 
     private static let state = Locked(State())
-    /// The process that the contexts belong to, from the first one on. A child that it forks has their memory and none of
-    /// their threads; and perhaps a lock that one of these held.
+    /// The process that the contexts belong to, from the first time on that one is made or named. A child that it forks has
+    /// their memory and none of their threads; and perhaps a lock that one of these held.
     private static let process = getpid()
 
     /// Whether there may be contexts in this process.

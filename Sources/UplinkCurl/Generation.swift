@@ -41,7 +41,7 @@ final class Generation {
         self.number = number
         self.engine = engine
         connections = engine.connections
-        maximumIdleConnections = engine.configuration.maximumIdleConnections
+        maximumIdleConnections = min(engine.configuration.maximumIdleConnections, 1 << 20)  // no process has more
         timer = try LoopTimer(for: engine) { $0.act(in: number, on: uplink_socket_timeout, 0) }
         multi = CurlMulti(box: Unmanaged.passUnretained(self).toOpaque())
         if multi == nil { throw CurlFailure.engine("libcurl has no memory or descriptors for another handle") }

@@ -61,7 +61,7 @@ final class Inbox: Sendable {
     private static func occupyStandardStreams() {
         for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
             let descriptor = Glibc.open("/dev/null", (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
-            if descriptor > STDERR_FILENO { Glibc.close(descriptor) }  // another thread was faster
+            if descriptor >= 0, descriptor != stream { Glibc.close(descriptor) }  // another thread was faster
         }
     }
 

@@ -125,9 +125,10 @@ struct ConnectionTests {
     }
 
     /// Connections in use are none of the idle ones, though libcurl counts them with those.
-    @Test func manyTransfersAtOnceLeaveTheIdleConnectionsAlone() async throws {
+    @Test(arguments: [2, Int.max])
+    func manyTransfersAtOnceLeaveTheIdleConnectionsAlone(maximum: Int) async throws {
         var configuration = CurlTransport.Configuration()
-        configuration.maximumIdleConnections = 2
+        configuration.maximumIdleConnections = maximum
         let open: [RawServer.Step] = [.readHead, .send(Self.head + "\r\no"), .waitForClose]
         try await withServer(open) { busy in
             try await withServer(Self.answer) { server in

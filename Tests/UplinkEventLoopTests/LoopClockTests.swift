@@ -87,6 +87,7 @@ struct LoopClockTests {
             #expect(error?.code == .ended)
         }
     }
+
     @Test func endlessSleepersHearThatTheirLoopEnds() async throws {
         let sleeper = try await withEventLoop { loop in
             let clock = LoopClock(on: loop)

@@ -14,7 +14,8 @@
  * - Ids are never used again, so that cancelling a call which has ended is harmless.
  *
  * A child made by fork(2) has none of the library's threads. Contexts do not exist there (UPLINK_EBADHANDLE), and once its
- * parent had one it cannot have its own (UPLINK_ESYSTEM). It has to end with execve(2) or _exit(2), not with exit(3).
+ * parent has asked for one it cannot have its own (UPLINK_ESYSTEM). It has to end with execve(2) or _exit(2), not with
+ * exit(3).
  *
  * Unless a function says otherwise it may be called from any thread, also from callbacks, and returns UPLINK_OK or a
  * negative error. Nothing given to a function is kept after its return, except `user` and callbacks. Pointers that a

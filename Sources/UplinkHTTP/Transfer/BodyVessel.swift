@@ -2,8 +2,12 @@
 import Glibc
 
 /// Memory for a whole body. Room is taken for what is announced, so that nothing is copied when more comes; memory is taken
-/// where bytes come, so that a server that lies gets none. One owner at a time: whoever holds its mailbox's lock.
+/// where bytes come, so that a server that lies gets none (but where the system counts room as memory:
+/// `vm.overcommit_memory=2`, proc(5)). One owner at a time: whoever holds its mailbox's lock.
 final class BodyVessel {
+    /// For no more than so many bytes that have not come.
+    private static let trusted: Int64 = 256 << 20
+
     private var bytes: [UInt8] = []
     private let maximum: Int
     /// Bytes that have come, those that were too many included.
@@ -14,7 +18,7 @@ final class BodyVessel {
     ///   - expected: How many there will be, where that is known.
     init(upTo maximum: Int, expecting expected: Int64?) {
         self.maximum = maximum
-        let room = Int(clamping: min(expected ?? 0, Int64(maximum)))
+        let room = Int(clamping: min(expected ?? 0, Self.trusted, Int64(maximum)))
         if Self.isToBeHad(room) { bytes.reserveCapacity(room) }
     }
 

@@ -85,9 +85,9 @@ extension Outbox {
         guard let path = store.realPath else { return nil }
         do {
             return try await .running(name, beside: path) { report($0) }
-        } catch is CancellationError {
-            report(nil)
-            throw CancellationError()
+        } catch {
+            report(nil)  // nobody waits any more
+            throw error
         }
     }
 
