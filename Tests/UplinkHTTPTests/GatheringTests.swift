@@ -134,13 +134,13 @@ struct GatheringTests {
         #expect(vessels.allSatisfy { $0.capacity >= 256 << 20 })  // in all more than a machine may have
     }
 
-    /// What no system has room for is not asked for, because an array that does not get it ends the process.
+    /// What no system has room for is not asked for at once: an array that does not get its room ends the process.
     @Test(arguments: [1 << 50, Int64.max])
     func whatCannotBeThereGrowsAsItComes(announced: Int64) {
         let vessel = BodyVessel(upTo: .max, expecting: announced)
-        #expect(vessel.capacity == 0)
+        #expect(vessel.capacity < 512 << 20)
         [1, 2, 3].withUnsafeBytes { vessel.append($0) }
-        #expect(vessel.capacity < 1 << 20)
+        #expect(vessel.capacity < 512 << 20)
     }
 
     /// A producer and a reader on different threads.

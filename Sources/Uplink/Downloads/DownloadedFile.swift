@@ -28,9 +28,8 @@ public struct DownloadedFile: Sendable {
     /// How often it began anew after bytes had come.
     public let restarts: Int
 
-    /// Describes a file; of use to stand-ins.
-    ///
-    /// - Parameter transferredBytes: Nil for all of them.
+    /// Describes a file; of use to stand-ins. Each parameter is the property of its name; without `transferredBytes` all of
+    /// the file's were transferred.
     public init(
         path: FilePath, byteCount: Int64, transferredBytes: Int64? = nil, url: String, head: HTTPResponse? = nil,
         checksum: [UInt8]? = nil, attempts: Int = 1, resumptions: Int = 0, restarts: Int = 0
