@@ -14,6 +14,7 @@ actor CurlEngine: LoopActor {
     let settings: EngineSettings
     nonisolated var configuration: CurlTransport.Configuration { settings.configuration }
     let pool = SlabPool()
+    let heads = RememberedHeads()
     let budget: BufferBudget
     let active = ActiveTransfers()
     let connections = ConnectionTable()
@@ -71,11 +72,13 @@ actor CurlEngine: LoopActor {
             }
             let url = try exchange.request.checkedURL()
             try prepare()
-            guard queue.add(exchange.id, host: url.origin) else {
+            let origin = url.origin
+            guard queue.add(exchange.id, host: origin) else {
                 throw CurlFailure.queueFull(configuration.maximumQueuedTransfers)
             }
             let transfer = CurlTransfer(
-                exchange, url: url, proxy: settings.proxies.proxy(for: url), waiter: waiter,
+                exchange, url: url, proxy: settings.proxies.proxy(for: url), origin: origin, heads: heads,
+                waiter: waiter,
                 deadlineSlot: takeSlot(for: exchange.id), pool: pool, budget: budget, active: active, now: Monotonic.now
             )
             transfers[exchange.id] = transfer

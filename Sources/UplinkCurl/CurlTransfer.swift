@@ -56,6 +56,8 @@ final class CurlTransfer {
     private(set) var received: Int64 = 0
     private var framing: Framing?
     private var status: HTTPResponse.Status?
+    private let origin: String
+    private let heads: RememberedHeads
     private let pool: SlabPool
     private let budget: BufferBudget
     /// Where the callbacks say that something has happened.
@@ -64,12 +66,13 @@ final class CurlTransfer {
     var isActive = false
 
     init(
-        _ exchange: Exchange, url: HTTPURL, proxy: CurlTransport.Proxy?, waiter: Suspension, deadlineSlot: UInt32,
-        pool: SlabPool, budget: BufferBudget, active: ActiveTransfers, now: Int64
+        _ exchange: Exchange, url: HTTPURL, proxy: CurlTransport.Proxy?, origin: String, heads: RememberedHeads,
+        waiter: Suspension, deadlineSlot: UInt32, pool: SlabPool, budget: BufferBudget, active: ActiveTransfers,
+        now: Int64
     ) {
         (id, self.exchange, self.url, headWaiter) = (exchange.id, exchange, url, waiter)
         (self.deadlineSlot, self.pool, self.budget, self.active) = (deadlineSlot, pool, budget, active)
-        self.proxy = proxy
+        (self.proxy, self.origin, self.heads) = (proxy, origin, heads)
         upload = exchange.makeUpload()
         let request = exchange.request
         events = request.observer.map { EventLog($0, now: now) }
@@ -100,7 +103,7 @@ final class CurlTransfer {
         isAskedAgain = false
         if let events, parser.isAtStatusLine { events.beginHead(now: Monotonic.now) }
         do throws(HTTPClientError) {
-            switch try parser.take(line: line) {
+            switch try parser.take(line: line, after: heads[origin]) {
             case .more: break
             case .interim(let status): events?.note(.interim(status))
             case .final(let response, let framing) where refusesExpectation(response, framing):
@@ -113,6 +116,7 @@ final class CurlTransfer {
                 let now = Monotonic.now
                 guard machine.headArrived(now: now) == .deliverHead else { return false }
                 (self.framing, status) = (framing, response.status)
+                if let new = parser.remembered { heads.remember(new, of: origin) }
                 events?.finishHead(response.status, now: now)
                 head = Exchange.Head(response: response, framing: framing)
             case .trailers: break

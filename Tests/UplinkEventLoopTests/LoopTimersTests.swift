@@ -241,13 +241,13 @@ struct LoopTimersTests {
             do {
                 let token = Token()
                 captured = token
-                try await owner.with { _, timers in
+                try await owner.with { owner, timers in
                     _ = try timers.arm(after: .milliseconds(2)) { _ in
                         withExtendedLifetime(token) { hasFired.withLock { $0 = true } }
                     }
+                    owner.drop()  // in the same turn, or the timer might be first
                 }
             }
-            await owner.drop()
             #expect(captured == nil)
             // Real time: past the deadline of the timer that is gone.
             try await LoopClock(on: loop).sleep(for: .milliseconds(10))

@@ -7,6 +7,8 @@ package struct Framing: Sendable, Equatable {
     /// What `Content-Length` says, whether a body follows or not.
     package let contentLength: Int64?
 
+    init(kind: HTTPBody.Framing, contentLength: Int64?) { (self.kind, self.contentLength) = (kind, contentLength) }
+
     package init(
         of fields: HTTPFields, status: Int, method: HTTPRequest.Method, isHTTP10: Bool
     ) throws(HTTPClientError) {

@@ -18,17 +18,21 @@ package struct HeadParser: Sendable {
     }
 
     /// What the next line is.
-    private enum Stage: Equatable {
+    private enum Stage {
         /// A status line.
         case statusLine
+        /// So far the head is the same as the earlier one up to this place, with so many fields.
+        case repetition(place: Int, fields: Int)
         /// A field of a head, or the empty line after it.
-        case field(status: Int, reason: String)
+        case field(HTTPResponse.Status)
         /// A field after the body.
         case trailer
     }
 
     private let method: HTTPRequest.Method
     private let limits: HTTPLimits
+    private var earlier = RememberedHead.none
+    private var record = HeadRecord()
     private var stage = Stage.statusLine
     private var fields = HTTPFields()
     private var bytes = 0
@@ -37,6 +41,8 @@ package struct HeadParser: Sendable {
     package private(set) var isHTTP10 = false
     /// The fields that came after the body.
     package private(set) var trailerFields = HTTPFields()
+    /// The final head, for the parser of a later one; nil before, where it is the earlier one, and where it is too long.
+    package private(set) var remembered: RememberedHead?
 
     package init(method: HTTPRequest.Method, limits: HTTPLimits) {
         self.method = method
@@ -44,42 +50,81 @@ package struct HeadParser: Sendable {
     }
 
     /// Whether the next line is the first of a head.
-    package var isAtStatusLine: Bool { stage == .statusLine }
+    package var isAtStatusLine: Bool {
+        if case .statusLine = stage { true } else { false }
+    }
 
     /// Whether anything of an answer has been seen.
-    package var hasBegun: Bool { stage != .statusLine || interimResponses > 0 }
+    package var hasBegun: Bool { !isAtStatusLine || interimResponses > 0 }
 
     /// Takes a line, with or without its line end.
-    package mutating func take(line: some Collection<UInt8>) throws(HTTPClientError) -> Event {
-        try Array(line).withUnsafeBytes { bytes in Result { () throws(HTTPClientError) in try take(line: bytes) } }
-            .get()
+    package mutating func take(
+        line: some Collection<UInt8>, after known: RememberedHead = .none
+    ) throws(HTTPClientError) -> Event {
+        try Array(line).withUnsafeBytes { bytes in
+            Result { () throws(HTTPClientError) in try take(line: bytes, after: known) }
+        }.get()
     }
 
     /// Takes a line, with or without its line end.
-    package mutating func take(line: UnsafeRawBufferPointer) throws(HTTPClientError) -> Event {
+    ///
+    /// - Parameter known: The newest head of the same server, which the one that begins may repeat.
+    package mutating func take(
+        line: UnsafeRawBufferPointer, after known: @autoclosure () -> RememberedHead = .none
+    ) throws(HTTPClientError) -> Event {
         bytes += line.count
         guard bytes <= limits.headerBytes else {
             throw Self.failure(
                 .headerTooLarge, "the head of the answer exceeds \(limits.headerBytes) bytes; raise `headerBytes`")
         }
-        let line = line.withoutLineEnd
         switch stage {
         case .statusLine:
-            try begin(line)
-            return .more
-        case .field(let status, let reason):
-            guard line.isEmpty else {
-                fields.append(try field(line, after: fields.count))
+            earlier = known()
+            // That of another method may have had its end elsewhere.
+            if earlier.method == method, earlier.has(line, at: 0) {
+                isHTTP10 = earlier.isHTTP10
+                stage = .repetition(place: line.count, fields: 0)
                 return .more
             }
-            return try end(status: status, reason: reason)
+            record.begin()
+            record.add(line)
+            try begin(line.withoutLineEnd)
+            return .more
+        case .repetition(let place, let count):
+            guard earlier.has(line, at: place) else {
+                diverge(at: place, after: count)
+                return try take(fieldLine: line, status: earlier.response.status)
+            }
+            guard earlier.ends(at: place + line.count) else {
+                try checkCount(count)
+                stage = .repetition(place: place + line.count, fields: count + 1)
+                return .more
+            }
+            (stage, bytes) = (.trailer, 0)
+            return .final(earlier.response, earlier.framing)
+        case .field(let status):
+            return try take(fieldLine: line, status: status)
         case .trailer:
+            let line = line.withoutLineEnd
             guard line.isEmpty else {
                 trailerFields.append(try field(line, after: trailerFields.count))
                 return .more
             }
             return .trailers
         }
+    }
+
+    /// A field of a head, or the empty line after it.
+    private mutating func take(
+        fieldLine: UnsafeRawBufferPointer, status: HTTPResponse.Status
+    ) throws(HTTPClientError) -> Event {
+        record.add(fieldLine)
+        let line = fieldLine.withoutLineEnd
+        guard line.isEmpty else {
+            fields.append(try field(line, after: fields.count))
+            return .more
+        }
+        return try end(status)
     }
 
     /// `HTTP/1.1 200 OK`: version, three digits, any words (RFC 9112, section 4).
@@ -94,17 +139,14 @@ package struct HeadParser: Sendable {
         }
         let status = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         let reason = UnsafeRawBufferPointer(rebasing: line.dropFirst(13))
-        stage = .field(status: status, reason: String(decoding: reason, as: UTF8.self))
+        stage = .field(.init(code: status, reasonPhrase: String(decoding: reason, as: UTF8.self)))
         fields = HTTPFields()
         fields.reserveCapacity(min(8, limits.headerFields))
     }
 
     /// A field of a head or of the trailers, after so many.
     private func field(_ line: UnsafeRawBufferPointer, after count: Int) throws(HTTPClientError) -> HTTPField {
-        guard count < limits.headerFields else {
-            throw Self.failure(
-                .headerTooLarge, "the answer has more than \(limits.headerFields) fields; raise `headerFields`")
-        }
+        try checkCount(count)
         guard line.first != 0x20, line.first != 0x09 else {
             throw Self.failure(.invalidFraming, "a field of the answer is folded over lines, which is forbidden")
         }
@@ -124,12 +166,12 @@ package struct HeadParser: Sendable {
         return HTTPField(name: name, lenientValue: value)
     }
 
-    private mutating func end(status: Int, reason: String) throws(HTTPClientError) -> Event {
-        guard status != 101 else {
+    private mutating func end(_ status: HTTPResponse.Status) throws(HTTPClientError) -> Event {
+        guard status.code != 101 else {
             throw Self.failure(.unexpectedUpgrade, "the server switched protocols, which nobody asked for")
         }
         bytes = 0
-        if status < 200 {
+        if status.code < 200 {
             interimResponses += 1
             stage = .statusLine
             guard interimResponses <= limits.interimResponses else {
@@ -137,11 +179,30 @@ package struct HeadParser: Sendable {
                     .tooManyInterimResponses,
                     "more than \(limits.interimResponses) interim answers (1xx); raise `interimResponses`")
             }
-            return .interim(.init(code: status, reasonPhrase: reason))
+            return .interim(status)
+        }
+        let framing = try Framing(of: fields, status: status.code, method: method, isHTTP10: isHTTP10)
+        let response = HTTPResponse(status: status, headerFields: fields)
+        remembered = record.take().map {
+            RememberedHead($0, method: method, isHTTP10: isHTTP10, read: response, framing)
         }
         stage = .trailer
-        let framing = try Framing(of: fields, status: status, method: method, isHTTP10: isHTTP10)
-        return .final(HTTPResponse(status: .init(code: status, reasonPhrase: reason), headerFields: fields), framing)
+        return .final(response, framing)
+    }
+
+    /// The head goes on in another way than the earlier one did.
+    private mutating func diverge(at place: Int, after count: Int) {
+        record.begin(with: earlier.text(upTo: place))
+        fields = HTTPFields(earlier.response.headerFields.prefix(count))
+        stage = .field(earlier.response.status)
+    }
+
+    /// Refuses a field after so many.
+    private func checkCount(_ count: Int) throws(HTTPClientError) {
+        guard count < limits.headerFields else {
+            throw Self.failure(
+                .headerTooLarge, "the answer has more than \(limits.headerFields) fields; raise `headerFields`")
+        }
     }
 
     static func failure(_ code: HTTPClientError.Code, _ message: String) -> HTTPClientError {

@@ -25,10 +25,24 @@ enum HeadFuzz {
             // Line ends count as well, so only a limit may tell.
             try expect(letter.isUppercase || again == reading, "line ends make a difference")
         }
+        for other in [lines, lines.prefix(2) + [Array("A: b\n".utf8)] + lines.dropFirst(3), lines + lines] {
+            let earlier = remembered(other, method: method) ?? .none
+            let again = Reading(lines, method: method, limits: limits, after: earlier)
+            try expect(again == reading, "read otherwise after a head that begins in the same way")
+        }
         guard let (head, framing) = reading.final else { return }
         try check(head, framing, method, isHTTP10: reading.isHTTP10, limits)
         let copy = Reading(written(head, isHTTP10: reading.isHTTP10), method: method, limits: HTTPLimits())
         try expect(copy.final?.head == head && copy.final?.framing == framing, "read otherwise when written anew")
+    }
+
+    /// What is known of a head once it has been read, if it can be.
+    private static func remembered(_ lines: some Sequence<[UInt8]>, method: HTTPRequest.Method) -> RememberedHead? {
+        var parser = HeadParser(method: method, limits: HTTPLimits())
+        for line in lines {
+            guard (try? parser.take(line: line)) != nil, parser.remembered == nil else { break }
+        }
+        return parser.remembered
     }
 
     private static func check(
@@ -85,11 +99,11 @@ private struct Reading: Equatable {
 
     var final: (head: HTTPResponse, framing: Framing)? { answer.map { ($0.head, $0.framing) } }
 
-    init(_ lines: [[UInt8]], method: HTTPRequest.Method, limits: HTTPLimits) {
+    init(_ lines: [[UInt8]], method: HTTPRequest.Method, limits: HTTPLimits, after earlier: RememberedHead = .none) {
         var parser = HeadParser(method: method, limits: limits)
         do throws(HTTPClientError) {
             reading: for line in lines {
-                switch try parser.take(line: line) {
+                switch try parser.take(line: line, after: earlier) {
                 case .more: break
                 case .interim(let status): interim.append(status)
                 case .final(let head, let framing): answer = Final(head: head, framing: framing)
