@@ -21,7 +21,7 @@ extension LoopActor {
 
     /// The same for a callback that brings nothing.
     nonisolated func entering(_ method: @escaping @Sendable (isolated Self) -> Void) -> () -> Void {
-        { [weak self] in self?.enter { method($0) } }
+        { [weak self] in self?.enter(with: method) }
     }
 
     /// Runs `work` once, when the events at hand have been handled: after the callbacks of this turn, in no C frame.
@@ -35,7 +35,7 @@ extension LoopActor {
     package func atEndOfTurnKeepingSelf(
         _ work: @escaping @Sendable (isolated Self) -> Void
     ) throws(EventLoopError) {
-        try eventLoop.confined().atEndOfTurn { [self] in enter(work) }
+        try eventLoop.confined().atEndOfTurn { [self] in enter(with: work) }
     }
 
     /// Runs `body` in the actor, at once, for a caller on the loop's thread; stops the program on any other.
@@ -47,4 +47,20 @@ extension LoopActor {
         typealias Entered = (Self) throws -> Result
         return try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: Entered.self)(self) }
     }
+
+    /// The same for a closure that may escape, which need not be wrapped for it.
+    package nonisolated func enter(with body: @escaping @Sendable (isolated Self) -> Void) {
+        eventLoop.checkIsolated()
+        unsafeBitCast(Isolated(body: body), to: Entered<Self>.self).body(self)
+    }
+}
+
+/// What an actor does, and the same as what need not be in the actor. Two structs, since closures by themselves would be
+/// wrapped where they are passed to a generic function.
+private struct Isolated<Owner: LoopActor> {
+    let body: @Sendable (isolated Owner) -> Void
+}
+
+private struct Entered<Owner: LoopActor> {
+    let body: @Sendable (Owner) -> Void
 }

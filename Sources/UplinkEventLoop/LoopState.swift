@@ -9,10 +9,18 @@ final class LoopState {
 
     let uv: UnsafeMutablePointer<uv_loop_t>
     private unowned let loop: EventLoop
-    private var batch: [Inbox.Entry] = []
-    private var endOfTurn: [() -> Void] = []
+    // Whatever changes one of these three calls nobody while it does.
+    @exclusivity(unchecked) private var batch: [Inbox.Entry] = []
+    @exclusivity(unchecked) private var endOfTurn: [TurnEnd] = []
+    /// What runs at the turn's end now; empty in between, so that its storage is used again.
+    @exclusivity(unchecked) private var ending: [TurnEnd] = []
     private var openHandles: [ObjectIdentifier: LoopHandle] = [:]
     private(set) var isClosing = false
+
+    /// A closure, which an array would wrap in another one.
+    private struct TurnEnd {
+        let run: () -> Void
+    }
 
     init(loop: EventLoop) throws(EventLoopError) {
         self.loop = loop
@@ -56,7 +64,7 @@ final class LoopState {
     }
 
     /// Registers what is to run once, when the events at hand have been handled.
-    func atEndOfTurn(_ work: @escaping () -> Void) { endOfTurn.append(work) }
+    func atEndOfTurn(_ work: @escaping () -> Void) { endOfTurn.append(TurnEnd(run: work)) }
 
     func didOpen(_ handle: LoopHandle) { openHandles[ObjectIdentifier(handle)] = handle }
 
@@ -89,9 +97,9 @@ final class LoopState {
     }
 
     private func runEndOfTurn() {
-        let work = endOfTurn
-        endOfTurn = []
-        for item in work { item() }
+        swap(&endOfTurn, &ending)
+        for item in ending { item.run() }
+        ending.removeAll(keepingCapacity: ending.count < 4096)
     }
 
     private func closeHandlesIfClosing() {
