@@ -97,6 +97,16 @@ struct AdmissionTests {
         #expect(drain(&queue).isEmpty)
     }
 
+    @Test func hostsWithoutTransfersAreForgotten() {
+        var queue = HostQueues(maximumRunning: 2, maximumRunningPerHost: 1, maximumWaiting: 10)
+        for id in 0..<1000 as Range<UInt64> {
+            #expect(add(id, to: &queue, "host \(id / 2)"))
+            #expect(drain(&queue) == [id])
+            queue.remove(id)
+            #expect(queue.knownHosts == 1)  // the last one, which may be the next one
+        }
+    }
+
     @Test func whoGivesUpBehindAFullHostIsForgotten() {
         var queue = HostQueues(maximumRunning: 10, maximumRunningPerHost: 1, maximumWaiting: 10)
         #expect(add(1, to: &queue))

@@ -78,6 +78,29 @@ struct RequestCheckTests {
         #expect(code == .invalidRequest)
     }
 
+    /// Fields are worked out once for all requests that bring none of their own.
+    @Test(arguments: [nil, "me"] as [String?], [true, false])
+    func aRequestWithoutFieldsHasTheUsualOnes(
+        _ userAgent: String?, _ decodes: Bool
+    ) throws {
+        var configuration = HTTPClient.Configuration()
+        (configuration.userAgent, configuration.decodesContent) = (userAgent, decodes)
+        let settings = ClientSettings(configuration)
+        let bare = try RedirectMachine(HTTPRequest(parsing: "http://a/"), settings: settings)
+        let other = try #require(HTTPField.Name("X-A"))
+        let request = try HTTPRequest(parsing: "http://a/", headerFields: [other: "b"])
+        let full = try RedirectMachine(request, settings: settings)
+        var expected: HTTPFields = [other: "b"]
+        expected.append(contentsOf: bare.request.headerFields)
+        #expect(Array(full.request.headerFields) == Array(expected))
+        #expect(bare.request.headerFields[.userAgent] == userAgent)
+        #expect(full.decodesContent == decodes && bare.decodesContent == decodes)
+        let typed = try RedirectMachine(
+            HTTPRequest(parsing: "http://a/", method: .post), body: .text("x", contentType: "a/b"), settings: settings)
+        #expect(typed.request.headerFields[.contentType] == "a/b")
+        #expect(typed.request.headerFields[.userAgent] == userAgent)
+    }
+
     @Test func httpIsRefusedWhereHTTPSIsRequired() async {
         var configuration = HTTPClient.Configuration()
         configuration.requiresHTTPS = true
@@ -94,5 +117,11 @@ struct RequestCheckTests {
         #expect(await code(configuration) { _ = try await $0.get("http://a/") } == .invalidConfiguration)
         let negative = HTTPTimeouts(total: .nanoseconds(-1))
         #expect(await code { _ = try await $0.get("http://a/", timeouts: negative) } == .invalidConfiguration)
+        configuration = .init()
+        configuration.timeouts = negative
+        #expect(await code(configuration) { _ = try await $0.get("http://a/") } == .invalidConfiguration)
+        // A call with timeouts of its own does not mind the configuration's.
+        configuration.requiresHTTPS = true
+        #expect(await code(configuration) { _ = try await $0.get("http://a/", timeouts: .init()) } == .invalidURL)
     }
 }

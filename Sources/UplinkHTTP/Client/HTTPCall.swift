@@ -28,10 +28,10 @@ final class HTTPCall: Sendable {
         }
         self.options = options
         self.clock = clock
-        let start = clock.now()
+        story = hasMiddlewares || options.events != nil || options.observer != nil ? Locked(Story()) : nil
+        let start = total != nil || story != nil ? clock.now() : .zero  // or nobody asks
         self.start = start
         deadline = total.map { start + $0.clamped }
-        story = hasMiddlewares || options.events != nil || options.observer != nil ? Locked(Story()) : nil
     }
 
     /// Whether anybody wants to know.

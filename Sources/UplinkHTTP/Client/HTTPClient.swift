@@ -12,7 +12,7 @@ public import HTTPTypes
 /// other setting from the environment.
 public struct HTTPClient: Sendable {
     private let transport: any HTTPTransport
-    package let configuration: Configuration
+    private let settings: ClientSettings
     private let clock: HTTPClientClock
 
     /// Makes a client; nothing is opened yet.
@@ -26,9 +26,11 @@ public struct HTTPClient: Sendable {
     public init<C: Clock>(transport: any HTTPTransport, configuration: Configuration = .init(), clock: C)
     where C.Duration == Duration {
         self.transport = transport
-        self.configuration = configuration
+        settings = ClientSettings(configuration)
         self.clock = HTTPClientClock(clock)
     }
+
+    package var configuration: Configuration { settings.configuration }
 
     /// Sends a request and follows its redirects; returns when the head of the answer is there.
     ///
@@ -52,16 +54,15 @@ public struct HTTPClient: Sendable {
         _ request: HTTPRequest, of url: HTTPURL? = nil, body: HTTPRequestBody, options: HTTPRequestOptions
     ) throws -> HTTPHops {
         try options.events?.claim()  // events of another request are not told of this one
-        let timeouts = options.timeouts ?? configuration.timeouts
+        let timeouts = options.timeouts ?? settings.configuration.timeouts
         let call = HTTPCall(
             options, total: timeouts.total, clock: clock,
-            hasMiddlewares: !configuration.middlewares.isEmpty || options.retry != nil)
+            hasMiddlewares: !settings.configuration.middlewares.isEmpty || options.retry != nil)
         do {
-            try configuration.validate()
-            try timeouts.validate()
+            try settings.check(options.timeouts)
             return try HTTPHops(
-                request, of: url, body: body, timeouts: timeouts, configuration: configuration,
-                chain: MiddlewareChain(transport, configuration.middlewares, options: options), call)
+                request, of: url, body: body, timeouts: timeouts, settings: settings,
+                chain: MiddlewareChain(transport, settings.configuration.middlewares, options: options), call)
         } catch {
             call.failed(error)
             throw error

@@ -7,19 +7,18 @@ import HTTPTypes
 /// answer is awaited. So the call is held here, once, and what need not wait is done by functions that are not `async`,
 /// and are kept from becoming part of one.
 final class HTTPHops {
-    private var machine: RedirectMachine
+    @exclusivity(unchecked) private var machine: RedirectMachine  // what changes it calls nobody
     private let timeouts: HTTPTimeouts
     private let chain: MiddlewareChain
     private let call: HTTPCall
 
     init(
         _ request: HTTPRequest, of url: HTTPURL?, body: HTTPRequestBody, timeouts: HTTPTimeouts,
-        configuration: HTTPClient.Configuration, chain: MiddlewareChain, _ call: HTTPCall
+        settings: ClientSettings, chain: MiddlewareChain, _ call: HTTPCall
     ) throws(HTTPClientError) {
-        var configuration = configuration
-        if !call.options.sensitiveFields.isEmpty { configuration.sensitiveFields += call.options.sensitiveFields }
         machine = try RedirectMachine(
-            request, of: url, body: body, isIdempotent: call.options.isIdempotent, configuration: configuration)
+            request, of: url, body: body, isIdempotent: call.options.isIdempotent,
+            sensitiveFields: call.options.sensitiveFields, settings: settings)
         (self.timeouts, self.chain, self.call) = (timeouts, chain, call)
     }
 
@@ -38,7 +37,10 @@ final class HTTPHops {
 
     @inline(never)
     private func request() -> ChainedRequest {
-        ChainedRequest(HTTPClientRequest(machine, timeouts: timeouts, call: call))
+        ChainedRequest(
+            HTTPClientRequest(
+                head: machine.request, at: machine.url, body: machine.body, timeouts: timeouts,
+                isIdempotent: machine.isIdempotent, redirects: machine.history, settings: machine.settings, call: call))
     }
 
     /// What the caller gets; nil when there is another hop.

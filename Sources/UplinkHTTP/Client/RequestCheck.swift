@@ -27,15 +27,15 @@ enum RequestCheck {
     /// Any method but CONNECT (RFC 9110, section 9). A body is what the caller makes of it, with GET too, save where
     /// the RFC leaves none.
     private static func check(_ method: HTTPRequest.Method, _ body: HTTPRequestBody) throws(HTTPClientError) {
-        guard FieldText.isToken(method.rawValue) else {
-            throw invalid("the method is no token; give a name such as `GET` or `PROPFIND`")
-        }
         switch method {
+        case .get, .post, .put, .patch, .delete, .options: break
         case .connect:
             throw invalid("CONNECT asks a proxy for a tunnel and no server for an answer; it cannot be sent")
         case .trace where !body.isNone: throw invalid("TRACE has no body (RFC 9110, section 9.3.8); leave it out")
         case .head where !body.isNone: throw invalid("HEAD is sent without a body; leave it out, or use another method")
-        default: break
+        case .trace, .head: break
+        case _ where FieldText.isToken(method.rawValue): break
+        default: throw invalid("the method is no token; give a name such as `GET` or `PROPFIND`")
         }
     }
 

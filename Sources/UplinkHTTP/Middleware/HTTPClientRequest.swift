@@ -27,21 +27,18 @@ public struct HTTPClientRequest: Sendable {
     /// What the caller says of repeating it, as long as it is the caller's request and no redirect's.
     let declaredIdempotence: Bool?
     let call: HTTPCall
-    let limits: HTTPLimits
-    private let configuredSensitiveFields: [HTTPField.Name]
+    private let settings: ClientSettings
     private(set) var observers: [@Sendable (HTTPEvent, UInt64) -> Void] = []
 
-    init(_ hops: borrowing RedirectMachine, timeouts: HTTPTimeouts, call: HTTPCall) {
-        head = hops.request
-        url = hops.url
-        body = hops.body
-        history = hops.history
-        declaredIdempotence = hops.isIdempotent
-        self.timeouts = timeouts
-        self.call = call
-        limits = hops.configuration.limits
-        configuredSensitiveFields = hops.configuration.sensitiveFields
+    init(
+        head: HTTPRequest, at url: HTTPURL, body: HTTPRequestBody, timeouts: HTTPTimeouts, isIdempotent: Bool?,
+        redirects history: [HTTPURL], settings: ClientSettings, call: HTTPCall
+    ) {
+        (self.head, self.url, self.body, self.timeouts) = (head, url, body, timeouts)
+        (declaredIdempotence, self.history, self.settings, self.call) = (isIdempotent, history, settings, call)
     }
+
+    var limits: HTTPLimits { settings.configuration.limits }
 
     /// The number of the call that this request belongs to, with its redirects and attempts; no other call of the
     /// process has it.
@@ -54,7 +51,7 @@ public struct HTTPClientRequest: Sendable {
     /// configuration or the options name.
     public var sensitiveFields: Set<HTTPField.Name> {
         Set([.authorization, .proxyAuthorization, .cookie, .setCookie])
-            .union(configuredSensitiveFields).union(options.sensitiveFields)
+            .union(settings.configuration.sensitiveFields).union(options.sensitiveFields)
     }
 
     /// What is left of the total timeout; nil without one.

@@ -58,11 +58,9 @@ struct MiddlewareChain: Sendable {
         var timeouts = request.timeouts
         if let remaining = request.call.remaining { timeouts.total = min(timeouts.total ?? remaining, remaining) }
         guard timeouts.total != .zero else { throw .totalPassed }
-        var outgoing = HTTPTransportRequest(
-            head: request.head, body: request.body, timeouts: timeouts, limits: request.limits,
+        return HTTPTransportRequest(
+            head: request.head, at: request.url, body: request.body, timeouts: timeouts, limits: request.limits,
             isIdempotent: request.declaredIdempotence, observer: witness?.observer)
-        outgoing.url = request.url
-        return outgoing
     }
 
     @inline(never)

@@ -25,31 +25,30 @@ struct RedirectMachine {
     private var asked: Set<String> = []
     /// Whether the answer's content codings are undone; otherwise the caller has asked for them.
     let decodesContent: Bool
-    let configuration: HTTPClient.Configuration
+    let settings: ClientSettings
+    /// What is secret in this request, beside what the configuration names.
+    private let sensitiveFields: [HTTPField.Name]
+
+    var configuration: HTTPClient.Configuration { settings.configuration }
 
     var redactedHistory: [String] { history.map(\.redacted) }
 
     /// - Parameter known: What the request was made of, where it was made of a URL alone.
     init(
         _ request: HTTPRequest, of known: HTTPURL? = nil, body: HTTPRequestBody = .none, isIdempotent: Bool? = nil,
-        configuration: HTTPClient.Configuration
+        sensitiveFields: [HTTPField.Name] = [], settings: ClientSettings
     ) throws(HTTPClientError) {
         self.body = body
         self.isIdempotent = isIdempotent
-        self.configuration = configuration
-        if let known { url = known } else { url = try request.checkedURL() }
+        (self.sensitiveFields, self.settings) = (sensitiveFields, settings)
+        let url = if let known { known } else { try request.checkedURL() }
+        self.url = url
         try RequestCheck.check(request, body: body)
-        try RequestCheck.checkUserAgent(configuration.userAgent)
-        var fields = request.headerFields
-        if !fields.contains(.userAgent), let userAgent = configuration.userAgent { fields[.userAgent] = userAgent }
-        if !fields.contains(.contentType), let contentType = body.contentType { fields[.contentType] = contentType }
-        let asksByItself = fields.contains(.acceptEncoding) || fields.contains(.range)
-        decodesContent = configuration.decodesContent && !asksByItself
-        if decodesContent, let accepted = ContentCoding.accepted { fields[.acceptEncoding] = accepted }
-        self.request = request
-        if known == nil { self.request = HTTPRequest(method: request.method, url: url) }
-        self.request.headerFields = fields
-        if configuration.requiresHTTPS, url.scheme == .http {
+        let fields = try settings.fields(of: request, body)
+        decodesContent = fields.decodesContent
+        self.request = known == nil ? HTTPRequest(method: request.method, url: url) : request
+        self.request.headerFields = fields.all
+        if settings.configuration.requiresHTTPS, url.scheme == .http {
             throw HTTPClientError(
                 .invalidURL, phase: .request, message: "the URL is `http` and the client requires `https`")
         }
@@ -80,9 +79,8 @@ struct RedirectMachine {
                     + "send it to \(next.redacted), or give a body that is replayable")
         }
         if !next.hasSameOrigin(as: url) {
-            for name in [.authorization, .cookie, .proxyAuthorization] + configuration.sensitiveFields {
-                fields[name] = nil
-            }
+            let named = configuration.sensitiveFields + sensitiveFields
+            for name in [.authorization, .cookie, .proxyAuthorization] + named { fields[name] = nil }
         }
         url = next
         request = HTTPRequest(method: method, url: next, headerFields: fields)

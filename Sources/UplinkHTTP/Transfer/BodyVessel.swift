@@ -8,10 +8,10 @@ final class BodyVessel {
     /// For no more than so many bytes that have not come.
     private static let trusted: Int64 = 256 << 20
 
-    private var bytes: [UInt8] = []
+    @exclusivity(unchecked) private var bytes: [UInt8] = []
     private let maximum: Int
     /// Bytes that have come, those that were too many included.
-    private(set) var received = 0
+    @exclusivity(unchecked) private(set) var received = 0
 
     /// - Parameters:
     ///   - maximum: The most bytes to keep.

@@ -52,6 +52,8 @@ package struct HostQueues: Sendable {
     /// The hosts, each in a slot that its transfers know it by, and the slots' numbers by name.
     private var hosts: [Host] = []
     private var slots: [String: Int] = [:]
+    /// The slot that was asked for last, which is mostly the next one's too: kept though its host is idle.
+    private var lastSlot: Int?
     private var freeSlots: [Int] = []
     private var places: [UInt64: Place] = [:]
     private var running = 0
@@ -67,14 +69,25 @@ package struct HostQueues: Sendable {
 
     /// Takes a transfer in; false when too many wait. One that would run at once does not count as waiting.
     package mutating func add(_ id: UInt64, host: String) -> Bool {
-        let known = slots[host]
+        let known = slot(of: host)
         let startsAtOnce = places.count < maximumRunning && known.map { hosts[$0].count } ?? 0 < maximumRunningPerHost
         guard startsAtOnce || places.count - running < maximumWaiting else { return false }
         let slot = known ?? takeSlot(for: host)
         places[id] = Place(host: slot)
         hosts[slot].waiting.append(id)
         enterCircle(slot)
+        if let lastSlot, lastSlot != slot {
+            self.lastSlot = slot
+            forgetIfIdle(lastSlot)
+        } else {
+            lastSlot = slot
+        }
         return true
+    }
+
+    private func slot(of name: String) -> Int? {
+        if let lastSlot, hosts[lastSlot].name == name { return lastSlot }
+        return slots[name]
     }
 
     private mutating func takeSlot(for name: String) -> Int {
@@ -98,7 +111,7 @@ package struct HostQueues: Sendable {
                 forgetIfIdle(slot)
                 continue
             }
-            places[id]?.isRunning = true
+            places[id] = Place(host: slot, isRunning: true)
             hosts[slot].running += 1
             running += 1
             enterCircle(slot)
@@ -124,6 +137,9 @@ package struct HostQueues: Sendable {
     /// How many numbers are remembered for all lines together; for tests.
     package var remembered: Int { hosts.reduce(0) { $0 + $1.waiting.count } }
 
+    /// How many hosts have a slot; for tests.
+    package var knownHosts: Int { slots.count }
+
     /// The first of a host's transfers that has not been removed meanwhile.
     private mutating func takeWaiting(of slot: Int) -> UInt64? {
         while hosts[slot].hasWaiting {
@@ -135,15 +151,14 @@ package struct HostQueues: Sendable {
     }
 
     private mutating func enterCircle(_ slot: Int) {
-        let host = hosts[slot]
-        guard !host.isInTurn, host.hasWaiting, host.running < maximumRunningPerHost else { return }
+        guard !hosts[slot].isInTurn, hosts[slot].hasWaiting, hosts[slot].running < maximumRunningPerHost else { return }
         hosts[slot].isInTurn = true
         circle.append(slot)
     }
 
     /// Lets go of a host that has no transfer, and does not stand in the circle: nothing knows its slot any more.
     private mutating func forgetIfIdle(_ slot: Int) {
-        guard hosts[slot].running == 0, !hosts[slot].isInTurn, !hosts[slot].hasWaiting else { return }
+        guard slot != lastSlot, hosts[slot].running == 0, !hosts[slot].isInTurn, !hosts[slot].hasWaiting else { return }
         slots[hosts[slot].name] = nil
         hosts[slot] = Host(name: "")
         freeSlots.append(slot)

@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+package import HTTPTypes
 import UplinkCore
 
-/// The meeting place of an engine's thread and a body's reader. No lock is held where anybody is resumed, and only the
+/// The final head of an answer, as the engine hands it over.
+package struct ReceivedHead: Sendable {
+    package let response: HTTPResponse
+    package let framing: Framing
+
+    package init(response: HTTPResponse, framing: Framing) {
+        (self.response, self.framing) = (response, framing)
+    }
+}
+
+/// The meeting place of an engine's thread and an answer's reader. No lock is held where anybody is resumed, and only the
 /// engine's side resumes.
 ///
 /// A continuation says "look", and carries nothing: what it carried would pass between threads in the runtime's way,
@@ -91,6 +102,20 @@ package final class Mailbox: Sendable {
     /// The reader wants no more. True when the engine has to be told.
     package func cancel() -> Bool { counting { $0.cancel() } }
 
+    /// Whether the reader wants no more.
+    package var isCancelled: Bool { machine.withLock { $0.isCancelled } }
+
+    /// Takes the head, or why there is none, once whoever waits for it has been resumed.
+    package func takeHead() -> Result<ReceivedHead, any Error>? {
+        machine.withLock { machine in
+            defer { machine.head = nil }
+            return machine.head
+        }
+    }
+
+    /// The trailer fields, once the engine's side is over.
+    package var trailerFields: HTTPFields? { machine.withLock { $0.trailerFields } }
+
     private nonisolated(nonsending) func wait(stop: @escaping @Sendable () -> Void) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -103,6 +128,9 @@ package final class Mailbox: Sendable {
     }
 
     // MARK: The engine's side
+
+    /// Leaves the head, or why there is none, for whoever waits for it and is resumed after this.
+    package func leave(_ head: Result<ReceivedHead, any Error>) { machine.withLock { $0.head = head } }
 
     /// Brings bytes, which are copied. ``flush(isPaused:)`` wakes the reader, once for many of these.
     ///
@@ -141,8 +169,11 @@ package final class Mailbox: Sendable {
     }
 
     /// Ends the body, once: whole when `error` is nil.
-    package func finish(throwing error: (any Error)?) -> Suspension? {
-        machine.withLock { $0.finish(error.map { .failed($0) } ?? .complete) }.waiter
+    package func finish(throwing error: (any Error)?, trailerFields: HTTPFields = [:]) -> Suspension? {
+        machine.withLock { machine in
+            machine.trailerFields = trailerFields
+            return machine.finish(error.map { .failed($0) } ?? .complete).waiter
+        }
     }
 
     /// Does something to the machine and counts what that adds or frees.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 
 /// What stands between the engine that brings bytes and the one reader who takes chunks: pure; waiters are values.
 ///
@@ -65,6 +66,10 @@ struct MailboxMachine<Waiter: Sendable> {
     private(set) var isCancelled = false
     /// Bytes that wait for the reader.
     private(set) var bytes = 0
+    /// The head, or why there is none, until whoever waits for it has it.
+    var head: Result<ReceivedHead, any Error>?
+    /// What has come behind the body.
+    var trailerFields: HTTPFields?
 
     init(lowMark: Int) { self.lowMark = lowMark }
 

@@ -29,13 +29,14 @@ package struct ResolveGate: Sendable {
     package mutating func left(_ id: UInt64) -> [UInt64] {
         if let host = resolving.first(where: { $0.value == id })?.key {
             resolving[host] = nil
-        } else {
+        } else if !waiting.isEmpty {
             waiting.removeAll { $0.id == id }
         }
         return admit(knowing: nil)
     }
 
     private mutating func admit(knowing known: String?) -> [UInt64] {
+        guard !waiting.isEmpty else { return [] }
         var admitted: [UInt64] = []
         waiting.removeAll { entry in
             if entry.host != known {

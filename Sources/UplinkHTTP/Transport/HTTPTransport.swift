@@ -39,14 +39,25 @@ public struct HTTPTransportRequest: Sendable {
     /// nothing. One that says anything tells an end too, before whoever waits for the head or the body learns of it.
     public var observer: (@Sendable (HTTPEvent) -> Void)?
     /// Where the head goes, where that has been read.
-    var url: HTTPURL?
+    private(set) var url: HTTPURL?
 
     /// Puts a request together; for tests of transports. It is not checked.
     public init(
         head: HTTPRequest, body: HTTPRequestBody = .none, timeouts: HTTPTimeouts = .init(),
         limits: HTTPLimits = .init(), isIdempotent: Bool? = nil, observer: (@Sendable (HTTPEvent) -> Void)? = nil
     ) {
+        self.init(
+            head: head, at: nil, body: body, timeouts: timeouts, limits: limits, isIdempotent: isIdempotent,
+            observer: observer)
+    }
+
+    /// - Parameter url: Where the head goes, where that has been read.
+    init(
+        head: HTTPRequest, at url: HTTPURL?, body: HTTPRequestBody, timeouts: HTTPTimeouts, limits: HTTPLimits,
+        isIdempotent: Bool?, observer: (@Sendable (HTTPEvent) -> Void)?
+    ) {
         self.head = head
+        self.url = url
         self.body = body
         self.isIdempotent = isIdempotent
         self.observer = observer

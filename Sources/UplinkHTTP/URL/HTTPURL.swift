@@ -59,7 +59,7 @@ package final class HTTPURL: Sendable, Hashable {
     package var target: String { query.map { path + "?" + $0 } ?? path }
 
     /// The whole URL.
-    package var text: String { textWithoutFragment + (fragment.map { "#\($0)" } ?? "") }
+    package var text: String { fragment.map { "\(textWithoutFragment)#\($0)" } ?? textWithoutFragment }
 
     /// The URL for messages and logs, without what may be secret.
     package var redacted: String { "\(scheme.rawValue)://\(authority)\(path)\(query == nil ? "" : "?…")" }
@@ -76,6 +76,22 @@ package final class HTTPURL: Sendable, Hashable {
 
     /// The host without brackets, as a resolver takes it.
     package var hostWithoutBrackets: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
+
+    /// Whether the host is an address, which nobody has to look up.
+    package var hasAddress: Bool {
+        // A name's last label is no number: see `HTTPHostParser`.
+        var label = 0
+        for byte in host.utf8.reversed() {
+            switch byte {
+            case UInt8(ascii: "]"): return true
+            case UInt8(ascii: "."): return label > 0  // behind the last dot of a name stands nothing
+            default:
+                guard byte.isDigit else { return false }
+                label += 1
+            }
+        }
+        return false
+    }
 
     /// What a reference means that this URL's answer gave, as in `Location`; nil where it makes no `http` or `https` URL.
     package func resolving(_ reference: String) -> HTTPURL? { try? HTTPURLParser.resolve(reference, against: self) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 
 /// Reads URLs that are plain and in their normal form already, byte by byte, in one pass. What is in any way unusual, or
 /// wrong, is left to ``HTTPURLParser``, which says the same of a plain URL and takes twenty times as long.
@@ -12,9 +13,9 @@ enum PlainURLReader {
         guard bytes.count <= HTTPURLParser.maximumLength else { return nil }
         let scheme: HTTPURL.Scheme
         let start: Int
-        if bytes.starts(with: "http://".utf8) {
+        if begins(bytes, with: "http://") {
             (scheme, start) = (.http, 7)
-        } else if bytes.starts(with: "https://".utf8) {
+        } else if begins(bytes, with: "https://") {
             (scheme, start) = (.https, 8)
         } else {
             return nil
@@ -34,6 +35,11 @@ enum PlainURLReader {
             path: string(bytes[authorityEnd..<pathEnd]),
             query: pathEnd < bytes.count ? string(bytes[(pathEnd + 1)...]) : nil, fragment: nil,
             authority: isNormal ? string(bytes[start..<authorityEnd]) : nil, text: isNormal ? text : nil)
+    }
+
+    private static func begins(_ bytes: UnsafeBufferPointer<UInt8>, with start: StaticString) -> Bool {
+        guard let address = bytes.baseAddress, bytes.count >= start.utf8CodeUnitCount else { return false }
+        return memcmp(address, start.utf8Start, start.utf8CodeUnitCount) == 0
     }
 
     /// Lower-case labels, the last of which begins with a letter that begins no number; or four decimal numbers.

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+
+/// A client's configuration with what is the same for all its requests, worked out once: an object, which each call holds.
+final class ClientSettings: Sendable {
+    let configuration: HTTPClient.Configuration
+    /// What is wrong with the configuration, but for its timeouts, which a call may replace.
+    private let problem: HTTPClientError?
+    private let timeoutProblem: HTTPClientError?
+    private let userAgent: Result<HTTPField?, HTTPClientError>
+    /// The fields of a request whose caller names none.
+    private let usualFields: RequestFields
+
+    init(_ configuration: HTTPClient.Configuration) {
+        self.configuration = configuration
+        problem = Self.problem { () throws(HTTPClientError) in try configuration.validate() }
+        timeoutProblem = Self.problem { () throws(HTTPClientError) in try configuration.timeouts.validate() }
+        userAgent = Result { () throws(HTTPClientError) in
+            try RequestCheck.checkUserAgent(configuration.userAgent)
+            return configuration.userAgent.map { HTTPField(name: .userAgent, value: $0) }
+        }
+        usualFields = RequestFields([:], nil, userAgent: try? userAgent.get(), configuration)
+    }
+
+    private static func problem(_ check: () throws(HTTPClientError) -> Void) -> HTTPClientError? {
+        do throws(HTTPClientError) {
+            try check()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Checks what a call goes by.
+    ///
+    /// - Parameter timeouts: What it has in place of the configuration's.
+    func check(_ timeouts: HTTPTimeouts?) throws(HTTPClientError) {
+        if let problem { throw problem }
+        if let timeouts {
+            try timeouts.validate()
+        } else if let timeoutProblem {
+            throw timeoutProblem
+        }
+    }
+
+    /// The fields that go out with a request.
+    func fields(of request: HTTPRequest, _ body: HTTPRequestBody) throws(HTTPClientError) -> RequestFields {
+        let userAgent = try userAgent.get()
+        if request.headerFields.isEmpty, body.contentType == nil { return usualFields }
+        return RequestFields(request.headerFields, body.contentType, userAgent: userAgent, configuration)
+    }
+}
+
+/// A request's fields with those that a client adds.
+struct RequestFields {
+    private(set) var all: HTTPFields
+    /// Whether the answer's content codings are undone; otherwise the caller has asked for them.
+    let decodesContent: Bool
+
+    init(
+        _ fields: HTTPFields, _ contentType: String?, userAgent: HTTPField?, _ configuration: HTTPClient.Configuration
+    ) {
+        all = fields
+        if !fields.contains(.userAgent), let userAgent { all.append(userAgent) }
+        if !fields.contains(.contentType), let contentType { all[.contentType] = contentType }
+        let asksByItself = fields.contains(.acceptEncoding) || fields.contains(.range)
+        decodesContent = configuration.decodesContent && !asksByItself
+        if decodesContent, let accepted = ContentCoding.accepted { all[.acceptEncoding] = accepted }
+    }
+}
