@@ -13,11 +13,11 @@ extension CurlEngine {
         transfer.armedDeadline = deadline
     }
 
+    /// Sets the timer for the nearest deadline. One that is set for an earlier time stays: the next one is looked for when
+    /// it is due.
     func setDeadlineTimer() {
-        let due = deadlines.first?.deadline
-        guard let timers, timers.deadline != due else { return }
+        guard let due = deadlines.first?.deadline, let timers, due < timers.deadline ?? .max else { return }
         timers.deadline = due
-        guard let due else { return timers.deadlines.stop() }
         timers.deadlines.start(after: .nanoseconds(max(0, due - Monotonic.now)))
     }
 

@@ -28,6 +28,7 @@ extension CurlEngine {
 
     /// Closes the generations that nobody uses any more, or all.
     func cleanUpGenerations(all: Bool = false) {
+        guard all || generations.contains(where: \.isRetired) else { return }
         for generation in generations where generation.transfers == 0 && (generation.isRetired || all) {
             generation.cleanUp()  // its callbacks are called meanwhile, which it must be there for
         }

@@ -68,7 +68,7 @@ extension CurlEngine {
     func publish(_ transfer: CurlTransfer) {
         if let head = transfer.takeHead(), let waiter = transfer.headWaiter {
             transfer.headWaiter = nil
-            transfer.exchange.didReceive(head: .success(head))
+            transfer.exchange.mailbox.leave(.success(head))
             resumptions.append(.task(waiter))
         }
         let isPaused = transfer.machine.phase == .bodyPaused

@@ -32,12 +32,15 @@ actor CurlEngine: LoopActor {
     @exclusivity(unchecked) var resumptions: [Resumption] = []
     @exclusivity(unchecked) var announcements: [Announcement] = []
 
+    /// The origin that was asked for last, which is mostly the next one's too.
+    @exclusivity(unchecked) private var lastOrigin: (url: HTTPURL, text: String)?
+
     /// The first is made with the first transfer; the last is for new ones.
-    var generations: [Generation] = []
+    @exclusivity(unchecked) var generations: [Generation] = []
     var lastGeneration: UInt64 = 0
-    var timers: Timers?
+    @exclusivity(unchecked) var timers: Timers?
     /// Hears of changes of the network.
-    var listening: Task<Void, Never>?
+    @exclusivity(unchecked) var listening: Task<Void, Never>?
 
     var isTurnScheduled = false
     var isClosing = false
@@ -57,7 +60,7 @@ actor CurlEngine: LoopActor {
 
     /// Runs a message on the loop, after those that were sent before. From any thread.
     nonisolated func post(_ message: @escaping @Sendable (isolated CurlEngine) -> Void) {
-        eventLoop.execute { self.enter { message($0) } }
+        eventLoop.execute { self.enter(with: message) }
     }
 
     // MARK: Messages
@@ -72,7 +75,7 @@ actor CurlEngine: LoopActor {
             }
             let url = try exchange.request.checkedURL()
             try prepare()
-            let origin = url.origin
+            let origin = origin(of: url)
             guard queue.add(exchange.id, host: origin) else {
                 throw CurlFailure.queueFull(configuration.maximumQueuedTransfers)
             }
@@ -88,9 +91,17 @@ actor CurlEngine: LoopActor {
         } catch {
             let known: any Error = (error as? EventLoopError).map { CurlFailure.noLoop($0) } ?? error
             exchange.request.observer?(.failed(known as? HTTPClientError, HTTPTimings()))
-            exchange.didReceive(head: .failure(known))
+            exchange.mailbox.leave(.failure(known))
             waiter.resume()
         }
+    }
+
+    /// An origin's text, which is made anew only where it is another one than before.
+    private func origin(of url: HTTPURL) -> String {
+        if let lastOrigin, lastOrigin.url.hasSameOrigin(as: url) { return lastOrigin.text }
+        let text = url.origin
+        lastOrigin = (url, text)
+        return text
     }
 
     func cancel(_ id: UInt64) {
@@ -124,11 +135,15 @@ actor CurlEngine: LoopActor {
     }
 
     private func enterGate(_ transfer: CurlTransfer) {
-        let resolver = transfer.proxy.flatMap { $0.resolvesNames ? $0.host : nil } ?? transfer.url.hostWithoutBrackets
-        let isKnown =
-            IPAddress(resolver) != nil || configuration.unixSocket != nil
-            || configuration.addresses(for: transfer.url) != nil
-        if isKnown || gate.enter(transfer.id, host: resolver) { perform(transfer.machine.gateOpened(), on: transfer) }
+        let isOpen = hostToLookUp(for: transfer).map { gate.enter(transfer.id, host: $0) } ?? true
+        if isOpen { perform(transfer.machine.gateOpened(), on: transfer) }
+    }
+
+    /// The host that libcurl will look up; nil where its address is known.
+    private func hostToLookUp(for transfer: CurlTransfer) -> String? {
+        if configuration.unixSocket != nil || configuration.addresses(for: transfer.url) != nil { return nil }
+        if let proxy = transfer.proxy, proxy.resolvesNames { return IPAddress(proxy.host) == nil ? proxy.host : nil }
+        return transfer.url.hasAddress ? nil : transfer.url.host
     }
 
     private func start(_ transfer: CurlTransfer) {
@@ -197,13 +212,14 @@ actor CurlEngine: LoopActor {
         freeSlots.append(transfer.deadlineSlot)
         open(gate.left(transfer.id))
         publish(transfer)
-        transfer.exchange.didReceive(trailerFields: transfer.parser.trailerFields)
+        let mailbox = transfer.exchange.mailbox
         if let waiter = transfer.headWaiter {
             transfer.headWaiter = nil
-            transfer.exchange.didReceive(head: .failure(outcome ?? CurlFailure.noHead))
+            mailbox.leave(.failure(outcome ?? CurlFailure.noHead))
             resumptions.append(.task(waiter))
         }
-        if let reader = transfer.exchange.mailbox.finish(throwing: outcome) { resumptions.append(.task(reader)) }
+        let reader = mailbox.finish(throwing: outcome, trailerFields: transfer.parser.trailerFields)
+        if let reader { resumptions.append(.task(reader)) }
         scheduleTurn()
     }
 

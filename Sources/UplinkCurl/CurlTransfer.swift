@@ -21,7 +21,7 @@ final class CurlTransfer {
     /// The request's body, if it has one.
     let upload: Upload?
     /// Producers to be ended with the turn.
-    var uploadEnds: [UploadEnd] = []
+    @exclusivity(unchecked) var uploadEnds: [UploadEnd] = []
     /// Sending was held up so that libcurl reads what the server has sent meanwhile.
     var reachesForAnswer = false
     /// Sending was held up the last time.
@@ -39,7 +39,7 @@ final class CurlTransfer {
     let proxy: CurlTransport.Proxy?
     /// For its observer, if it has one.
     let events: EventLog?
-    var sockets = OpenedSockets()
+    @exclusivity(unchecked) var sockets = OpenedSockets()
     /// This end of its connection, once there is one.
     var localAddress: String?
     /// The network under its connection is gone.
@@ -48,7 +48,7 @@ final class CurlTransfer {
     private(set) var isHeldByBudget = false
 
     /// What the callbacks have brought, until the turn ends.
-    private(set) var head: Exchange.Head?
+    private(set) var head: ReceivedHead?
     @exclusivity(unchecked) private(set) var parser: HeadParser
     /// Why we stopped libcurl, which then reports a mere write error.
     private(set) var refusal: HTTPClientError?
@@ -118,7 +118,7 @@ final class CurlTransfer {
                 (self.framing, status) = (framing, response.status)
                 if let new = parser.remembered { heads.remember(new, of: origin) }
                 events?.finishHead(response.status, now: now)
-                head = Exchange.Head(response: response, framing: framing)
+                head = ReceivedHead(response: response, framing: framing)
             case .trailers: break
             }
             return true
@@ -146,7 +146,7 @@ final class CurlTransfer {
     }
 
     /// Takes the head that has come since the last turn.
-    func takeHead() -> Exchange.Head? {
+    func takeHead() -> ReceivedHead? {
         defer { head = nil }
         return head
     }
@@ -190,7 +190,7 @@ final class CurlTransfer {
 
 /// The transfers that something has happened to in this turn, each once.
 final class ActiveTransfers {
-    private var transfers: [CurlTransfer] = []
+    @exclusivity(unchecked) private var transfers: [CurlTransfer] = []
 
     func note(_ transfer: CurlTransfer) {
         guard !transfer.isActive else { return }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
+import Glibc
 import HTTPTypes
 import UplinkHTTP
 
@@ -22,7 +23,7 @@ extension EasyHandle {
     /// Sets what a transfer needs beside that. What fails is in ``firstError``.
     func configure(for transfer: CurlTransfer, _ configuration: CurlTransport.Configuration) {
         set(CURLOPT_PRIVATE, pointer: UnsafeMutableRawPointer(bitPattern: UInt(transfer.id)))
-        set(CURLOPT_URL, transfer.url.textWithoutFragment)
+        setURL(transfer.url.textWithoutFragment)
         setBody(of: transfer)
         setFields(transfer, expectsContinue: transfer.upload?.expectsContinue == true)
         setOwner(transfer)
@@ -32,11 +33,29 @@ extension EasyHandle {
     }
 
     func setFields(_ transfer: CurlTransfer, expectsContinue: Bool) {
-        // `Name;` is how libcurl spells an empty value, and `Name:` is how it is told to send no such field.
-        let fields = transfer.exchange.request.head.headerFields.map {
-            $0.value.isEmpty ? $0.name.rawName + ";" : $0.name.rawName + ": " + $0.value
+        // `Expect:` is how libcurl is told to send no such field.
+        let expectation = transfer.upload == nil ? nil : expectsContinue ? "Expect: 100-continue" : "Expect:"
+        setFields(transfer.exchange.request.head.headerFields, and: expectation)
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    fileprivate func isSame(as other: Self) -> Bool {
+        guard let one = baseAddress, let two = other.baseAddress else { return count == other.count }
+        return count == other.count && memcmp(one, two, count) == 0
+    }
+}
+
+extension HTTPFields {
+    /// Whether they make the same lines in the same order; `==` is content with less.
+    func areWritten(like other: HTTPFields) -> Bool {
+        guard count == other.count else { return false }
+        for place in indices {
+            let (one, two) = (self[place], other[place])
+            guard one.name.rawName == two.name.rawName else { return false }
+            let isSame = one.withUnsafeBytesOfValue { one in two.withUnsafeBytesOfValue { one.isSame(as: $0) } }
+            guard isSame else { return false }
         }
-        let expectation = transfer.upload == nil ? [] : [expectsContinue ? "Expect: 100-continue" : "Expect:"]
-        set(CURLOPT_HTTPHEADER, list: fields + expectation)
+        return true
     }
 }

@@ -9,12 +9,16 @@ import UplinkHTTP
 final class EasyHandle {
     let curl: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
-    private var lists: [UnsafeMutablePointer<curl_slist>] = []
+    @exclusivity(unchecked) private var lists: [UnsafeMutablePointer<curl_slist>] = []
     private(set) var firstError = CURLE_OK
     /// What is the same for all transfers has been set.
     var isPrepared = false
     /// Something has been set that the next transfer must not find.
     var isParticular = false
+    /// The URL that libcurl has: that of the handle's last transfer, until another one is set.
+    @exclusivity(unchecked) private var url: String?
+    /// The fields that ``lists`` has been made of, and nothing else, where the next transfer may send the same.
+    @exclusivity(unchecked) private var keptFields: HTTPFields?
 
     init?() {
         guard let curl = curl_easy_init() else { return nil }
@@ -27,8 +31,7 @@ final class EasyHandle {
     /// Makes the handle ready for another transfer. It must have left the multi.
     func finishTransfer() {
         if isParticular { reset() }
-        for list in lists { curl_slist_free_all(list) }
-        lists.removeAll(keepingCapacity: true)
+        if keptFields == nil { freeLists() }
     }
 
     /// Makes the handle as good as new, save its share.
@@ -36,13 +39,19 @@ final class EasyHandle {
         curl_easy_reset(curl)
         firstError = CURLE_OK
         (isPrepared, isParticular) = (false, false)
+        (url, keptFields) = (nil, nil)
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
+    }
+
+    private func freeLists() {
+        for list in lists { curl_slist_free_all(list) }
+        lists.removeAll(keepingCapacity: true)
     }
 
     /// Not before the handle has left the multi; the lists and the buffer go last.
     deinit {
         curl_easy_cleanup(curl)
-        for list in lists { curl_slist_free_all(list) }
+        freeLists()
         errorText.deallocate()
     }
 
@@ -70,6 +79,27 @@ final class EasyHandle {
         }
         if let list { lists.append(list) }
         note(uplink_easy_set_list(curl, option, list))
+    }
+
+    func setURL(_ url: String) {
+        guard url != self.url else { return }
+        set(CURLOPT_URL, url)
+        self.url = url
+    }
+
+    /// Sets the fields that go out, and a line that is no field of the caller's.
+    ///
+    /// Without that line they are kept, so that a next transfer which sends the same need not set them.
+    func setFields(_ fields: HTTPFields, and line: String?) {
+        if let keptFields {
+            if line == nil, keptFields.areWritten(like: fields) { return }
+            self.keptFields = nil
+            freeLists()
+        }
+        // `Name;` is how libcurl spells an empty value.
+        let lines = fields.map { $0.value.isEmpty ? $0.name.rawName + ";" : $0.name.rawName + ": " + $0.value }
+        set(CURLOPT_HTTPHEADER, list: lines + (line.map { [$0] } ?? []))
+        if line == nil { keptFields = fields }
     }
 
     func note(_ code: CURLcode) { if firstError == CURLE_OK { firstError = code } }

@@ -1,35 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
-import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
 
 /// A transfer as its owner sees it: an id, a mailbox, and messages to the engine. Any thread.
 final class Exchange: HTTPBodySource {
-    /// The head, as the engine hands it over.
-    struct Head: Sendable {
-        let response: HTTPResponse
-        let framing: Framing
-    }
-
     let id: UInt64
     let request: HTTPTransportRequest
+    /// Whether libcurl may send it again by itself.
+    let mayBeRepeated: Bool
     private let body: PreparedBody
     private let priority = Task.currentPriority
     let mailbox: Mailbox
     private let engine: CurlEngine
     private let owner: CurlTransport  // a transport lives as long as its transfers
-    private let state = Locked(State())
-
-    private struct State {
-        var isCancelled = false
-        var head: Result<Head, any Error>?
-        var trailerFields: HTTPFields?
-    }
 
     init(id: UInt64, request: HTTPTransportRequest, body: PreparedBody, engine: CurlEngine, owner: CurlTransport) {
         self.id = id
         self.request = request
+        mayBeRepeated = request.mayBeRepeated
         self.body = body
         self.engine = engine
         self.owner = owner
@@ -48,23 +37,18 @@ final class Exchange: HTTPBodySource {
     }
 
     /// Whether the owner has cancelled; looked at when the transfer is submitted.
-    var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-    /// Leaves the head, or why there is none, for the owner, who is resumed after this.
-    func didReceive(head: Result<Head, any Error>) { state.withLock { $0.head = head } }
+    var isCancelled: Bool { mailbox.isCancelled }
 
     /// The answer, once the owner has been resumed.
     @inline(never)  // or it would take room where the answer is awaited
     func takeResponse() throws -> HTTPTransportResponse {
-        guard let head = try state.withLock({ $0.head })?.get() else { throw CurlFailure.noHead }
+        guard let head = try mailbox.takeHead()?.get() else { throw CurlFailure.noHead }
         return HTTPTransportResponse(
             head: head.response,
             body: HTTPBody(framing: head.framing.kind, contentLength: head.framing.contentLength, source: self))
     }
 
-    var trailerFields: HTTPFields? { state.withLock { $0.trailerFields } }
-
-    func didReceive(trailerFields: HTTPFields) { state.withLock { $0.trailerFields = trailerFields } }
+    var trailerFields: HTTPFields? { mailbox.trailerFields }
 
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
         try await mailbox.next { [engine, id] in
@@ -103,8 +87,5 @@ final class Exchange: HTTPBodySource {
     }
 
     /// Neither blocks nor resumes: the engine alone ends transfers.
-    private func stop() {
-        state.withLock { $0.isCancelled = true }
-        engine.post { [id] in $0.cancel(id) }
-    }
+    private func stop() { engine.post { [id] in $0.cancel(id) } }
 }

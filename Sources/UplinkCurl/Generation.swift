@@ -11,14 +11,14 @@ final class Generation {
     /// Outlives the generation, which it owns.
     unowned let engine: CurlEngine
     let connections: ConnectionTable
-    private(set) var multi: CurlMulti?
+    @exclusivity(unchecked) private(set) var multi: CurlMulti?
     private let timer: LoopTimer
     private var isTimerSet = false
     /// libcurl wants to be called at once: when the turn ends.
     private(set) var isDue = false
-    var sockets: [curl_socket_t: WatchedSocket] = [:]
+    @exclusivity(unchecked) var sockets: [curl_socket_t: WatchedSocket] = [:]
     /// Handles for later transfers; 5 KB each.
-    private var idleHandles: [EasyHandle] = []
+    @exclusivity(unchecked) private var idleHandles: [EasyHandle] = []
     private static let keptHandles = 64
     /// The transfers that libcurl has.
     var transfers = 0
@@ -106,7 +106,7 @@ final class Generation {
     // MARK: Sockets
 
     /// The transfers whose bodies go out, by their sockets.
-    private var uploads: [curl_socket_t: CurlTransfer] = [:]
+    @exclusivity(unchecked) private var uploads: [curl_socket_t: CurlTransfer] = [:]
 
     /// A transfer connects or sends here. libcurl may name a handle of its own, whose number is nobody's.
     private func noteUpload(of easy: UnsafeMutableRawPointer?, on descriptor: curl_socket_t) {

@@ -7,8 +7,7 @@ import UplinkHTTP
 extension EasyHandle {
     /// Sets method and body, and with them how the body is framed.
     func setBody(of transfer: CurlTransfer) {
-        let request = transfer.exchange.request
-        let method = request.head.method
+        let method = transfer.exchange.request.head.method
         if let upload = transfer.upload {
             set(CURLOPT_UPLOAD, 1)
             // Without a length libcurl sends chunks.
@@ -28,7 +27,7 @@ extension EasyHandle {
         if method != .get && method != .head || transfer.upload != nil { set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
         // libcurl repeats a request by itself when a connection that was used again dies before an answer. What must
         // not be done twice gets a connection of its own.
-        set(CURLOPT_FRESH_CONNECT, request.mayBeRepeated ? 0 : 1)
+        set(CURLOPT_FRESH_CONNECT, transfer.exchange.mayBeRepeated ? 0 : 1)
     }
 
     private func setReading(_ transfer: CurlTransfer) {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkCurl
+import UplinkHTTP
+
+/// libcurl's handles are used again, with what their last transfer has set: a request goes out as if it were the first.
+@Suite(.timeLimit(.minutes(1)))
+struct HandleReuseTests {
+    private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+    private struct Question {
+        var method = HTTPRequest.Method.get
+        var path = "/"
+        var fields: [(String, String)] = []
+        var body = HTTPRequestBody.none
+
+        func ask(_ client: HTTPClient, _ server: RawServer) async throws {
+            var request = try HTTPRequest(parsing: server.url(path), method: method)
+            for (name, value) in fields {
+                request.headerFields.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
+            }
+            let options = HTTPRequestOptions(isIdempotent: true)  // or it would have a connection of its own
+            _ = try await client.execute(request, body: body, options: options).body.collect(upTo: 0)
+        }
+    }
+
+    /// Each differs from the one before in something that counts, or in nothing.
+    private static let questions = [
+        Question(), Question(), Question(path: "/b"), Question(path: "/b?c"), Question(),
+        Question(fields: [("X-A", "1")]), Question(fields: [("X-A", "1")]), Question(fields: [("X-A", "2")]),
+        Question(fields: [("x-a", "2")]), Question(path: "/b", fields: [("x-a", "2")]),
+        Question(fields: [("X-A", "1"), ("X-B", "2")]), Question(fields: [("X-B", "2"), ("X-A", "1")]),
+        Question(fields: [("X-B", "2")]), Question(fields: [("X-B", "")]), Question(fields: [("X-B", "")]),
+        Question(fields: [("X-B", "1"), ("X-B", "1")]), Question(fields: [("X-B", "1, 1")]),
+        Question(fields: [("X-B", "\u{E9}")]), Question(fields: [("X-B", "e\u{301}")]),  // equal as strings
+        Question(method: .head, fields: [("X-B", "1")]), Question(fields: [("X-B", "1")]), Question(method: .head),
+        Question(method: .post, fields: [("X-B", "1")], body: .text("hello")), Question(fields: [("X-B", "1")]),
+        Question(method: .put, fields: [("X-B", "1")]), Question(method: .options, fields: [("X-B", "1")]), Question(),
+    ]
+
+    @Test func everyRequestGoesOutAsIfItWereTheFirst() async throws {
+        try await withServer([.readHead, .readBody(), .send(Self.answer), .loop]) { server in
+            try await withClient { client, _ in
+                for question in Self.questions { try await question.ask(client, server) }
+            }
+            let again = server.heads
+            for question in Self.questions {
+                try await withClient { client, _ in try await question.ask(client, server) }
+            }
+            let first = Array(server.heads.dropFirst(again.count))
+            try #require(again.count == Self.questions.count && first.count == again.count)
+            for (one, other) in zip(again, first) { #expect(Array(one.utf8) == Array(other.utf8), "\(one)") }
+        }
+    }
+
+    /// A handle that had addresses of its own is reset, and knows nothing of what it had before.
+    @Test func aHandleThatWasResetSendsTheSame() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.resolve["example.org:*"] = [try #require(IPAddress("127.0.0.1"))]
+        try await withServer([.readHead, .send(Self.answer), .loop]) { server in
+            try await withClient(transport: configuration) { client, _ in
+                for host in ["127.0.0.1", "127.0.0.1", "example.org", "127.0.0.1", "example.org"] {
+                    let url = server.url("/a").replacing("127.0.0.1", with: host)
+                    _ = try await client.get(url, headers: [.accept: "text/plain"]).body.collect(upTo: 0)
+                }
+            }
+            #expect(server.heads.count == 5)
+            for head in server.heads {
+                #expect(head.hasPrefix("GET /a HTTP/1.1\r\n"))
+                #expect(head.contains("Accept: text/plain\r\n"))
+            }
+        }
+    }
+}
