@@ -5,6 +5,14 @@ import HTTPTypes
 import UplinkHTTP
 
 extension EasyHandle {
+    /// What libcurl asks a socket for at once.
+    ///
+    /// No multiple of a page, though the buffer stays where it is and what comes lies in pages: where bytes are copied to
+    /// an address that is a little higher in its page than theirs, processors take each load for one of what has just been
+    /// stored, and a copy takes five times as long or more. This would be so for all of a body, or for none; so it is for
+    /// one read in 64 at most.
+    static let readSize = 256 * 1024 - 64
+
     /// Sets what is the same for all transfers of a transport. What fails is in ``firstError``.
     func prepare(_ settings: EngineSettings, in generation: Generation, share: UnsafeMutableRawPointer) {
         set(CURLOPT_SHARE, pointer: share)
@@ -13,7 +21,7 @@ extension EasyHandle {
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
-        set(CURLOPT_BUFFERSIZE, SlabPool.slabSize)
+        set(CURLOPT_BUFFERSIZE, Self.readSize)
         setCallbacks(for: generation)
         setSecurity(settings)
         setConnection(settings.configuration)
