@@ -17,12 +17,15 @@ final class EasyHandle {
     var isParticular = false
     /// The URL that libcurl has: that of the handle's last transfer, until another one is set.
     @exclusivity(unchecked) private var url: String?
+    /// The same in its parts.
+    private let parts: OpaquePointer?
     /// The fields that ``lists`` has been made of, and nothing else, where the next transfer may send the same.
     @exclusivity(unchecked) private var keptFields: HTTPFields?
 
     init?() {
         guard let curl = curl_easy_init() else { return nil }
         self.curl = curl
+        parts = curl_url()
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
@@ -48,9 +51,10 @@ final class EasyHandle {
         lists.removeAll(keepingCapacity: true)
     }
 
-    /// Not before the handle has left the multi; the lists and the buffer go last.
+    /// Not before the handle has left the multi; the URL, the lists and the buffer go last.
     deinit {
         curl_easy_cleanup(curl)
+        curl_url_cleanup(parts)
         freeLists()
         errorText.deallocate()
     }
@@ -81,10 +85,16 @@ final class EasyHandle {
         note(uplink_easy_set_list(curl, option, list))
     }
 
+    /// Sets the URL, as text and in its parts: of the text alone libcurl would make the parts for each transfer, and of
+    /// these another text.
     func setURL(_ url: String) {
         guard url != self.url else { return }
-        set(CURLOPT_URL, url)
         self.url = url
+        set(CURLOPT_URL, url)
+        let flags = CUnsignedInt(CURLU_PATH_AS_IS | CURLU_DISALLOW_USER)
+        let isRead = url.withCString { curl_url_set(parts, CURLUPART_URL, $0, flags) } == CURLUE_OK
+        // Of a URL that has no parts libcurl says, when it is asked, what is wrong with it.
+        set(CURLOPT_CURLU, pointer: isRead ? parts.map { UnsafeMutableRawPointer($0) } : nil)
     }
 
     /// Sets the fields that go out, and a line that is no field of the caller's.

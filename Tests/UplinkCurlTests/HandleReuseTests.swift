@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
+import SystemPackage
 import TestSupport
 import Testing
 import UplinkCore
@@ -30,6 +31,7 @@ struct HandleReuseTests {
     /// Each differs from the one before in something that counts, or in nothing.
     private static let questions = [
         Question(), Question(), Question(path: "/b"), Question(path: "/b?c"), Question(),
+        Question(path: "//b//"), Question(path: "/%2F/%2e%2E%2fb"), Question(path: "/b/..%2f?c=/../d&e=%20?'"),
         Question(fields: [("X-A", "1")]), Question(fields: [("X-A", "1")]), Question(fields: [("X-A", "2")]),
         Question(fields: [("x-a", "2")]), Question(path: "/b", fields: [("x-a", "2")]),
         Question(fields: [("X-A", "1"), ("X-B", "2")]), Question(fields: [("X-B", "2"), ("X-A", "1")]),
@@ -53,6 +55,61 @@ struct HandleReuseTests {
             let first = Array(server.heads.dropFirst(again.count))
             try #require(again.count == Self.questions.count && first.count == again.count)
             for (one, other) in zip(again, first) { #expect(Array(one.utf8) == Array(other.utf8), "\(one)") }
+            for (head, question) in zip(again, Self.questions) {
+                #expect(head.hasPrefix("\(question.method.rawValue) \(question.path) HTTP/1.1\r\n"), "\(head)")
+                #expect(head.contains("\r\nHost: 127.0.0.1:\(server.port)\r\n"), "\(head)")
+            }
+        }
+    }
+
+    private static let origins = ["http://origin.test:8080", "http://[2001:db8::1]:81", "http://192.0.2.1"]
+    private static let paths = ["/", "//b//?c", "/%2F/%2e%2E%2fb", "/b/..%2f?c=/../d&e=%20?'", "/b?c", "/b?c", "/"]
+
+    /// Asks for every path of every origin, and returns the first lines that the server got.
+    private func lines(_ server: RawServer, _ configuration: CurlTransport.Configuration) async throws -> [String] {
+        try await withClient(transport: configuration) { client, _ in
+            for origin in Self.origins {
+                for path in Self.paths { _ = try await client.get("\(origin)\(path)#d").body.collect(upTo: 0) }
+            }
+        }
+        return server.heads.map { String($0.prefix { $0 != "\r\n" }) }
+    }
+
+    @Test func theTargetIsTheURLsWhateverTheHost() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        var configuration = CurlTransport.Configuration()
+        configuration.unixSocket = directory.path.appending("socket")
+        let server = try RawServer([.readHead, .send(Self.answer), .loop], at: directory.path.appending("socket"))
+        defer { server.stop() }
+        let expected = Self.origins.flatMap { _ in Self.paths.map { "GET \($0) HTTP/1.1" } }
+        #expect(try await lines(server, configuration) == expected)
+        let hosts = Self.origins.flatMap { origin in Self.paths.map { _ in "Host: \(origin.dropFirst(7))\r\n" } }
+        #expect(zip(server.heads, hosts).allSatisfy { $0.contains($1) })
+    }
+
+    /// A proxy for plain requests is sent the whole URL, on a handle that is reset after each.
+    @Test func aProxyIsSentTheURLItself() async throws {
+        try await withServer([.readHead, .send(Self.answer), .loop]) { server in
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .always(try .init("http://127.0.0.1:\(server.port)"), except: [])
+            let expected = Self.origins.flatMap { origin in Self.paths.map { "GET \(origin)\($0) HTTP/1.1" } }
+            #expect(try await lines(server, configuration) == expected)
+        }
+    }
+
+    /// libcurl takes a connection that was kept and has died for a reason to begin again, with the URL that it was given.
+    @Test func aRequestOverADeadConnectionIsRepeatedAsItWas() async throws {
+        let dying: [RawServer.Step] = [.readHead, .send(Self.answer), .readHead]
+        try await withServer(dying, [.readHead, .send(Self.answer), .loop]) { server in
+            try await withClient { client, _ in
+                for _ in 0..<4 {
+                    _ = try await client.get(server.url("//b?c"), headers: [.accept: "a/b"]).body.collect(upTo: 0)
+                }
+            }
+            #expect(server.heads.count == 5)
+            #expect(Set(server.heads).count == 1)
+            #expect(server.heads[0].hasPrefix("GET //b?c HTTP/1.1\r\n"))
         }
     }
 
