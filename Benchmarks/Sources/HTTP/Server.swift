@@ -80,7 +80,8 @@ enum Server {
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(path)/temp;" }
         let locations = """
             location = /small { return 200 \(String(repeating: "x", count: smallSize)); }
-                location = /slow { limit_rate 1k; }
+                # sendfile(2) rounds up to whole pages, and would send it all at once.
+                location = /slow { limit_rate 1k; sendfile off; }
                 location / {}
             """
         return """
