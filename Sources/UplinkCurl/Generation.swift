@@ -17,6 +17,8 @@ final class Generation {
     /// libcurl wants to be called at once: when the turn ends.
     private(set) var isDue = false
     @exclusivity(unchecked) var sockets: [curl_socket_t: WatchedSocket] = [:]
+    /// What all of them report to.
+    private let listener: DescriptorWatcher.Listener
     /// Handles for later transfers; 5 KB each.
     @exclusivity(unchecked) private var idleHandles: [EasyHandle] = []
     private static let keptHandles = 64
@@ -42,6 +44,7 @@ final class Generation {
         self.engine = engine
         connections = engine.connections
         maximumIdleConnections = min(engine.configuration.maximumIdleConnections, 1 << 20)  // no process has more
+        listener = DescriptorWatcher.Listener(for: engine) { $0.socketIsReady($1.0, $1.1, in: number) }
         timer = try LoopTimer(for: engine) { $0.act(in: number, on: uplink_socket_timeout, 0) }
         multi = CurlMulti(box: Unmanaged.passUnretained(self).toOpaque())
         if multi == nil { throw CurlFailure.engine("libcurl has no memory or descriptors for another handle") }
@@ -151,19 +154,11 @@ final class Generation {
             noteUpload(of: easy, on: descriptor)
         }
         if let known = sockets[descriptor] { return known.watch(for: interest) }
-        let made = engine.enter { [number] engine in
-            Result { () throws(EventLoopError) in
-                try DescriptorWatcher(of: descriptor, for: engine) { engine, readiness in
-                    engine.socketIsReady(descriptor, readiness, in: number)
-                }
-            }
-        }
-        switch made {
-        case .success(let watcher):
-            let socket = WatchedSocket(watcher)
+        do throws(EventLoopError) {
+            let socket = WatchedSocket(try DescriptorWatcher(of: descriptor, on: engine.eventLoop, listener))
             sockets[descriptor] = socket
             socket.watch(for: interest)
-        case .failure(let error):
+        } catch {
             breakdown = error.message  // looked at when the turn ends, which every way into libcurl comes to
         }
     }

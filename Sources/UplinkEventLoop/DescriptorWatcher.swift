@@ -16,9 +16,31 @@ package final class DescriptorWatcher: Sendable {
         ended: @escaping @Sendable (isolated Owner) -> Void = { _ in },
         _ ready: @escaping @Sendable (isolated Owner, Readiness) -> Void
     ) throws(EventLoopError) {
+        let ready = owner.entering(ready)
         loop = owner.eventLoop
-        handle = try PollHandle(on: loop.confined(), descriptor: descriptor, owner.entering(ready))
+        handle = try PollHandle(on: loop.confined(), descriptor: descriptor) { ready($1) }
         handle.whenLoopEnds = owner.entering(ended)
+    }
+
+    /// What watchers report to: made once for all of an owner's, so that thousands of them hold no closures of their own.
+    package struct Listener {
+        fileprivate let ready: (CInt, Readiness) -> Void
+
+        /// - Parameter ready: Called with the descriptor.
+        package init<Owner: LoopActor>(
+            for owner: Owner, _ ready: @escaping @Sendable (isolated Owner, (CInt, Readiness)) -> Void
+        ) {
+            let entered = owner.entering(ready)
+            self.ready = { entered(($0, $1)) }
+        }
+    }
+
+    /// Makes a watcher that does not watch yet, and does not hear of the loop's end. The descriptor becomes non-blocking.
+    ///
+    /// - Throws: As the other one does.
+    package init(of descriptor: CInt, on loop: EventLoop, _ listener: Listener) throws(EventLoopError) {
+        self.loop = loop
+        handle = try PollHandle(on: loop.confined(), descriptor: descriptor, listener.ready)
     }
 
     deinit { loop.executeUnlessEnded { [handle] in handle.close() } }

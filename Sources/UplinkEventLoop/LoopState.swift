@@ -34,7 +34,7 @@ final class LoopState {
 
     /// Opens the loop's own handles.
     func open() throws(EventLoopError) {
-        try PollHandle(on: self, descriptor: loop.inbox.wakeDescriptor) { [loop] _ in loop.inbox.acknowledge() }
+        try PollHandle(on: self, descriptor: loop.inbox.wakeDescriptor) { [loop] _, _ in loop.inbox.acknowledge() }
             .start(.readable)
         _ = try TurnHandle(on: self) { [unowned self] in finishTurn() }
     }

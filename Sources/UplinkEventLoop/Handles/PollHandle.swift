@@ -3,10 +3,11 @@ import CLibUV
 
 /// A `uv_poll_t` on a descriptor that somebody else owns.
 final class PollHandle: HandleBox<uv_poll_t>, @unchecked Sendable {  // as its superclass
-    private let ready: (Readiness) -> Void
+    private let descriptor: CInt
+    private let ready: (CInt, Readiness) -> Void
 
-    init(on state: LoopState, descriptor: CInt, _ ready: @escaping (Readiness) -> Void) throws(EventLoopError) {
-        self.ready = ready
+    init(on state: LoopState, descriptor: CInt, _ ready: @escaping (CInt, Readiness) -> Void) throws(EventLoopError) {
+        (self.descriptor, self.ready) = (descriptor, ready)
         super.init()
         try open(on: state, during: "watching descriptor \(descriptor)") { uv_poll_init($0, memory, descriptor) }
     }
@@ -23,7 +24,7 @@ final class PollHandle: HandleBox<uv_poll_t>, @unchecked Sendable {  // as its s
 
     /// libuv reports POLLERR as a failed status, and has stopped the watcher then.
     private func polled(status: CInt, events: CInt) {
-        ready(status < 0 ? .error : Readiness(rawValue: UInt32(bitPattern: events)))
+        ready(descriptor, status < 0 ? .error : Readiness(rawValue: UInt32(bitPattern: events)))
     }
 }
 
