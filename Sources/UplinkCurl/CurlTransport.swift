@@ -9,7 +9,7 @@ public import UplinkHTTP
 ///
 /// Each transport has connections and TLS sessions of its own, shared with nobody. End it with ``shutdown(_:)``; one
 /// that is merely dropped ends when the last body made by it is gone.
-public final class CurlTransport: HTTPTransport {
+public final class CurlTransport: BeginningTransport {
     /// What becomes of the transfers at the end.
     public enum ShutdownMode: Sendable {
         /// They may finish; new ones are refused.
@@ -40,25 +40,23 @@ public final class CurlTransport: HTTPTransport {
 
     /// Sends a request over a connection that is there, or a new one, and returns with the final head.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        guard getpid() == process else { throw CurlFailure.forked }
         let exchange =
-            if let ready = exchangeAtOnce(for: request) { ready } else { try await exchange(preparing: request) }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let waiter = Suspension(continuation)
-                engine.post { $0.submit(exchange, waiter) }
-            }
-        } onCancel: {
-            exchange.cancel()
-        }
+            if let ready = try exchangeAtOnce(for: request) { ready } else { try await exchange(preparing: request) }
+        await exchange.run()
         return try exchange.takeResponse()
+    }
+
+    /// The same without waiting, but for a body that must be prepared.
+    package func begin(_ request: HTTPTransportRequest) throws -> (any TransportExchange)? {
+        try exchangeAtOnce(for: request)
     }
 
     // These stand by themselves, so that nothing of what they hold is held while the answer is awaited.
 
     @inline(never)
-    private func exchangeAtOnce(for request: HTTPTransportRequest) -> Exchange? {
-        request.body.preparedAtOnce.map { exchange(for: request, carrying: $0) }
+    private func exchangeAtOnce(for request: HTTPTransportRequest) throws(HTTPClientError) -> Exchange? {
+        guard getpid() == process else { throw CurlFailure.forked }
+        return request.body.preparedAtOnce.map { exchange(for: request, carrying: $0) }
     }
 
     private func exchange(preparing request: HTTPTransportRequest) async throws -> Exchange {

@@ -4,7 +4,7 @@ import UplinkEventLoop
 import UplinkHTTP
 
 /// A transfer as its owner sees it: an id, a mailbox, and messages to the engine. Any thread.
-final class Exchange: HTTPBodySource {
+final class Exchange: HTTPBodySource, TransportExchange {
     let id: UInt64
     let request: HTTPTransportRequest
     /// Whether libcurl may send it again by itself.
@@ -23,6 +23,18 @@ final class Exchange: HTTPBodySource {
         self.engine = engine
         self.owner = owner
         mailbox = Mailbox(lowMark: request.limits.bufferedBytes / 4, budget: engine.budget)
+    }
+
+    /// Has the engine carry the request; returns when the head is there, or why there is none.
+    nonisolated(nonsending) func run() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waiter = Suspension(continuation)
+                engine.post { $0.submit(self, waiter) }
+            }
+        } onCancel: {
+            cancel()
+        }
     }
 
     /// The request's body, on its way; called by the engine, once.

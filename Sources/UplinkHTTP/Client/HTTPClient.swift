@@ -11,7 +11,7 @@ public import HTTPTypes
 /// A client is a value over a transport; copies share it. It keeps no cookies and reads no proxy, password file or
 /// other setting from the environment.
 public struct HTTPClient: Sendable {
-    private let transport: any HTTPTransport
+    private let chain: MiddlewareChain
     private let settings: ClientSettings
     private let clock: HTTPClientClock
 
@@ -25,7 +25,7 @@ public struct HTTPClient: Sendable {
     /// The transport has a clock of its own for what it does.
     public init<C: Clock>(transport: any HTTPTransport, configuration: Configuration = .init(), clock: C)
     where C.Duration == Duration {
-        self.transport = transport
+        chain = MiddlewareChain(transport, configuration.middlewares)
         settings = ClientSettings(configuration)
         self.clock = HTTPClientClock(clock)
     }
@@ -61,8 +61,8 @@ public struct HTTPClient: Sendable {
         do {
             try settings.check(options.timeouts)
             return try HTTPHops(
-                request, of: url, body: body, timeouts: timeouts, settings: settings,
-                chain: MiddlewareChain(transport, settings.configuration.middlewares, options: options), call)
+                request, of: url, body: body, timeouts: timeouts, settings: settings, chain: chain.chain(for: options),
+                call)
         } catch {
             call.failed(error)
             throw error

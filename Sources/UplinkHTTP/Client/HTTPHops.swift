@@ -11,6 +11,8 @@ final class HTTPHops {
     private let timeouts: HTTPTimeouts
     private let chain: MiddlewareChain
     private let call: HTTPCall
+    /// What the last request has brought.
+    private var arrival: Result<HTTPTransportResponse, any Error>?
 
     init(
         _ request: HTTPRequest, of url: HTTPURL?, body: HTTPRequestBody, timeouts: HTTPTimeouts,
@@ -24,15 +26,29 @@ final class HTTPHops {
 
     /// Sends requests until an answer is none that leads elsewhere.
     nonisolated(nonsending) func response() async throws -> HTTPClientResponse {
-        do {
-            while true {
-                let response = try await chain.send(request())
-                if let answer = try answer(of: response) { return answer }
-                await response.body.discardIfShort()
-            }
-        } catch {
-            throw failed(error)
+        while true {
+            await ask()
+            if let answer = try answer() { return answer }
+            await discard()
         }
+    }
+
+    /// Sends the request, and leaves what comes of it in `arrival`.
+    @inline(never)
+    private nonisolated(nonsending) func ask() async {
+        do {
+            arrival = .success(try await chain.send(request()))
+        } catch {
+            arrival = .failure(error)
+        }
+    }
+
+    /// Lets go of an answer that leads elsewhere.
+    @inline(never)
+    private nonisolated(nonsending) func discard() async {
+        let response = try? arrival?.get()
+        arrival = nil
+        await response?.body.discardIfShort()
     }
 
     @inline(never)
@@ -45,15 +61,21 @@ final class HTTPHops {
 
     /// What the caller gets; nil when there is another hop.
     @inline(never)
-    private func answer(of response: HTTPTransportResponse) throws(HTTPClientError) -> HTTPClientResponse? {
-        switch try machine.received(response.head) {
-        case .deliver:
-            let response = try deliver(response)
-            call.settled()
-            return response
-        case .follow:
-            call.tell(.redirected(to: machine.url.redacted))
-            return nil
+    private func answer() throws -> HTTPClientResponse? {
+        do {
+            guard let response = try arrival?.get() else { return nil }
+            switch try machine.received(response.head) {
+            case .deliver:
+                arrival = nil
+                let response = try deliver(response)
+                call.settled()
+                return response
+            case .follow:
+                call.tell(.redirected(to: machine.url.redacted))
+                return nil
+            }
+        } catch {
+            throw failed(error)
         }
     }
 
@@ -72,7 +94,6 @@ final class HTTPHops {
             head: response.head, url: machine.url.text, redirects: machine.history.map(\.text), body: body)
     }
 
-    @inline(never)
     private func failed(_ error: any Error) -> any Error {
         let error = (error as? HTTPClientError)?.concerning(machine) ?? error
         call.failed(error)

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// The middlewares of a client, and the transport inside of them.
-struct MiddlewareChain: Sendable {
+/// The middlewares of a client, and the transport inside of them. An object, for the reason of ``HTTPHops``.
+final class MiddlewareChain: Sendable {
     private let transport: any HTTPTransport
+    /// The same, where it is one that begins without waiting.
+    private let beginning: (any BeginningTransport)?
     private let middlewares: [any HTTPMiddleware]
 
-    init(_ transport: any HTTPTransport, _ middlewares: [any HTTPMiddleware], options: HTTPRequestOptions) {
-        self.transport = transport
-        var middlewares = middlewares
-        if let policy = options.retry, !middlewares.contains(where: { $0 is HTTPRetry }) {
-            middlewares.append(HTTPRetry(policy))
-        }
-        self.middlewares = middlewares
+    init(_ transport: any HTTPTransport, _ middlewares: [any HTTPMiddleware]) {
+        (self.transport, self.middlewares) = (transport, middlewares)
+        beginning = transport as? any BeginningTransport
+    }
+
+    private init(_ chain: MiddlewareChain, and retry: HTTPRetry) {
+        (transport, beginning, middlewares) = (chain.transport, chain.beginning, chain.middlewares + [retry])
+    }
+
+    /// The chain for a request: with a retry inside of all, if the request wants one and there is none.
+    func chain(for options: HTTPRequestOptions) -> MiddlewareChain {
+        guard let policy = options.retry, !middlewares.contains(where: { $0 is HTTPRetry }) else { return self }
+        return MiddlewareChain(self, and: HTTPRetry(policy))
     }
 
     /// - Parameter place: The first middleware that is to see it.
@@ -28,7 +36,7 @@ struct MiddlewareChain: Sendable {
         _ chained: ChainedRequest, to place: Int
     ) async throws -> HTTPTransportResponse {
         try await middlewares[place].respond(to: chained.request) {
-            try await send(ChainedRequest($0), from: place + 1)
+            try await self.send(ChainedRequest($0), from: place + 1)
         }
     }
 
@@ -36,6 +44,39 @@ struct MiddlewareChain: Sendable {
     private nonisolated(nonsending) func exchange(_ chained: ChainedRequest) async throws -> HTTPTransportResponse {
         try check(chained)
         let witness = witness(of: chained)
+        if let exchange = try begin(chained, witness) {
+            await exchange.run()
+            return try response(of: exchange, to: chained, witness)
+        }
+        return try await send(chained, witness)
+    }
+
+    /// Begins to send a request, where its transport need not wait for anything before it does.
+    @inline(never)
+    private func begin(_ chained: ChainedRequest, _ witness: ExchangeWitness?) throws -> (any TransportExchange)? {
+        guard let beginning else { return nil }
+        do {
+            return try beginning.begin(outgoing(chained, witness))
+        } catch {
+            throw failed(error, of: chained, witness)
+        }
+    }
+
+    @inline(never)
+    private func response(
+        of exchange: any TransportExchange, to chained: ChainedRequest, _ witness: ExchangeWitness?
+    ) throws -> HTTPTransportResponse {
+        do {
+            return concluded(try exchange.takeResponse(), of: chained, witness)
+        } catch {
+            throw failed(error, of: chained, witness)
+        }
+    }
+
+    @inline(never)
+    private nonisolated(nonsending) func send(
+        _ chained: ChainedRequest, _ witness: ExchangeWitness?
+    ) async throws -> HTTPTransportResponse {
         do {
             return concluded(try await transport.send(outgoing(chained, witness)), of: chained, witness)
         } catch {

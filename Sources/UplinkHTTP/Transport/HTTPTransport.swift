@@ -21,6 +21,23 @@ public protocol HTTPTransport: Sendable {
     func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse
 }
 
+/// A transport that can be asked without waiting, so that whoever awaits the answer holds one object and neither request
+/// nor answer, of which an `async` function keeps each copy that the compiler makes.
+package protocol BeginningTransport: HTTPTransport {
+    /// Makes an exchange, which ``TransportExchange/run()`` begins; nil where ``HTTPTransport/send(_:)`` has to be called,
+    /// because the request's body must be prepared.
+    func begin(_ request: HTTPTransportRequest) throws -> (any TransportExchange)?
+}
+
+/// A request on its way, and its answer.
+package protocol TransportExchange: AnyObject, Sendable {
+    /// Sends the request and returns when the final head has arrived, or when there will be none. Called once.
+    nonisolated(nonsending) func run() async
+
+    /// What ``HTTPTransport/send(_:)`` would return or throw, after ``run()``.
+    func takeResponse() throws -> HTTPTransportResponse
+}
+
 /// A request that has been checked: `http` or `https`, a method and fields that may be sent.
 public struct HTTPTransportRequest: Sendable {
     /// Method, scheme, authority, path and fields.
