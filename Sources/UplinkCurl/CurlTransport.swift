@@ -40,27 +40,21 @@ public final class CurlTransport: BeginningTransport {
 
     /// Sends a request over a connection that is there, or a new one, and returns with the final head.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        let exchange =
-            if let ready = try exchangeAtOnce(for: request) { ready } else { try await exchange(preparing: request) }
+        try checkProcess()
+        let body = if let ready = request.body.preparedAtOnce { ready } else { try await engine.prepare(request.body) }
+        let exchange = exchange(for: request, carrying: body)
         await exchange.run()
         return try exchange.takeResponse()
     }
 
-    /// The same without waiting, but for a body that must be prepared.
-    package func begin(_ request: HTTPTransportRequest) throws -> (any TransportExchange)? {
-        try exchangeAtOnce(for: request)
+    /// The same without waiting, for a body that is prepared.
+    package func begin(_ request: HTTPTransportRequest, carrying body: PreparedBody) throws -> any TransportExchange {
+        try checkProcess()
+        return exchange(for: request, carrying: body)
     }
 
-    // These stand by themselves, so that nothing of what they hold is held while the answer is awaited.
-
-    @inline(never)
-    private func exchangeAtOnce(for request: HTTPTransportRequest) throws(HTTPClientError) -> Exchange? {
+    private func checkProcess() throws(HTTPClientError) {
         guard getpid() == process else { throw CurlFailure.forked }
-        return request.body.preparedAtOnce.map { exchange(for: request, carrying: $0) }
-    }
-
-    private func exchange(preparing request: HTTPTransportRequest) async throws -> Exchange {
-        exchange(for: request, carrying: try await engine.prepare(request.body))
     }
 
     private func exchange(for request: HTTPTransportRequest, carrying body: PreparedBody) -> Exchange {

@@ -27,11 +27,30 @@ final class HTTPHops {
     /// Sends requests until an answer is none that leads elsewhere.
     nonisolated(nonsending) func response() async throws -> HTTPClientResponse {
         while true {
-            await ask()
+            if let exchange = try begin() {
+                await exchange.run()
+                take(exchange)
+            } else {
+                await ask()
+            }
             if let answer = try answer() { return answer }
             await discard()
         }
     }
+
+    /// Begins to send the request, where nothing has to be waited for before.
+    @inline(never)
+    private func begin() throws -> BegunExchange? {
+        guard chain.mayBegin else { return nil }
+        do {
+            return try chain.begin(request())
+        } catch {
+            throw failed(error)
+        }
+    }
+
+    @inline(never)
+    private func take(_ exchange: BegunExchange) { arrival = Result { try exchange.takeResponse() } }
 
     /// Sends the request, and leaves what comes of it in `arrival`.
     @inline(never)

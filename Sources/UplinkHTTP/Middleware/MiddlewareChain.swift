@@ -40,47 +40,40 @@ final class MiddlewareChain: Sendable {
         }
     }
 
-    /// Sends a request once. What need not wait stands in functions of its own: see ``HTTPHops``.
-    private nonisolated(nonsending) func exchange(_ chained: ChainedRequest) async throws -> HTTPTransportResponse {
+    /// Whether nothing stands between the client and a transport that may begin without waiting.
+    var mayBegin: Bool { beginning != nil && middlewares.isEmpty }
+
+    /// Begins to send a request once; nil where that has to wait for its body.
+    @inline(never)
+    func begin(_ chained: ChainedRequest) throws -> BegunExchange? {
+        guard let beginning, let body = chained.request.body.preparedAtOnce else { return nil }
         try check(chained)
         let witness = witness(of: chained)
-        if let exchange = try begin(chained, witness) {
-            await exchange.run()
-            return try response(of: exchange, to: chained, witness)
-        }
-        return try await send(chained, witness)
-    }
-
-    /// Begins to send a request, where its transport need not wait for anything before it does.
-    @inline(never)
-    private func begin(_ chained: ChainedRequest, _ witness: ExchangeWitness?) throws -> (any TransportExchange)? {
-        guard let beginning else { return nil }
         do {
-            return try beginning.begin(outgoing(chained, witness))
+            let exchange = try beginning.begin(outgoing(chained, witness), carrying: body)
+            return BegunExchange(exchange: exchange, chained: chained, witness: witness)
         } catch {
-            throw failed(error, of: chained, witness)
+            throw chained.failed(error, witness)
         }
     }
 
-    @inline(never)
-    private func response(
-        of exchange: any TransportExchange, to chained: ChainedRequest, _ witness: ExchangeWitness?
-    ) throws -> HTTPTransportResponse {
-        do {
-            return concluded(try exchange.takeResponse(), of: chained, witness)
-        } catch {
-            throw failed(error, of: chained, witness)
-        }
+    /// Sends a request once. What need not wait stands in functions of its own: see ``HTTPHops``.
+    private nonisolated(nonsending) func exchange(_ chained: ChainedRequest) async throws -> HTTPTransportResponse {
+        guard let exchange = try begin(chained) else { return try await exchangeWaiting(chained) }
+        await exchange.run()
+        return try exchange.takeResponse()
     }
 
     @inline(never)
-    private nonisolated(nonsending) func send(
-        _ chained: ChainedRequest, _ witness: ExchangeWitness?
+    private nonisolated(nonsending) func exchangeWaiting(
+        _ chained: ChainedRequest
     ) async throws -> HTTPTransportResponse {
+        try check(chained)
+        let witness = witness(of: chained)
         do {
-            return concluded(try await transport.send(outgoing(chained, witness)), of: chained, witness)
+            return chained.concluded(try await transport.send(outgoing(chained, witness)), witness)
         } catch {
-            throw failed(error, of: chained, witness)
+            throw chained.failed(error, witness)
         }
     }
 
@@ -105,25 +98,6 @@ final class MiddlewareChain: Sendable {
     }
 
     @inline(never)
-    private func concluded(
-        _ response: HTTPTransportResponse, of chained: ChainedRequest, _ witness: ExchangeWitness?
-    ) -> HTTPTransportResponse {
-        var response = response
-        witness?.responded(response)
-        if witness != nil || chained.request.attempt > 1 { response.body.attach(witness, to: chained.request) }
-        return response
-    }
-
-    @inline(never)
-    private func failed(
-        _ error: any Error, of chained: ChainedRequest, _ witness: ExchangeWitness?
-    ) -> any Error {
-        let error = (error as? HTTPClientError)?.after(chained.request) ?? error
-        witness?.failed(error)
-        return error
-    }
-
-    @inline(never)
     private func witness(of chained: ChainedRequest) -> ExchangeWitness? {
         let request = chained.request
         let call = request.call.isObserved ? request.call : nil
@@ -142,6 +116,40 @@ final class ChainedRequest: Sendable {
     let request: HTTPClientRequest
 
     init(_ request: HTTPClientRequest) { self.request = request }
+
+    @inline(never)
+    fileprivate func concluded(_ response: HTTPTransportResponse, _ witness: ExchangeWitness?) -> HTTPTransportResponse
+    {
+        var response = response
+        witness?.responded(response)
+        if witness != nil || request.attempt > 1 { response.body.attach(witness, to: request) }
+        return response
+    }
+
+    @inline(never)
+    fileprivate func failed(_ error: any Error, _ witness: ExchangeWitness?) -> any Error {
+        let error = (error as? HTTPClientError)?.after(request) ?? error
+        witness?.failed(error)
+        return error
+    }
+}
+
+/// A request on its way through a transport.
+struct BegunExchange {
+    fileprivate let exchange: any TransportExchange
+    fileprivate let chained: ChainedRequest
+    fileprivate let witness: ExchangeWitness?
+
+    nonisolated(nonsending) func run() async { await exchange.run() }
+
+    @inline(never)
+    func takeResponse() throws -> HTTPTransportResponse {
+        do {
+            return chained.concluded(try exchange.takeResponse(), witness)
+        } catch {
+            throw chained.failed(error, witness)
+        }
+    }
 }
 
 extension HTTPBody {

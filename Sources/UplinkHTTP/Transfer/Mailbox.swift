@@ -75,16 +75,23 @@ package final class Mailbox: Sendable {
         if Task.isCancelled, cancel() { stop() }
         if begin(BodyVessel(upTo: maximum, expecting: expected)) { demand() }
         while true {
-            switch machine.withLock({ $0.takeGathered() }) {
-            case .whole(let bytes): return .whole(bytes)
-            case .tooLarge(let received): return .tooLarge(received: received)
-            case .failure(let error): throw error
-            case .wait: await wait(stop: stop)
-            case .busy: throw Self.busy
-            }
+            if let body = try takeGathered() { return body }
+            await wait(stop: stop)
         }
     }
 
+    @inline(never)  // or it would take room where the body is awaited
+    private func takeGathered() throws -> GatheredBody? {
+        switch machine.withLock({ $0.takeGathered() }) {
+        case .whole(let bytes): return .whole(bytes)
+        case .tooLarge(let received): return .tooLarge(received: received)
+        case .failure(let error): throw error
+        case .wait: return nil
+        case .busy: throw Self.busy
+        }
+    }
+
+    @inline(never)
     private func begin(_ vessel: sending BodyVessel) -> Bool {
         let (isDemanded, change) = machine.withLock { machine in
             let before = machine.bytes

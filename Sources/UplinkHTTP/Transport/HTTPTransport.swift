@@ -24,9 +24,8 @@ public protocol HTTPTransport: Sendable {
 /// A transport that can be asked without waiting, so that whoever awaits the answer holds one object and neither request
 /// nor answer, of which an `async` function keeps each copy that the compiler makes.
 package protocol BeginningTransport: HTTPTransport {
-    /// Makes an exchange, which ``TransportExchange/run()`` begins; nil where ``HTTPTransport/send(_:)`` has to be called,
-    /// because the request's body must be prepared.
-    func begin(_ request: HTTPTransportRequest) throws -> (any TransportExchange)?
+    /// Makes an exchange, which ``TransportExchange/run()`` begins.
+    func begin(_ request: HTTPTransportRequest, carrying body: PreparedBody) throws -> any TransportExchange
 }
 
 /// A request on its way, and its answer.
