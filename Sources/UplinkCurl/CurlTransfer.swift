@@ -136,7 +136,9 @@ final class CurlTransfer {
         let isShort = budget.isSpent
         var action: TransferMachine.Action?
         exchange.mailbox.offer(bytes, expecting: expected.map { $0 - received }, from: pool) { buffered in
-            action = machine.bytesArrived(bytes.count, buffered: buffered, isMemoryShort: isShort, now: now)
+            let next = bytes.count == EasyHandle.lastPiece ? EasyHandle.readSize : 0
+            action = machine.bytesArrived(
+                bytes.count, buffered: buffered, next: next, isMemoryShort: isShort, now: now)
             return action == .keep
         }
         guard let action else { return .pause }  // the message that ends the transfer is on its way

@@ -13,6 +13,10 @@ extension EasyHandle {
     /// one read in 64 at most.
     static let readSize = 256 * 1024 - 64
 
+    /// The size of the last piece that it brings of a full read, behind which it reads again. What a pause finds halfway
+    /// through a read, libcurl copies.
+    static let lastPiece = readSize % Int(CURL_MAX_WRITE_SIZE)
+
     /// Sets what is the same for all transfers of a transport. What fails is in ``firstError``.
     func prepare(_ settings: EngineSettings, in generation: Generation, share: UnsafeMutableRawPointer) {
         set(CURLOPT_SHARE, pointer: share)

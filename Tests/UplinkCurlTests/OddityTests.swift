@@ -26,11 +26,13 @@ struct OddityTests {
     /// The last piece comes while the transfer is paused (curl issue 3994).
     @Test func aPauseOnTheLastPieceLosesNothing() async throws {
         for extra in [1, 100, 16_384, 16_385] {
-            let mark = HTTPLimits().bufferedBytes
+            let mark = 256 * 1024
             let count = mark + extra
+            var configuration = HTTPClient.Configuration()
+            configuration.limits.bufferedBytes = mark
             let head = "HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n"
             try await withServer([.readHead, .send(head), .fill(count), .loop]) { server in
-                try await withClient { client, transport in
+                try await withClient(configuration) { client, transport in
                     let body = try await client.get(server.url()).body
                     try await eventually { server.connections[0].filled == count }
                     try await eventually { transport.bufferedBytes + 16_384 >= min(mark, count) }

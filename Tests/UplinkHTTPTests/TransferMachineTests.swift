@@ -107,7 +107,12 @@ struct TransferMachineTests {
         #expect(machine.bytesArrived(100, buffered: 0, now: 0) == .keep)
         #expect(machine.bytesArrived(1000, buffered: 0, now: 0) == .keep)
         #expect(machine.bytesArrived(40, buffered: 60, now: 0) == .keep)
+        #expect(machine.bytesArrived(10, buffered: 40, next: 50, now: 0) == .keep)
+        // A high mark of 100 has no room for 51 more.
+        #expect(machine.bytesArrived(10, buffered: 60, next: 51, now: 0) == .keep)
         #expect(machine.bytesArrived(41, buffered: 60, now: 0) == .pause)
+        machine = flowing()
+        #expect(machine.bytesArrived(11, buffered: 40, next: 50, now: 0) == .pause)
     }
 
     @Test func whileMemoryIsShortOnePieceIsKept() {

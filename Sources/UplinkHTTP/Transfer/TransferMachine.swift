@@ -153,12 +153,16 @@ package struct TransferMachine: Sendable {
     }
 
     /// Bytes of the body are offered while `buffered` are held already. When memory is short, one piece is enough.
+    ///
+    /// - Parameter next: How many come behind these at once, if these are kept. Where they would have to be held up, these
+    ///   are already: better before they have been read than halfway through them. A small high mark has no room for that.
     package mutating func bytesArrived(
-        _ count: Int, buffered: Int, isMemoryShort: Bool = false, now: Int64
+        _ count: Int, buffered: Int, next: Int = 0, isMemoryShort: Bool = false, now: Int64
     ) -> Action {
         switch phase {
         case .bodyFlowing:
-            guard buffered == 0 || (!isMemoryShort && buffered + count <= highMark) else {
+            let coming = next <= highMark / 2 ? count + next : count
+            guard buffered == 0 || (!isMemoryShort && buffered + coming <= highMark) else {
                 enter(.bodyPaused, limit: nil, now: now)
                 return .pause
             }
