@@ -81,9 +81,8 @@ actor CurlEngine: LoopActor {
             }
             let transfer = CurlTransfer(
                 exchange, url: url, proxy: settings.proxies.proxy(for: url), origin: origin, heads: heads,
-                waiter: waiter,
-                deadlineSlot: takeSlot(for: exchange.id), pool: pool, budget: budget, active: active, now: Monotonic.now
-            )
+                waiter: waiter, deadlineSlot: takeSlot(for: exchange.id), pool: pool, budget: budget, active: active,
+                now: Monotonic.now)
             transfers[exchange.id] = transfer
             arm(transfer)
             if transfer.events != nil { active.note(transfer) }  // so that the turn tells that it is queued

@@ -136,7 +136,7 @@ final class CurlTransfer {
         let isShort = budget.isSpent
         var action: TransferMachine.Action?
         exchange.mailbox.offer(bytes, expecting: expected.map { $0 - received }, from: pool) { buffered in
-            let next = bytes.count == EasyHandle.lastPiece ? EasyHandle.readSize : 0
+            let next = handle?.bytes(behind: bytes.count) ?? 0
             action = machine.bytesArrived(
                 bytes.count, buffered: buffered, next: next, isMemoryShort: isShort, now: now)
             return action == .keep

@@ -9,7 +9,7 @@ public import UplinkHTTP
 ///
 /// Each transport has connections and TLS sessions of its own, shared with nobody. End it with ``shutdown(_:)``; one
 /// that is merely dropped ends when the last body made by it is gone.
-public final class CurlTransport: BeginningTransport {
+public final class CurlTransport: HTTPTransport, BeginningTransport {
     /// What becomes of the transfers at the end.
     public enum ShutdownMode: Sendable {
         /// They may finish; new ones are refused.

@@ -5,17 +5,9 @@ import HTTPTypes
 import UplinkHTTP
 
 extension EasyHandle {
-    /// What libcurl asks a socket for at once.
-    ///
-    /// No multiple of a page, though the buffer stays where it is and what comes lies in pages: where bytes are copied to
-    /// an address that is a little higher in its page than theirs, processors take each load for one of what has just been
-    /// stored, and a copy takes five times as long or more. This would be so for all of a body, or for none; so it is for
-    /// one read in 64 at most.
-    static let readSize = 256 * 1024 - 64
-
-    /// The size of the last piece that it brings of a full read, behind which it reads again. What a pause finds halfway
-    /// through a read, libcurl copies.
-    static let lastPiece = readSize % Int(CURL_MAX_WRITE_SIZE)
+    /// How many bytes libcurl is likely to bring at once behind a piece: behind the last one of a full read it reads again.
+    /// What a pause finds halfway through a read, it copies.
+    func bytes(behind piece: Int) -> Int { piece == readSize % Int(CURL_MAX_WRITE_SIZE) ? readSize : 0 }
 
     /// Sets what is the same for all transfers of a transport. What fails is in ``firstError``.
     func prepare(_ settings: EngineSettings, in generation: Generation, share: UnsafeMutableRawPointer) {
@@ -25,7 +17,8 @@ extension EasyHandle {
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
-        set(CURLOPT_BUFFERSIZE, Self.readSize)
+        readSize = settings.readSize
+        set(CURLOPT_BUFFERSIZE, readSize)
         setCallbacks(for: generation)
         setSecurity(settings)
         setConnection(settings.configuration)

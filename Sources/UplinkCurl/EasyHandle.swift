@@ -15,12 +15,16 @@ final class EasyHandle {
     var isPrepared = false
     /// Something has been set that the next transfer must not find.
     var isParticular = false
-    /// The URL that libcurl has: that of the handle's last transfer, until another one is set.
+    /// The URL that libcurl has.
     @exclusivity(unchecked) private var url: String?
     /// The same in its parts.
     private let parts: OpaquePointer?
     /// The fields that ``lists`` has been made of, and nothing else, where the next transfer may send the same.
     @exclusivity(unchecked) private var keptFields: HTTPFields?
+    /// More of them are not kept.
+    private static let keptBytes = 4096
+    /// What libcurl asks a socket for at once.
+    var readSize = 0
 
     init?() {
         guard let curl = curl_easy_init() else { return nil }
@@ -109,7 +113,8 @@ final class EasyHandle {
         // `Name;` is how libcurl spells an empty value.
         let lines = fields.map { $0.value.isEmpty ? $0.name.rawName + ";" : $0.name.rawName + ": " + $0.value }
         set(CURLOPT_HTTPHEADER, list: lines + (line.map { [$0] } ?? []))
-        if line == nil { keptFields = fields }
+        let isSmall = lines.reduce(0) { $0 + $1.utf8.count } <= Self.keptBytes
+        if line == nil, isSmall { keptFields = fields }
     }
 
     func note(_ code: CURLcode) { if firstError == CURLE_OK { firstError = code } }

@@ -7,6 +7,14 @@ struct EngineSettings: Sendable {
     let configuration: CurlTransport.Configuration
     let proxies: ProxyRules
     let identityPassword: String?
+    /// What libcurl asks a socket for at once: no more than a small part of what all bodies may hold, for each transfer has
+    /// such a buffer, which is not counted, and a second one while it is paused.
+    ///
+    /// No multiple of a page, though the buffer stays where it is and what comes lies in pages: where bytes are copied to
+    /// an address that is a little higher in its page than theirs, processors take each load for one of what has just been
+    /// stored, and a copy takes five times as long or more. This would be so for all of a body, or for none; so it is for
+    /// one read in 64 at most.
+    let readSize: Int
 
     /// - Throws: `HTTPClientError` when a setting makes no sense.
     init(_ configuration: CurlTransport.Configuration) throws(HTTPClientError) {
@@ -14,6 +22,7 @@ struct EngineSettings: Sendable {
         self.configuration = configuration
         proxies = try ProxyRules(configuration.proxy) { name in getenv(name).map { String(cString: $0) } }
         identityPassword = configuration.identity?.password()
+        readSize = max(16 << 10, min(256 << 10, configuration.maximumBufferedBytes / 64)) - 64
         if configuration.trust == .dangerouslyAcceptAnyCertificate {
             let warning = "Uplink: a transport accepts any certificate; its connections can be read and changed"
             if let warn = configuration.warn {

@@ -19,7 +19,7 @@ final class Generation {
     @exclusivity(unchecked) var sockets: [curl_socket_t: WatchedSocket] = [:]
     /// What all of them report to.
     private let listener: DescriptorWatcher.Listener
-    /// Handles for later transfers; 5 KB each.
+    /// Handles for later transfers; 5 KB each, and 4 KB of fields at most.
     @exclusivity(unchecked) private var idleHandles: [EasyHandle] = []
     private static let keptHandles = 64
     /// The transfers that libcurl has.

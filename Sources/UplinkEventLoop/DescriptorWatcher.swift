@@ -37,7 +37,7 @@ package final class DescriptorWatcher: Sendable {
 
     /// Makes a watcher that does not watch yet, and does not hear of the loop's end. The descriptor becomes non-blocking.
     ///
-    /// - Throws: As the other one does.
+    /// - Throws: ``EventLoopError`` when libuv cannot watch the descriptor, or the loop has ended.
     package init(of descriptor: CInt, on loop: EventLoop, _ listener: Listener) throws(EventLoopError) {
         self.loop = loop
         handle = try PollHandle(on: loop.confined(), descriptor: descriptor, listener.ready)

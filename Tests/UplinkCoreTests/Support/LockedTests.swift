@@ -50,7 +50,7 @@ struct LockedTests {
         #expect(lock.withLock { $0 } == "ab")
     }
 
-    /// Each size and alignment of a state leaves the mutex behind it where it belongs.
+    /// A state stands behind the mutex, where its alignment wants it.
     @Test func aStateMayHaveAnySize() {
         #expect(Locked(()).withLock { _ in true })
         #expect(Locked(UInt8(7)).withLock { $0 } == 7)
