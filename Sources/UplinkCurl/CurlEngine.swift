@@ -19,8 +19,8 @@ actor CurlEngine: LoopActor {
     let active = ActiveTransfers()
     let connections = ConnectionTable()
 
-    // What follows are values, and whatever changes one of them calls nobody while it does: the compiler need not have
-    // each access checked while the program runs.
+    // Whatever changes what is marked here calls nobody while it does, and what ends with it only enqueues: the compiler
+    // need not have each access checked while the program runs.
 
     @exclusivity(unchecked) var transfers: [UInt64: CurlTransfer] = [:]
     @exclusivity(unchecked) var queue: HostQueues

@@ -9,7 +9,7 @@ final class LoopState {
 
     let uv: UnsafeMutablePointer<uv_loop_t>
     private unowned let loop: EventLoop
-    // Whatever changes one of these three calls nobody while it does.
+    // Whatever changes one of these three calls nobody while it does; what ends with a closure may only enqueue.
     @exclusivity(unchecked) private var batch: [Inbox.Entry] = []
     @exclusivity(unchecked) private var endOfTurn: [TurnEnd] = []
     /// What runs at the turn's end now; empty in between, so that its storage is used again.
