@@ -18,14 +18,14 @@ enum Main {
         [
             Experiment(
                 "http-small", title: "Small answers, 64 requests at once", operation: "request", counts: [20_000],
-                columns: [.contextSwitches], subjects: subjects { _ in .small(at: 64) }),
+                columns: [.contextSwitches], subjects: asked { _ in .small(at: 64) }),
             Experiment(
                 "http-sequence", title: "Small answers, one after the other", operation: "request", counts: [5000],
-                columns: [.wall, .contextSwitches], subjects: subjects { _ in .small(at: 1) }),
+                columns: [.wall, .contextSwitches], subjects: asked { _ in .small(at: 1) }),
             Experiment(
                 "http-tls-small", title: "Small answers over TLS, 16 requests at once", operation: "request",
                 counts: [5000], columns: [.contextSwitches],
-                subjects: trusting(subjects { _ in .small(at: 16, isTLS: true) })),
+                subjects: trusting(asked { _ in .small(at: 16, isTLS: true) })),
             Experiment(
                 "http-open", title: "Answers that take four seconds, all at once", operation: "request",
                 counts: [2000], columns: [.peak], subjects: subjects { .open($0) }),
@@ -63,6 +63,14 @@ enum Main {
 
     /// Those that can be told to trust an authority of one's own: URLSession cannot, on Linux.
     private static func trusting(_ subjects: [Subject]) -> [Subject] { subjects.filter { $0.name != "URLSession" } }
+
+    /// With plain C also as a library with a thread of its own is used: what that thread costs by itself.
+    private static func asked(_ work: @escaping @Sendable (Int) -> Work) -> [Subject] {
+        let asked = Subject("plain C, asked from another thread") { try work($0.count).plain($0, isAsked: true) }
+        var all = subjects(work)
+        all.insert(asked, at: 1)
+        return all
+    }
 
     private static func subjects(_ work: @escaping @Sendable (Int) -> Work) -> [Subject] {
         [

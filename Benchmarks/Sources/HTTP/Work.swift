@@ -69,8 +69,8 @@ struct Work: Sendable {
         try await run.measure(operations: isLarge ? count : requests) { try await askAll(requests, ask) }
     }
 
-    /// The same by plain C.
-    func plain(_ run: Run) throws {
+    /// The same by plain C, on the loop's thread or asked for on another.
+    func plain(_ run: Run, isAsked: Bool = false) throws {
         try file.withCString { file in
             defer { unlink(file) }
             try Server.authorities.withCString { authorities in
@@ -91,7 +91,7 @@ struct Work: Sendable {
                             case .file: plain_sink_file
                             }
                         run.begin()
-                        let right = plain_http_run(http, job)
+                        let right = isAsked ? plain_http_run_asked(http, job) : plain_http_run(http, job)
                         run.end()
                         try run.check(right == job.requests)
                         plain_http_close(http)

@@ -163,7 +163,7 @@ static int request_goes_out(void *context, char *a, char *b, int c, int d) {
 }
 
 // A transfer that ends in a failure is counted as one, so its caller fails; no attempt is made to go on.
-static void add(plain_http *http) {
+void plain_http_add(plain_http *http) {
     transfer_t *transfer = http->free_transfers;
     if (transfer) http->free_transfers = transfer->next_free;
     else transfer = calloc(1, sizeof *transfer);
@@ -188,7 +188,8 @@ void plain_http_done(transfer_t *transfer, int is_right) {
     http->right += is_right;
     transfer->next_free = http->free_transfers;
     http->free_transfers = transfer;
-    if (http->started < http->job.requests) add(http);
+    if (http->asker) plain_http_answer(http->asker);
+    else if (http->started < http->job.requests) plain_http_add(http);
     else if (!http->running) uv_stop(&http->loop);
 }
 
@@ -250,7 +251,7 @@ plain_http *plain_http_open(size_t idle_connections) {
 size_t plain_http_run(plain_http *http, plain_http_job job) {
     http->job = job;
     http->started = http->right = 0;
-    while (http->started < job.requests && http->running < job.concurrency) add(http);
+    while (http->started < job.requests && http->running < job.concurrency) plain_http_add(http);
     uv_run(&http->loop, UV_RUN_DEFAULT);
     return http->right;
 }

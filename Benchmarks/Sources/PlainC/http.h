@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What http.c and body.c share.
+// What http.c, body.c and asked.c share.
 #ifndef UPLINK_BENCHMARKS_HTTP_H
 #define UPLINK_BENCHMARKS_HTTP_H
 
@@ -13,6 +13,8 @@
 static const uint64_t second = 1000000000;
 
 typedef enum { limit_connect, limit_first_byte, limit_stall, limit_kinds } limit_kind;
+
+typedef struct asker asker_t;
 
 typedef struct {
     uv_poll_t watcher;  // first
@@ -64,6 +66,7 @@ struct plain_http {
     int is_due, closing;
     size_t connecting, started, running, right;
     plain_http_job job;
+    asker_t *asker;  // of a job that another thread asks for
 };
 
 void plain_http_set_deadline(transfer_t *transfer, limit_kind kind);
@@ -74,5 +77,7 @@ void plain_http_configure(
 void plain_http_begin_body(transfer_t *transfer);
 void plain_http_end_body(transfer_t *transfer, int is_right);
 void plain_http_done(transfer_t *transfer, int is_right);
+void plain_http_add(plain_http *http);
+void plain_http_answer(asker_t *asker);
 
 #endif

@@ -30,6 +30,8 @@ typedef struct plain_http plain_http;
 plain_http *plain_http_open(size_t idle_connections);
 // Runs a job on the caller's thread; how many requests brought what they were to bring.
 size_t plain_http_run(plain_http *http, plain_http_job job);
+// The same with the loop on a thread of its own, asked by the caller's, which waits for the answers.
+size_t plain_http_run_asked(plain_http *http, plain_http_job job);
 void plain_http_close(plain_http *http);
 
 // Starts a program that is killed when the caller's process ends; its process id, or -1.
