@@ -69,11 +69,13 @@ final class ConnectionTable {
     }
 
     /// An exchange on this connection is over. After so many, the connection is not used again.
-    func used(_ descriptor: CInt, atMost maximum: Int) {
+    ///
+    /// - Parameter isFree: Nobody has it. libcurl may have given it to the next one already, who is not to be cut off.
+    func used(_ descriptor: CInt, atMost maximum: Int, isFree: Bool) {
         guard var entry = entries[descriptor], entry.identity.isCurrent else { return }
         entry.uses += 1
         entries[descriptor] = entry
-        if entry.uses >= maximum { shutdown(descriptor, CInt(SHUT_RDWR)) }  // libcurl sees that it is dead
+        if isFree, entry.uses >= maximum { shutdown(descriptor, CInt(SHUT_RDWR)) }  // libcurl sees that it is dead
     }
 
     /// Notices a peer that vanished, though keep-alive would wait longer (`TCP_USER_TIMEOUT`, tcp(7)).

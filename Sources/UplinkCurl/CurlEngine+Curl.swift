@@ -17,14 +17,18 @@ extension CurlEngine {
         // No CURL_CSELECT_ERR: libcurl then gives up at once. With nothing it looks for itself, reads what came before
         // the error, and replaces a connection that died idle.
         if readiness.contains(.error) { socket.didStop() }
-        act(in: number, on: descriptor, events)
-        if let current = generation.sockets[descriptor], current === socket { socket.goOn() }
+        act(in: generation, on: descriptor, events)
+        if generation.sockets[descriptor] === socket { socket.goOn() }
     }
 
-    func act(in number: UInt64, on descriptor: curl_socket_t, _ events: CInt) {
-        guard let generation = generation(number), let multi = generation.multi else { return }
+    func timePassed(in number: UInt64) {
+        if let generation = generation(number) { act(in: generation, on: uplink_socket_timeout, 0) }
+    }
+
+    private func act(in generation: Generation, on descriptor: curl_socket_t, _ events: CInt) {
+        guard let multi = generation.multi?.curl else { return }
         var running: CInt = 0
-        check(curl_multi_socket_action(multi.curl, descriptor, events, &running), of: generation)
+        check(curl_multi_socket_action(multi, descriptor, events, &running), of: generation)
         generation.running = Int(running)
         scheduleTurn()
     }
@@ -36,9 +40,9 @@ extension CurlEngine {
     func actOnWhatIsDue(in generation: Generation) {
         guard generation.isDue else { return }
         let end = Monotonic.now + 1_000_000
-        while let multi = generation.multi, generation.takeDue() {
+        while let multi = generation.multi?.curl, generation.takeDue() {
             var running: CInt = 0
-            check(curl_multi_socket_action(multi.curl, uplink_socket_timeout, 0, &running), of: generation)
+            check(curl_multi_socket_action(multi, uplink_socket_timeout, 0, &running), of: generation)
             generation.running = Int(running)
             guard Monotonic.now < end else { return generation.putOffWhatIsDue() }
         }
@@ -46,7 +50,10 @@ extension CurlEngine {
 
     /// Anything but success leaves the multi in no state to go on with.
     func check(_ code: CURLMcode, of generation: Generation) {
-        guard code != CURLM_OK else { return }
+        if code != CURLM_OK { breakDown(generation, code) }
+    }
+
+    private func breakDown(_ generation: Generation, _ code: CURLMcode) {
         generation.breakdown = curl_multi_strerror(code).map { String(cString: $0) } ?? "unknown error"
         scheduleTurn()
     }

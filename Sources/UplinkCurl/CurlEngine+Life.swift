@@ -9,7 +9,7 @@ extension CurlEngine {
     @discardableResult func prepare() throws -> Generation {
         if timers == nil { timers = try Timers(for: self) }
         listenForChanges()
-        if let current = generations.last, !current.isRetired { return current }
+        if let current = generations.last, !current.isRetired, current.breakdown == nil { return current }
         lastGeneration += 1
         let generation = try Generation(lastGeneration, for: self)
         generations.append(generation)
@@ -38,7 +38,7 @@ extension CurlEngine {
     // MARK: For tests
 
     var census: (transfers: Int, sockets: Int) {
-        (transfers.count, generations.reduce(0) { $0 + $1.sockets.values.count(where: \.isWanted) })
+        (transfers.count, generations.reduce(0) { $0 + $1.sockets.all.count(where: \.isWanted) })
     }
 
     var generationCount: Int { generations.count }
@@ -73,7 +73,7 @@ extension CurlEngine {
             transfer.refuse(CurlFailure.loopEnded)
             end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
         }
-        finishTurn()
+        turnEnds()
     }
 
     func finishShutdown() {
@@ -95,11 +95,14 @@ final class Timers {
     /// For ``CurlEngine/nudge()``.
     let nudge: LoopTimer
     var isNudging = false
+    /// For ``CurlEngine/momentPassed()``.
+    let moment: LoopTimer
     /// What `deadlines` is set to.
     var deadline: Int64?
 
     init(for engine: isolated CurlEngine) throws(EventLoopError) {
         deadlines = try LoopTimer(for: engine, ended: { $0.loopEnded() }) { $0.deadlinesPassed() }
         nudge = try LoopTimer(for: engine) { $0.nudge() }
+        moment = try LoopTimer(for: engine) { $0.momentPassed() }
     }
 }

@@ -12,28 +12,24 @@ extension CurlEngine {
         isTurnScheduled = true
         do throws(EventLoopError) {
             // Its last owner may be the message that is being handled.
-            try atEndOfTurnKeepingSelf { $0.finishTurn() }
+            try callAtEndOfTurn()
         } catch {
-            finishTurn()  // the loop has ended: nobody must wait for its next turn
+            turnEnds()  // the loop has ended: nobody must wait for its next turn
         }
     }
 
-    func finishTurn() {
+    func turnEnds() {
         isTurnScheduled = false
+        // Before others begin: a connection that has had its last request is not for them, but a place in the queue is.
+        for generation in generations { harvest(generation) }
+        startNext()
         for generation in generations {
             actOnWhatIsDue(in: generation)
             harvest(generation)
+            if generation.breakdown != nil { rebuild(generation) }
+            if generation.gatesMayOpen { openGates(of: generation) }
         }
-        for generation in generations where generation.breakdown != nil { rebuild(generation) }
-        openGates()
-        let now = Monotonic.now
-        while let id = queue.next() {
-            guard let transfer = transfers[id] else { continue }
-            transfer.events?.start(now: now)
-            perform(transfer.machine.turnCame(now: now), on: transfer)
-            active.note(transfer)  // it has another deadline now
-        }
-        for transfer in active.takeAll() where transfer.machine.phase != .ended {
+        for transfer in active.takeAll() where !transfer.hasEnded {
             guard !transfer.isRefusedMeanwhile else {
                 end(transfer, transfer.machine.engineFinished(succeeded: true), code: CURLE_OK)
                 continue
@@ -46,18 +42,32 @@ extension CurlEngine {
         }
         cleanUpGenerations()
         setDeadlineTimer()
+        tellAndResume()
+        if isClosing, transfers.isEmpty { finishShutdown() }
+    }
+
+    /// Lets those go on whose turn has come. Before libcurl is asked, which has something to do for them at once.
+    private func startNext() {
+        while let id = queue.next() {
+            guard let transfer = transfers[id] else { continue }
+            let now = Monotonic.now
+            transfer.events?.start(now: now)
+            perform(transfer.machine.turnCame(now: now), on: transfer)
+            active.note(transfer)  // it has another deadline now
+        }
+    }
+
+    private func tellAndResume() {
+        guard !resumptions.isEmpty || !announcements.isEmpty else { return }
         let (due, told) = (resumptions, announcements)
         (resumptions, announcements) = ([], [])
         for announcement in told { announcement.tell() }
         for resumption in due { resumption.resume() }
-        if isClosing, transfers.isEmpty { finishShutdown() }
     }
 
     /// Ends what libcurl is done with.
     private func harvest(_ generation: Generation) {
-        guard let multi = generation.multi else { return }
-        for (id, code) in multi.takeFinished() {
-            guard let transfer = transfers[id] else { continue }
+        while let (transfer, code) = generation.multi?.nextFinished() {
             let code = transfer.settled(code)
             let isWhole = code == CURLE_OK && transfer.refusal == nil && transfer.incompleteness == nil
             end(transfer, transfer.machine.engineFinished(succeeded: isWhole), code: code)
@@ -65,31 +75,50 @@ extension CurlEngine {
     }
 
     /// Hands over what the callbacks have brought.
-    func publish(_ transfer: CurlTransfer) {
-        if let head = transfer.takeHead(), let waiter = transfer.headWaiter {
-            transfer.headWaiter = nil
-            transfer.exchange.mailbox.leave(.success(head))
-            resumptions.append(.task(waiter))
-        }
-        let isPaused = transfer.machine.phase == .bodyPaused
-        let (reader, demand) = transfer.exchange.mailbox.flush(
-            isPaused: isPaused, untilEmpty: transfer.isHeldByBudget)
+    private func publish(_ transfer: CurlTransfer) {
+        publishHead(transfer)
+        guard transfer.hasNewsForReader else { return }
+        transfer.hasNewsForReader = false
+        let (reader, demand, isHeldBack) = transfer.mailbox.flush(
+            isPaused: transfer.isPaused, untilEmpty: transfer.isHeldByBudget, now: Monotonic.now)
+        if isHeldBack { holdBack(transfer.id) }
         if let reader { resumptions.append(.task(reader)) }
         if demand { post { [id = transfer.id] in $0.demand(id) } }  // the reader was faster than the turn
     }
 
-    private func openGates() {
-        for generation in generations where generation.gatesMayOpen {
-            generation.gatesMayOpen = false
-            startNudging()  // a connection that was used again may have died, and another be under way
-            for id in gate.leaders {
-                guard let transfer = transfers[id], transfer.generation === generation else { continue }
-                if transfer.usesKnownConnection {
-                    open(gate.left(id))  // it will find nothing out
-                } else if isResolved(id) {
-                    // In a new generation nobody knows what an old one has found out.
-                    open(generation.isRetired ? gate.left(id) : gate.resolved(id))
-                }
+    func publishHead(_ transfer: CurlTransfer) {
+        guard let head = transfer.takeHead(), let waiter = transfer.headWaiter else { return }
+        transfer.headWaiter = nil
+        transfer.mailbox.leave(.success(head))
+        resumptions.append(.task(waiter))
+    }
+
+    /// Looks in a moment whether a transfer's reader is to be woken.
+    private func holdBack(_ id: UInt64) {
+        if heldBack.isEmpty { timers?.moment.start(after: Mailbox.moment) }
+        heldBack.insert(id)
+    }
+
+    func momentPassed() {
+        for id in heldBack {
+            guard let transfer = transfers[id] else { continue }
+            transfer.hasNewsForReader = true
+            active.note(transfer)
+        }
+        heldBack.removeAll(keepingCapacity: true)
+        scheduleTurn()
+    }
+
+    private func openGates(of generation: Generation) {
+        generation.gatesMayOpen = false
+        startNudging()  // a connection that was used again may have died, and another be under way
+        for id in gate.leaders {
+            guard let transfer = transfers[id], transfer.generation === generation else { continue }
+            if transfer.usesKnownConnection {
+                open(gate.left(id))  // it will find nothing out
+            } else if isResolved(id) {
+                // In a new generation nobody knows what an old one has found out.
+                open(generation.isRetired ? gate.left(id) : gate.resolved(id))
             }
         }
     }

@@ -9,12 +9,11 @@ import UplinkHTTP
 ///
 /// Others send messages (``post(_:)``). What libcurl's callbacks bring is kept with each transfer until the turn ends
 /// (`CurlEngine+Turn.swift`), in no C frame.
-actor CurlEngine: LoopActor {
+actor CurlEngine: TurnActor {
     nonisolated let eventLoop: EventLoop
     let settings: EngineSettings
     nonisolated var configuration: CurlTransport.Configuration { settings.configuration }
     let pool = SlabPool()
-    let heads = RememberedHeads()
     let budget: BufferBudget
     let active = ActiveTransfers()
     let connections = ConnectionTable()
@@ -31,9 +30,10 @@ actor CurlEngine: LoopActor {
     @exclusivity(unchecked) var freeSlots: [UInt32] = []
     @exclusivity(unchecked) var resumptions: [Resumption] = []
     @exclusivity(unchecked) var announcements: [Announcement] = []
+    /// The transfers whose readers may be woken a moment later.
+    @exclusivity(unchecked) var heldBack: Set<UInt64> = []
 
-    /// The origin that was asked for last, which is mostly the next one's too.
-    @exclusivity(unchecked) private var lastOrigin: (url: HTTPURL, text: String)?
+    @exclusivity(unchecked) private var origins = Origins()
 
     /// The first is made with the first transfer; the last is for new ones.
     @exclusivity(unchecked) var generations: [Generation] = []
@@ -70,37 +70,33 @@ actor CurlEngine: LoopActor {
             // The cancellation may have come before.
             guard !exchange.isCancelled else { throw CancellationError() }
             guard !isClosing else { throw CurlFailure.closed }
-            guard !exchange.request.head.headerFields.contains(.proxyAuthorization) else {
+            guard !exchange.request.headerFields.contains(.proxyAuthorization) else {
                 throw CurlFailure.proxyAuthorization
             }
             let url = try exchange.request.checkedURL()
             try prepare()
-            let origin = origin(of: url)
-            guard queue.add(exchange.id, host: origin) else {
+            let origin = origins.origin(of: url)
+            guard queue.add(exchange.id, host: origin.text) else {
                 throw CurlFailure.queueFull(configuration.maximumQueuedTransfers)
             }
             let transfer = CurlTransfer(
-                exchange, url: url, proxy: settings.proxies.proxy(for: url), origin: origin, heads: heads,
-                waiter: waiter, deadlineSlot: takeSlot(for: exchange.id), pool: pool, budget: budget, active: active,
+                exchange, url: url, proxy: settings.proxies.proxy(for: url), origin: origin, waiter: waiter,
+                deadlineSlot: takeSlot(for: exchange.id), pool: pool, budget: budget, active: active,
                 now: Monotonic.now)
             transfers[exchange.id] = transfer
             arm(transfer)
             if transfer.events != nil { active.note(transfer) }  // so that the turn tells that it is queued
             scheduleTurn()
         } catch {
-            let known: any Error = (error as? EventLoopError).map { CurlFailure.noLoop($0) } ?? error
-            exchange.request.observer?(.failed(known as? HTTPClientError, HTTPTimings()))
-            exchange.mailbox.leave(.failure(known))
-            waiter.resume()
+            refuse(exchange, waiter, error)
         }
     }
 
-    /// An origin's text, which is made anew only where it is another one than before.
-    private func origin(of url: HTTPURL) -> String {
-        if let lastOrigin, lastOrigin.url.hasSameOrigin(as: url) { return lastOrigin.text }
-        let text = url.origin
-        lastOrigin = (url, text)
-        return text
+    private func refuse(_ exchange: Exchange, _ waiter: Suspension, _ error: any Error) {
+        let known: any Error = (error as? EventLoopError).map { CurlFailure.noLoop($0) } ?? error
+        exchange.request.observer?(.failed(known as? HTTPClientError, HTTPTimings()))
+        exchange.mailbox.leave(.failure(known))
+        waiter.resume()
     }
 
     func cancel(_ id: UInt64) {
@@ -146,7 +142,9 @@ actor CurlEngine: LoopActor {
     }
 
     private func start(_ transfer: CurlTransfer) {
-        guard let generation = try? prepare(), let multi = generation.multi, let handle = generation.handle() else {
+        guard let generation = try? prepare(), let multi = generation.multi?.curl,
+            let handle = generation.handle()
+        else {
             return end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OUT_OF_MEMORY)
         }
         transfer.handle = handle
@@ -157,7 +155,7 @@ actor CurlEngine: LoopActor {
             return end(transfer, transfer.machine.engineFinished(succeeded: false), code: handle.firstError)
         }
         transfer.events?.handOver(now: Monotonic.now)
-        check(curl_multi_add_handle(multi.curl, handle.curl), of: generation)
+        check(curl_multi_add_handle(multi, handle.curl), of: generation)
         generation.running += 1
         startNudging()
         scheduleTurn()
@@ -195,13 +193,14 @@ actor CurlEngine: LoopActor {
         if let events { announcements.append(events) }
         if let handle = transfer.handle, let generation = transfer.generation {
             if let maximum = configuration.maximumRequestsPerConnection, outcome == nil {
-                connections.used(handle.socket, atMost: maximum)
+                connections.used(handle.socket, atMost: maximum, isFree: !generation.isInUse(handle.socket))
             }
             generation.forgetUpload(transfer, on: transfer.uploadSocket)
-            if let multi = generation.multi { curl_multi_remove_handle(multi.curl, handle.curl) }
+            if let multi = generation.multi?.curl { curl_multi_remove_handle(multi, handle.curl) }
             generation.transfers -= 1
             generation.running = min(generation.running, generation.transfers)
-            if outcome == nil, !transfer.hasUsedUploading { generation.takeBack(handle) }
+            handle.transfer = nil
+            if outcome == nil { generation.takeBack(handle) }
             (transfer.handle, transfer.generation) = (nil, nil)
         }
         transfers[transfer.id] = nil
@@ -210,8 +209,8 @@ actor CurlEngine: LoopActor {
         deadlines.remove(slot: transfer.deadlineSlot)
         freeSlots.append(transfer.deadlineSlot)
         open(gate.left(transfer.id))
-        publish(transfer)
-        let mailbox = transfer.exchange.mailbox
+        publishHead(transfer)  // the end of the body hands that over too
+        let mailbox = transfer.mailbox
         if let waiter = transfer.headWaiter {
             transfer.headWaiter = nil
             mailbox.leave(.failure(outcome ?? CurlFailure.noHead))

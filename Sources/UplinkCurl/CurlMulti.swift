@@ -19,12 +19,12 @@ final class CurlMulti {
         uplink_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
         uplink_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, box)
         uplink_multi_set_socket(multi) { easy, descriptor, change, box, _ in
-            Generation.recover(box)?.socketChanged(descriptor, to: change, for: easy)
+            Generation.lend(box) { $0.socketChanged(descriptor, to: change, for: easy) }
             return 0  // -1 would end every transfer
         }
         uplink_multi_set_pointer(multi, CURLMOPT_TIMERDATA, box)
         uplink_multi_set_timer(multi) { _, milliseconds, box in
-            Generation.recover(box)?.timerChanged(to: milliseconds)
+            Generation.lend(box) { $0.timerChanged(to: milliseconds) }
             return 0
         }
     }
@@ -39,14 +39,13 @@ final class CurlMulti {
         curl_share_cleanup(share)
     }
 
-    /// The transfers that libcurl is done with, until there is none left.
-    func takeFinished() -> [(id: UInt64, code: CURLcode)] {
-        var finished: [(id: UInt64, code: CURLcode)] = []
+    /// A transfer that libcurl is done with, until there is none left.
+    func nextFinished() -> (transfer: CurlTransfer, code: CURLcode)? {
         var left: CInt = 0
         while let message = curl_multi_info_read(curl, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
-            finished.append((EasyHandle.transferID(of: easy), message.pointee.data.result))
+            if let transfer = EasyHandle.transfer(of: easy) { return (transfer, message.pointee.data.result) }
         }
-        return finished
+        return nil
     }
 }

@@ -7,6 +7,7 @@ import UplinkHTTP
 final class CurlTransfer {
     let id: UInt64
     let exchange: Exchange
+    let mailbox: Mailbox
     let url: HTTPURL
     /// As in ``CurlEngine``: nothing that changes it calls anybody.
     @exclusivity(unchecked) var machine: TransferMachine
@@ -54,10 +55,11 @@ final class CurlTransfer {
     private(set) var refusal: HTTPClientError?
     /// Bytes of the body so far.
     private(set) var received: Int64 = 0
+    /// Its reader is to be looked for when the turn ends: something of the body has come.
+    var hasNewsForReader = false
     private var framing: Framing?
     private var status: HTTPResponse.Status?
-    private let origin: String
-    private let heads: RememberedHeads
+    private let origin: Origin
     private let pool: SlabPool
     private let budget: BufferBudget
     /// Where the callbacks say that something has happened.
@@ -66,19 +68,28 @@ final class CurlTransfer {
     var isActive = false
 
     init(
-        _ exchange: Exchange, url: HTTPURL, proxy: CurlTransport.Proxy?, origin: String, heads: RememberedHeads,
-        waiter: Suspension, deadlineSlot: UInt32, pool: SlabPool, budget: BufferBudget, active: ActiveTransfers,
+        _ exchange: Exchange, url: HTTPURL, proxy: CurlTransport.Proxy?, origin: Origin, waiter: Suspension,
+        deadlineSlot: UInt32, pool: SlabPool, budget: BufferBudget, active: ActiveTransfers,
         now: Int64
     ) {
-        (id, self.exchange, self.url, headWaiter) = (exchange.id, exchange, url, waiter)
+        (id, self.exchange, mailbox, self.url, headWaiter) = (exchange.id, exchange, exchange.mailbox, url, waiter)
         (self.deadlineSlot, self.pool, self.budget, self.active) = (deadlineSlot, pool, budget, active)
-        (self.proxy, self.origin, self.heads) = (proxy, origin, heads)
+        (self.proxy, self.origin) = (proxy, origin)
         upload = exchange.makeUpload()
         let request = exchange.request
         events = request.observer.map { EventLog($0, now: now) }
         machine = TransferMachine(timeouts: request.timeouts, highMark: request.limits.bufferedBytes, now: now)
-        parser = HeadParser(method: request.head.method, limits: request.limits)
+        parser = HeadParser(method: request.method, limits: request.limits)
     }
+
+    /// Whether it is over, for whatever reason.
+    var hasEnded: Bool { if case .ended = machine.phase { true } else { false } }
+
+    /// Whether its body is held up.
+    var isPaused: Bool { if case .bodyPaused = machine.phase { true } else { false } }
+
+    /// Whether what libcurl calls headers are trailers.
+    var hasFinalHead: Bool { framing != nil }
 
     var expected: Int64? {
         guard case .length(let length) = framing?.kind else { return nil }
@@ -91,7 +102,7 @@ final class CurlTransfer {
     /// libcurl is about to send the request.
     func requestGoesOut(now: Int64) {
         // libcurl counts its repetitions over all of a handle's transfers, and gives up after five.
-        if machine.phase == .awaitingHead { handle?.isParticular = true }
+        if case .awaitingHead = machine.phase { handle?.isParticular = true }
         machine.requestGoesOut(now: now)
         if sockets.all.isEmpty { generation?.gatesMayOpen = true }
         // With several, nobody says which of them it is.
@@ -103,20 +114,20 @@ final class CurlTransfer {
         isAskedAgain = false
         if let events, parser.isAtStatusLine { events.beginHead(now: Monotonic.now) }
         do throws(HTTPClientError) {
-            switch try parser.take(line: line, after: heads[origin]) {
+            switch try parser.take(line: line, after: origin.newestHead) {
             case .more: break
             case .interim(let status): events?.note(.interim(status))
             case .final(let response, let framing) where refusesExpectation(response, framing):
                 isAskedAgain = true
                 // libcurl waits no more, and would send the field all the same. It reads the list when it asks again.
                 handle?.setFields(self, expectsContinue: false)
-                parser = HeadParser(method: exchange.request.head.method, limits: exchange.request.limits)
+                parser = HeadParser(method: exchange.request.method, limits: exchange.request.limits)
                 events?.note(.interim(response.status))
             case .final(let response, let framing):
                 let now = Monotonic.now
-                guard machine.headArrived(now: now) == .deliverHead else { return false }
+                guard case .deliverHead = machine.headArrived(now: now) else { return false }
                 (self.framing, status) = (framing, response.status)
-                if let new = parser.remembered { heads.remember(new, of: origin) }
+                if let new = parser.remembered { origin.newestHead = new }
                 events?.finishHead(response.status, now: now)
                 head = ReceivedHead(response: response, framing: framing)
             case .trailers: break
@@ -133,17 +144,23 @@ final class CurlTransfer {
     /// - Returns: Whether they are kept; libcurl brings them again when the transfer was paused.
     func takeBody(_ bytes: UnsafeRawBufferPointer, now: Int64) -> TransferMachine.Action {
         guard !isAskedAgain else { return .keep }
+        hasNewsForReader = true
         let isShort = budget.isSpent
         var action: TransferMachine.Action?
-        exchange.mailbox.offer(bytes, expecting: expected.map { $0 - received }, from: pool) { buffered in
+        mailbox.offer(bytes, expecting: expected.map { $0 - received }, from: pool) { buffered in
             let next = handle?.bytes(behind: bytes.count) ?? 0
             action = machine.bytesArrived(
                 bytes.count, buffered: buffered, next: next, isMemoryShort: isShort, now: now)
-            return action == .keep
+            if case .keep = action { return true } else { return false }
         }
         guard let action else { return .pause }  // the message that ends the transfer is on its way
-        isHeldByBudget = isShort && action == .pause
-        if action == .keep { received += Int64(bytes.count) }
+        switch action {
+        case .keep:
+            received += Int64(bytes.count)
+            isHeldByBudget = false
+        case .pause: isHeldByBudget = isShort
+        case .none, .enterGate, .start, .deliverHead, .resume, .end: isHeldByBudget = false
+        }
         return action
     }
 

@@ -71,7 +71,8 @@ extension CurlTransport {
         public var maximumIdleTime = Duration.seconds(60)
         /// How old a connection may be to be used again; in whole seconds, rounded up.
         public var maximumConnectionAge = Duration.seconds(600)
-        /// How many requests a connection may serve; nil for any number.
+        /// How many requests a connection may serve; nil for any number. With many requests at once it may serve some more:
+        /// those that it was given before the last one's end had been seen.
         public var maximumRequestsPerConnection: Int?
         /// How long an idle connection is silent until its peer is asked whether it is there (TCP keep-alive); asked again
         /// after a third of it. Nil for never.

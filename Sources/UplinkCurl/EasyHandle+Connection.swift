@@ -34,9 +34,9 @@ extension EasyHandle {
     /// The second line behind our own timer, and what libcurl reckons an address's share of the time from.
     func setConnectTimeout(_ timeouts: HTTPTimeouts) {
         guard let limit = timeouts.connect.map({ min($0, timeouts.total ?? $0) }) ?? timeouts.total else {
-            return set(CURLOPT_CONNECTTIMEOUT_MS, 0)  // libcurl's own
+            return setConnectTimeout(0)
         }
-        set(CURLOPT_CONNECTTIMEOUT_MS, Int(min(limit.nanosecondsRoundedUp / 1_000_000, 86_400_000)) + 100)
+        setConnectTimeout(Int(min(limit.nanosecondsRoundedUp / 1_000_000, 86_400_000)) + 100)
     }
 
     func setAddresses(_ addresses: [IPAddress], of url: HTTPURL) {

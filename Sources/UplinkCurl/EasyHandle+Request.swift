@@ -27,11 +27,10 @@ extension EasyHandle {
 
     /// Sets what a transfer needs beside that. What fails is in ``firstError``.
     func configure(for transfer: CurlTransfer, _ configuration: CurlTransport.Configuration) {
-        set(CURLOPT_PRIVATE, pointer: UnsafeMutableRawPointer(bitPattern: UInt(transfer.id)))
+        self.transfer = .passUnretained(transfer)
         setURL(transfer.url.textWithoutFragment)
         setBody(of: transfer)
         setFields(transfer, expectsContinue: transfer.upload?.expectsContinue == true)
-        setOwner(transfer)
         setConnectTimeout(transfer.exchange.request.timeouts)
         if let addresses = configuration.addresses(for: transfer.url) { setAddresses(addresses, of: transfer.url) }
         if let proxy = transfer.proxy { setProxy(proxy) }
@@ -40,7 +39,7 @@ extension EasyHandle {
     func setFields(_ transfer: CurlTransfer, expectsContinue: Bool) {
         // `Expect:` is how libcurl is told to send no such field.
         let expectation = transfer.upload == nil ? nil : expectsContinue ? "Expect: 100-continue" : "Expect:"
-        setFields(transfer.exchange.request.head.headerFields, and: expectation)
+        setFields(transfer.exchange.request.headerFields, and: expectation)
     }
 }
 

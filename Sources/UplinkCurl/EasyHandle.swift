@@ -8,6 +8,8 @@ import UplinkHTTP
 /// An easy handle, with everything that must live as long as it: lists and the error buffer. For one transfer at a time.
 final class EasyHandle {
     let curl: UnsafeMutableRawPointer
+    /// The transfer that it is for, which has it as long.
+    var transfer: Unmanaged<CurlTransfer>?
     private let errorText: UnsafeMutablePointer<CChar>
     @exclusivity(unchecked) private var lists: [UnsafeMutablePointer<curl_slist>] = []
     private(set) var firstError = CURLE_OK
@@ -15,6 +17,12 @@ final class EasyHandle {
     var isPrepared = false
     /// Something has been set that the next transfer must not find.
     var isParticular = false
+    /// libcurl has made a buffer for a body, which the handle would keep, or has a method of its own.
+    var isForOneTransfer = false
+    /// What is set of what may be another for each transfer; at first, what a new handle has.
+    private var isHead = false
+    private var isFreshConnection = false
+    private var connectTimeout = 0
     /// The URL that libcurl has.
     @exclusivity(unchecked) private var url: String?
     /// The same in its parts.
@@ -47,6 +55,7 @@ final class EasyHandle {
         firstError = CURLE_OK
         (isPrepared, isParticular) = (false, false)
         (url, keptFields) = (nil, nil)
+        (isHead, isFreshConnection, connectTimeout) = (false, false, 0)
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
     }
 
@@ -101,6 +110,26 @@ final class EasyHandle {
         set(CURLOPT_CURLU, pointer: isRead ? parts.map { UnsafeMutableRawPointer($0) } : nil)
     }
 
+    /// HEAD, or GET where nothing else is set.
+    func setHead(_ isHead: Bool) {
+        guard isHead != self.isHead else { return }
+        self.isHead = isHead
+        set(isHead ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1)
+    }
+
+    func setFreshConnection(_ isFresh: Bool) {
+        guard isFresh != isFreshConnection else { return }
+        isFreshConnection = isFresh
+        set(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
+    }
+
+    /// - Parameter milliseconds: 0 is libcurl's own.
+    func setConnectTimeout(_ milliseconds: Int) {
+        guard milliseconds != connectTimeout else { return }
+        connectTimeout = milliseconds
+        set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
+    }
+
     /// Sets the fields that go out, and a line that is no field of the caller's.
     ///
     /// Without that line they are kept, so that a next transfer which sends the same need not set them.
@@ -140,12 +169,5 @@ final class EasyHandle {
     var isTLSResumed: Bool? {
         let answer = uplink_easy_is_tls_resumed(curl)
         return answer < 0 ? nil : answer > 0
-    }
-
-    /// The id of the transfer that a handle was made for.
-    static func transferID(of curl: UnsafeMutableRawPointer) -> UInt64 {
-        var value: UnsafeMutableRawPointer?
-        guard uplink_easy_get_pointer(curl, CURLINFO_PRIVATE, &value) == CURLE_OK else { return 0 }
-        return UInt64(UInt(bitPattern: value))
     }
 }

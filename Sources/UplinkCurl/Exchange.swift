@@ -10,7 +10,8 @@ final class Exchange: HTTPBodySource, TransportExchange {
     /// Whether libcurl may send it again by itself.
     let mayBeRepeated: Bool
     private let body: PreparedBody
-    private let priority = Task.currentPriority
+    /// The owner's priority, for whoever produces the body. As a number: a `TaskPriority` has its size at run time alone.
+    private let priority: UInt8
     let mailbox: Mailbox
     private let engine: CurlEngine
     private let owner: CurlTransport  // a transport lives as long as its transfers
@@ -20,6 +21,7 @@ final class Exchange: HTTPBodySource, TransportExchange {
         self.request = request
         mayBeRepeated = request.mayBeRepeated
         self.body = body
+        priority = if case .production = body.content { Task.currentPriority.rawValue } else { 0 }
         self.engine = engine
         self.owner = owner
         mailbox = Mailbox(lowMark: request.limits.bufferedBytes / 4, budget: engine.budget)
@@ -30,7 +32,7 @@ final class Exchange: HTTPBodySource, TransportExchange {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let waiter = Suspension(continuation)
-                engine.post { $0.submit(self, waiter) }
+                engine.eventLoop.execute { self.engine.enter(with: { $0.submit($1.0, $1.1) }, (self, waiter)) }
             }
         } onCancel: {
             cancel()
@@ -42,7 +44,7 @@ final class Exchange: HTTPBodySource, TransportExchange {
         switch body.content {
         case .none: return nil
         case .bytes, .production:
-            return Upload(body, on: engine.eventLoop, priority: priority) { [engine, id] in
+            return Upload(body, on: engine.eventLoop, priority: TaskPriority(rawValue: priority)) { [engine, id] in
                 engine.post { $0.feed(id) }
             }
         }
@@ -55,20 +57,20 @@ final class Exchange: HTTPBodySource, TransportExchange {
     @inline(never)  // or it would take room where the answer is awaited
     func takeResponse() throws -> HTTPTransportResponse {
         guard let head = try mailbox.takeHead()?.get() else { throw CurlFailure.noHead }
-        return HTTPTransportResponse(
-            head: head.response,
-            body: HTTPBody(framing: head.framing.kind, contentLength: head.framing.contentLength, source: self))
+        return HTTPTransportResponse(head, source: self)
     }
 
     var trailerFields: HTTPFields? { mailbox.trailerFields }
 
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
-        try await mailbox.next { [engine, id] in
+        try await mailbox.next(isFar: !engine.eventLoop.isCurrent) { [engine, id] in
             engine.post { $0.demand(id) }
         } stop: {
             self.stop()
         }
     }
+
+    func gatherAtOnce(upTo maximum: Int) -> GatheredBody? { mailbox.gatherAtOnce(upTo: maximum) }
 
     nonisolated(nonsending) func gather(upTo maximum: Int, expecting expected: Int64?) async throws -> GatheredBody? {
         try await mailbox.gather(upTo: maximum, expecting: expected) { [engine, id] in

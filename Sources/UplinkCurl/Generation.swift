@@ -16,7 +16,7 @@ final class Generation {
     private var isTimerSet = false
     /// libcurl wants to be called at once: when the turn ends.
     private(set) var isDue = false
-    @exclusivity(unchecked) var sockets: [curl_socket_t: WatchedSocket] = [:]
+    @exclusivity(unchecked) var sockets = WatchedSockets()
     /// What all of them report to.
     private let listener: DescriptorWatcher.Listener
     /// Handles for later transfers; 5 KB each, and 4 KB of fields at most.
@@ -45,7 +45,7 @@ final class Generation {
         connections = engine.connections
         maximumIdleConnections = min(engine.configuration.maximumIdleConnections, 1 << 20)  // no process has more
         listener = DescriptorWatcher.Listener(for: engine) { $0.socketIsReady($1.0, $1.1, in: number) }
-        timer = try LoopTimer(for: engine) { $0.act(in: number, on: uplink_socket_timeout, 0) }
+        timer = try LoopTimer(for: engine) { $0.timePassed(in: number) }
         multi = CurlMulti(box: Unmanaged.passUnretained(self).toOpaque())
         if multi == nil { throw CurlFailure.engine("libcurl has no memory or descriptors for another handle") }
         limitConnections()
@@ -60,9 +60,10 @@ final class Generation {
         multi?.limitConnections(to: maximum)
     }
 
-    /// The generation behind a callback's pointer.
-    static func recover(_ box: UnsafeMutableRawPointer?) -> Generation? {
-        box.map { Unmanaged<Generation>.fromOpaque($0).takeUnretainedValue() }
+    /// Lends the generation of a callback's box, which gets no other reference: the engine has one until the last
+    /// callback has returned.
+    static func lend(_ box: UnsafeMutableRawPointer?, _ body: (Generation) -> Void) {
+        if let box { Unmanaged<Generation>.fromOpaque(box)._withUnsafeGuaranteedRef(body) }
     }
 
     /// Closes the connections; the callbacks are called meanwhile. No transfer may be left.
@@ -71,8 +72,8 @@ final class Generation {
         idleHandles = []  // they hold the share
         multi?.cleanUp()
         multi = nil
-        for socket in sockets.values { socket.close() }
-        sockets = [:]
+        for socket in sockets.all { socket.close() }
+        sockets = WatchedSockets()
         timer.stop()
         isDue = false
     }
@@ -101,7 +102,7 @@ final class Generation {
 
     /// Keeps the handle of a transfer that ended well, and whose memory libcurl has left as it was made.
     func takeBack(_ handle: EasyHandle) {
-        guard idleHandles.count < Self.keptHandles, multi != nil else { return }
+        guard idleHandles.count < Self.keptHandles, multi != nil, !handle.isForOneTransfer else { return }
         handle.finishTransfer()
         idleHandles.append(handle)
     }
@@ -111,11 +112,9 @@ final class Generation {
     /// The transfers whose bodies go out, by their sockets.
     @exclusivity(unchecked) private var uploads: [curl_socket_t: CurlTransfer] = [:]
 
-    /// A transfer connects or sends here. libcurl may name a handle of its own, whose number is nobody's.
+    /// A transfer connects or sends here. libcurl may name a handle of its own, which is nobody's.
     private func noteUpload(of easy: UnsafeMutableRawPointer?, on descriptor: curl_socket_t) {
-        guard let id = easy.map({ EasyHandle.transferID(of: $0) }) else { return }
-        let transfer = engine.enter { $0.transfers[id] }
-        guard let transfer, transfer.upload != nil, transfer.generation === self else { return }
+        guard let transfer = easy.flatMap({ EasyHandle.transfer(of: $0) }), transfer.upload != nil else { return }
         forgetUpload(transfer, on: transfer.uploadSocket)
         transfer.uploadSocket = descriptor
         uploads[descriptor] = transfer
@@ -131,11 +130,14 @@ final class Generation {
         socketGone(descriptor)
     }
 
+    /// Whether a transfer has the connection.
+    func isInUse(_ descriptor: curl_socket_t) -> Bool { sockets[descriptor]?.isWanted ?? false }
+
     /// A connection has been made on the socket: from here on its closing will be told.
     func socketConnected(_ descriptor: curl_socket_t) { sockets[descriptor]?.isConnected = true }
 
     /// The number is no socket any more that we know, or another one.
-    func socketGone(_ descriptor: curl_socket_t) { sockets.removeValue(forKey: descriptor)?.close() }
+    func socketGone(_ descriptor: curl_socket_t) { sockets.remove(descriptor)?.close() }
 
     // MARK: libcurl's callbacks: nothing in here calls libcurl
 
@@ -156,7 +158,7 @@ final class Generation {
         if let known = sockets[descriptor] { return known.watch(for: interest) }
         do throws(EventLoopError) {
             let socket = WatchedSocket(try DescriptorWatcher(of: descriptor, on: engine.eventLoop, listener))
-            sockets[descriptor] = socket
+            sockets.add(socket, as: descriptor)
             socket.watch(for: interest)
         } catch {
             breakdown = error.message  // looked at when the turn ends, which every way into libcurl comes to
@@ -172,6 +174,29 @@ final class Generation {
             timer.stop()
         }
         isTimerSet = milliseconds > 0
+    }
+}
+
+/// The sockets of a generation, each in the place that its number names: the kernel gives the lowest that is free.
+struct WatchedSockets {
+    private var places: [WatchedSocket?] = []
+
+    var all: some Sequence<WatchedSocket> { places.lazy.compactMap { $0 } }
+
+    subscript(descriptor: curl_socket_t) -> WatchedSocket? {
+        places.indices.contains(Int(descriptor)) ? places[Int(descriptor)] : nil
+    }
+
+    mutating func add(_ socket: WatchedSocket, as descriptor: curl_socket_t) {
+        let missing = Int(descriptor) + 1 - places.count
+        if missing > 0 { places.append(contentsOf: repeatElement(nil, count: missing)) }
+        places[Int(descriptor)] = socket
+    }
+
+    mutating func remove(_ descriptor: curl_socket_t) -> WatchedSocket? {
+        guard let socket = self[descriptor] else { return nil }
+        places[Int(descriptor)] = nil
+        return socket
     }
 }
 

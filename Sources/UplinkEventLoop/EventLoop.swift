@@ -26,6 +26,8 @@ public final class EventLoop: Sendable {
 
     let inbox: Inbox
     let thread: LoopThread
+    /// As in ``LoopThread``, whose has to be looked up each time.
+    private let key = LoopThread.key
     /// Why the loop never started.
     private let failure: EventLoopError?
     /// The side of the loop that actors live on.
@@ -63,7 +65,7 @@ public final class EventLoop: Sendable {
     }
 
     /// Whether the caller runs on this loop's thread.
-    package var isCurrent: Bool { LoopThread.current === self }
+    package var isCurrent: Bool { pthread_getspecific(key) == Unmanaged.passUnretained(self).toOpaque() }
 
     /// Runs `work` on the loop's thread, after what was enqueued before it. From any thread.
     package func execute(_ work: @escaping @Sendable () -> Void) { submit(.work(work)) }

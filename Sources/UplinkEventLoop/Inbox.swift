@@ -109,20 +109,27 @@ final class Inbox: Sendable {
 
     var isClosing: Bool { state.withLock { $0.isClosing } }
 
-    /// Takes all entries; `batch` comes empty and its storage is used again. False when there was none.
-    func take(into batch: inout [Entry]) -> Bool {
-        state.withLock { state in
-            guard !state.entries.isEmpty else { return false }
-            swap(&state.entries, &batch)
-            return true
-        }
+    /// What the loop finds when it looks.
+    enum Finding: Equatable {
+        /// Entries, which it has taken.
+        case entries
+        /// Nothing.
+        case nothing
+        /// Nothing, and from now on it is taken to wait for events.
+        case sleep(isClosing: Bool)
     }
 
-    /// Says that the loop will now wait for events, unless there is something to do first.
-    func fallAsleep() -> Bool {
+    /// Takes all entries; `batch` comes empty and its storage is used again.
+    ///
+    /// - Parameter mayFallAsleep: Where there are none, the loop will now wait for events.
+    func take(into batch: inout [Entry], mayFallAsleep: Bool) -> Finding {
         state.withLock { state in
-            state.isAsleep = state.entries.isEmpty
-            return state.isAsleep
+            if !state.entries.isEmpty {
+                swap(&state.entries, &batch)
+                return .entries
+            }
+            state.isAsleep = mayFallAsleep
+            return mayFallAsleep ? .sleep(isClosing: state.isClosing) : .nothing
         }
     }
 

@@ -13,29 +13,12 @@ extension LoopActor {
     nonisolated func entering<Argument>(
         _ method: @escaping @Sendable (isolated Self, Argument) -> Void
     ) -> (Argument) -> Void {
-        { [weak self] argument in
-            nonisolated(unsafe) let argument = argument  // stays on the loop's thread
-            self?.enter { method($0, argument) }
-        }
+        { [weak self] argument in self?.enter(with: method, argument) }
     }
 
     /// The same for a callback that brings nothing.
     nonisolated func entering(_ method: @escaping @Sendable (isolated Self) -> Void) -> () -> Void {
         { [weak self] in self?.enter(with: method) }
-    }
-
-    /// Runs `work` once, when the events at hand have been handled: after the callbacks of this turn, in no C frame.
-    ///
-    /// - Throws: ``EventLoopError`` when the loop has ended.
-    package func atEndOfTurn(_ work: @escaping @Sendable (isolated Self) -> Void) throws(EventLoopError) {
-        try eventLoop.confined().atEndOfTurn(entering(work))
-    }
-
-    /// The same, where the actor is to be kept until then.
-    package func atEndOfTurnKeepingSelf(
-        _ work: @escaping @Sendable (isolated Self) -> Void
-    ) throws(EventLoopError) {
-        try eventLoop.confined().atEndOfTurn { [self] in enter(with: work) }
     }
 
     /// Runs `body` in the actor, at once, for a caller on the loop's thread; stops the program on any other.
@@ -53,9 +36,32 @@ extension LoopActor {
         eventLoop.checkIsolated()
         unsafeBitCast(Isolated(body: body), to: Entered<Self>.self).body(self)
     }
+
+    /// The same for one that takes something, which stays on the loop's thread.
+    package nonisolated func enter<Argument>(
+        with body: @escaping @Sendable (isolated Self, Argument) -> Void, _ argument: Argument
+    ) {
+        eventLoop.checkIsolated()
+        unsafeBitCast(IsolatedTaking(body: body), to: EnteredTaking<Self, Argument>.self).body(self, argument)
+    }
 }
 
-/// What an actor does, and the same as what need not be in the actor. Two structs, since closures by themselves would be
+/// An actor that does some things once per turn of the loop.
+package protocol TurnActor: LoopActor {
+    /// The events at hand have been handled: called after the callbacks of this turn, in no C frame.
+    func turnEnds()
+}
+
+extension TurnActor {
+    /// Has ``turnEnds()`` called, once, and keeps the actor until then.
+    ///
+    /// - Throws: ``EventLoopError`` when the loop has ended.
+    package func callAtEndOfTurn() throws(EventLoopError) { try eventLoop.confined().atEndOfTurn(call: self) }
+
+    nonisolated func enterEndOfTurn() { enter(with: { $0.turnEnds() }) }
+}
+
+/// What an actor does, and the same as what need not be in the actor. Structs, since closures by themselves would be
 /// wrapped where they are passed to a generic function.
 private struct Isolated<Owner: LoopActor> {
     let body: @Sendable (isolated Owner) -> Void
@@ -63,4 +69,12 @@ private struct Isolated<Owner: LoopActor> {
 
 private struct Entered<Owner: LoopActor> {
     let body: @Sendable (Owner) -> Void
+}
+
+private struct IsolatedTaking<Owner: LoopActor, Argument> {
+    let body: @Sendable (isolated Owner, Argument) -> Void
+}
+
+private struct EnteredTaking<Owner: LoopActor, Argument> {
+    let body: @Sendable (Owner, Argument) -> Void
 }

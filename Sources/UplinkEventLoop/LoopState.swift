@@ -2,28 +2,23 @@
 import CLibUV
 import Glibc
 
-/// What belongs to a loop's thread: the `uv_loop_t`, its turns, and the handles open on it.
+/// What belongs to a loop's thread: the `uv_loop_t` and its turns.
 final class LoopState {
     /// Batches of jobs that one turn may run before it looks at sockets and timers again.
     private static let batchesPerTurn = 64
 
     let uv: UnsafeMutablePointer<uv_loop_t>
     private unowned let loop: EventLoop
-    // Whatever changes one of these three calls nobody while it does; what ends with a closure may only enqueue.
+    private let inbox: Inbox
+    // Whatever changes one of these three calls nobody while it does; what ends with an actor may only enqueue.
     @exclusivity(unchecked) private var batch: [Inbox.Entry] = []
-    @exclusivity(unchecked) private var endOfTurn: [TurnEnd] = []
-    /// What runs at the turn's end now; empty in between, so that its storage is used again.
-    @exclusivity(unchecked) private var ending: [TurnEnd] = []
-    private var openHandles: [ObjectIdentifier: LoopHandle] = [:]
+    @exclusivity(unchecked) private var endOfTurn: [any TurnActor] = []
+    /// Who is called at the turn's end now; empty in between, so that its storage is used again.
+    @exclusivity(unchecked) private var ending: [any TurnActor] = []
     private(set) var isClosing = false
 
-    /// A closure, which an array would wrap in another one.
-    private struct TurnEnd {
-        let run: () -> Void
-    }
-
     init(loop: EventLoop) throws(EventLoopError) {
-        self.loop = loop
+        (self.loop, inbox) = (loop, loop.inbox)
         uv = .allocate(capacity: 1)
         let status = uv_loop_init(uv)
         // What throws here is deinitialized, because all of it is initialized.
@@ -34,14 +29,14 @@ final class LoopState {
 
     /// Opens the loop's own handles.
     func open() throws(EventLoopError) {
-        try PollHandle(on: self, descriptor: loop.inbox.wakeDescriptor) { [loop] _, _ in loop.inbox.acknowledge() }
+        try PollHandle(on: self, descriptor: inbox.wakeDescriptor) { [inbox] _, _ in inbox.acknowledge() }
             .start(.readable)
         _ = try TurnHandle(on: self) { [unowned self] in finishTurn() }
     }
 
     /// Closes a loop that could not be opened whole.
     func abandon() {
-        for handle in openHandles.values { handle.close() }
+        uv_walk(uv, { handle, _ in recover(LoopHandle.self, handle)?.close() }, nil)
         uv_run(uv, UV_RUN_DEFAULT)
         uv_loop_close(uv)
     }
@@ -55,40 +50,32 @@ final class LoopState {
         ended()
         // The loop had no open handle left; what its last callbacks enqueued runs now, and what never ends runs on.
         for _ in 0..<Self.batchesPerTurn {
-            if loop.inbox.take(into: &batch) { runBatch() }
+            if inbox.take(into: &batch, mayFallAsleep: false) == .entries { runBatch() }
             runEndOfTurn()
         }
-        if loop.inbox.finish() == .needsAfterlife { LoopThread.runAfterlife(of: loop) }
+        if inbox.finish() == .needsAfterlife { LoopThread.runAfterlife(of: loop) }
         let status = uv_loop_close(uv)
         precondition(status == 0, "uv_loop_close: \(status)")
     }
 
-    /// Registers what is to run once, when the events at hand have been handled.
-    func atEndOfTurn(_ work: @escaping () -> Void) { endOfTurn.append(TurnEnd(run: work)) }
-
-    func didOpen(_ handle: LoopHandle) { openHandles[ObjectIdentifier(handle)] = handle }
-
-    func didClose(_ handle: LoopHandle) { openHandles[ObjectIdentifier(handle)] = nil }
+    /// Registers who is to be called once, when the events at hand have been handled, and is kept until then.
+    func atEndOfTurn(call actor: any TurnActor) { endOfTurn.append(actor) }
 
     /// Runs what the turn has brought, before the loop looks for events again.
     private func finishTurn() {
-        var batches = 0
-        while batches < Self.batchesPerTurn {
-            if loop.inbox.take(into: &batch) {
-                runBatch()
-                batches += 1
-            } else if !endOfTurn.isEmpty {
-                runEndOfTurn()
-                batches += 1
-            } else if loop.inbox.fallAsleep() {
-                closeHandlesIfClosing()
+        for _ in 0..<Self.batchesPerTurn {
+            switch inbox.take(into: &batch, mayFallAsleep: endOfTurn.isEmpty) {
+            case .entries: runBatch()
+            case .nothing: runEndOfTurn()
+            case .sleep(let isClosing):
+                if isClosing { closeHandles() }
                 return
             }
         }
         runEndOfTurn()
         // Tasks that never let the inbox run empty hold up neither sockets nor the end.
-        loop.inbox.wakeSelf()
-        closeHandlesIfClosing()
+        inbox.wakeSelf()
+        if inbox.isClosing { closeHandles() }
     }
 
     private func runBatch() {
@@ -98,16 +85,13 @@ final class LoopState {
 
     private func runEndOfTurn() {
         swap(&endOfTurn, &ending)
-        for item in ending { item.run() }
+        for actor in ending { actor.enterEndOfTurn() }
         ending.removeAll(keepingCapacity: ending.count < 4096)
     }
 
-    private func closeHandlesIfClosing() {
-        guard loop.inbox.isClosing, !isClosing else { return }
+    private func closeHandles() {
+        guard !isClosing else { return }
         isClosing = true
-        for handle in openHandles.values {
-            handle.whenLoopEnds()
-            handle.close()
-        }
+        uv_walk(uv, { handle, _ in recover(LoopHandle.self, handle)?.loopEnds() }, nil)
     }
 }

@@ -9,18 +9,13 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
     private var thread = pthread_t()
     private let isJoined = Locked(false)
 
-    private static let key: pthread_key_t = {
+    /// What a loop's thread has the loop under.
+    static let key: pthread_key_t = {
         var key = pthread_key_t()
         let status = pthread_key_create(&key, nil)
         precondition(status == 0, "pthread_key_create: \(status)")  // the process has used up its 1,024 keys
         return key
     }()
-
-    /// The loop whose thread the caller runs on.
-    static var current: EventLoop? {
-        guard let pointer = pthread_getspecific(key) else { return nil }
-        return Unmanaged<EventLoop>.fromOpaque(pointer).takeUnretainedValue()
-    }
 
     /// Starts the thread and returns when its loop is ready; the thread keeps `loop` alive.
     func start(for loop: EventLoop, networkNamespace: String?) throws(EventLoopError) {

@@ -121,7 +121,7 @@ final class SimulatedExchange: @unchecked Sendable {  // one thread runs all job
     }
 
     private func publish() {
-        let (resumption, demand) = mailbox.flush(isPaused: machine.phase == .bodyPaused)
+        let (resumption, demand, _) = mailbox.flush(isPaused: machine.phase == .bodyPaused)
         resumption?.resume()
         if demand { isDemanded = true }
         if mailbox.bytes > 20 { fault = "\(mailbox.bytes) bytes wait for the reader" }

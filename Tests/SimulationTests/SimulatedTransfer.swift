@@ -86,7 +86,7 @@ final class SimulatedTransfer: CustomStringConvertible {
     private func gather() throws -> TransferWorld.Message? {
         if !isGathering {
             isGathering = true
-            if mailbox.gather(into: BodyVessel(upTo: 200, expecting: Int64(total))) { return .demand }
+            if mailbox.gather(upTo: 200, expecting: Int64(total)) { return .demand }
         }
         switch mailbox.takeGathered() {
         case .whole(let bytes):

@@ -62,6 +62,26 @@ struct BackPressureTests {
         }
     }
 
+    /// A reader on another thread may be held back while a server pours, and not when it has stopped.
+    @Test(.timeLimit(.minutes(1))) func aReaderGetsWhatIsThereWhenATorrentStops() async throws {
+        let noTimeouts = HTTPTimeouts(connect: nil, firstByte: nil, stall: nil)  // or a deadline would end a turn
+        let (piece, times) = ([UInt8](repeating: 120, count: 100_000), 40)
+        var script: [RawServer.Step] = [.readHead, .send(Self.head(Self.size))]
+        for _ in 0..<times {
+            script += [.send(piece), .pause(.microseconds(200)), .send(piece), .pause(.milliseconds(5))]
+        }
+        try await withServer(script + [.waitForClose]) { server in
+            try await withClient { client, _ in
+                var count = 0
+                for try await chunk in try await client.get(server.url(), timeouts: noTimeouts).body {
+                    count += chunk.count
+                    if count == 2 * times * piece.count { break }
+                }
+                #expect(count == 2 * times * piece.count)
+            }
+        }
+    }
+
     @Test func collectingStopsAtTheMaximum() async throws {
         let size = 128 << 20
         let head = "HTTP/1.1 200 OK\r\n\r\n"

@@ -49,7 +49,7 @@ struct ConnectionTableTests {
         try #require(dup2(stranger.near, near) == near)  // closes the first connection and takes its number
         #expect(!identity.isCurrent && !identity.isConnected)
         table.shutDown { _ in true }
-        table.used(near, atMost: 1)
+        table.used(near, atMost: 1, isFree: true)
         #expect(isOpen(stranger.far))
     }
 
@@ -61,9 +61,11 @@ struct ConnectionTableTests {
             close(far)
         }
         _ = table.opened(near)
-        table.used(near, atMost: 2)
+        table.used(near, atMost: 2, isFree: true)
         #expect(isOpen(far))
-        table.used(near, atMost: 2)
+        table.used(near, atMost: 2, isFree: false)
+        #expect(isOpen(far))
+        table.used(near, atMost: 2, isFree: true)
         #expect(!isOpen(far))
     }
 

@@ -30,8 +30,9 @@ struct HandleReuseTests {
 
     /// Each differs from the one before in something that counts, or in nothing.
     private static let questions = [
-        Question(), Question(), Question(path: "/b"), Question(path: "/b?c"), Question(),
-        Question(path: "//b//"), Question(path: "/%2F/%2e%2E%2fb"), Question(path: "/b/..%2f?c=/../d&e=%20?'"),
+        Question(), Question(), Question(path: "/b"), Question(path: "/b?c"), Question(path: "/b?"),
+        Question(path: "/b"), Question(), Question(path: "//b//"), Question(path: "/%2F/%2e%2E%2fb"),
+        Question(path: "/b/..%2f?c=/../d&e=%20?'"),
         Question(fields: [("X-A", "1")]), Question(fields: [("X-A", "1")]), Question(fields: [("X-A", "2")]),
         Question(fields: [("x-a", "2")]), Question(path: "/b", fields: [("x-a", "2")]),
         Question(fields: [("X-A", "1"), ("X-B", "2")]), Question(fields: [("X-B", "2"), ("X-A", "1")]),
@@ -41,6 +42,8 @@ struct HandleReuseTests {
         Question(method: .head, fields: [("X-B", "1")]), Question(fields: [("X-B", "1")]), Question(method: .head),
         Question(method: .post, fields: [("X-B", "1")], body: .text("hello")), Question(fields: [("X-B", "1")]),
         Question(method: .put, fields: [("X-B", "1")]), Question(method: .options, fields: [("X-B", "1")]), Question(),
+        Question(method: .head), Question(method: .delete), Question(method: .head), Question(body: .text("hello")),
+        Question(method: .head), Question(method: .head), Question(),
     ]
 
     @Test func everyRequestGoesOutAsIfItWereTheFirst() async throws {
@@ -110,6 +113,30 @@ struct HandleReuseTests {
             #expect(server.heads.count == 5)
             #expect(Set(server.heads).count == 1)
             #expect(server.heads[0].hasPrefix("GET //b?c HTTP/1.1\r\n"))
+        }
+    }
+
+    @Test func aHandleWhoseTransferFailedOrWasCancelledSendsTheSame() async throws {
+        let question = Question(path: "/b?c", fields: [("X-B", "1")])
+        let answering = RawServer.Step.answer { head in
+            head.hasPrefix("GET /f ") ? [.reset] : head.hasPrefix("GET /w ") ? [.waitForClose] : [.send(Self.answer)]
+        }
+        try await withServer([answering, .loop]) { server in
+            try await withClient { client, _ in
+                let failing = Question(path: "/f", fields: [("X-A", "1"), ("X-B", "2")])
+                await #expect(throws: HTTPClientError.self) { try await failing.ask(client, server) }
+                let waiting = Task { try await Question(path: "/w", fields: [("X-B", "3")]).ask(client, server) }
+                try await eventually { server.heads.count == 2 }
+                waiting.cancel()
+                await #expect(throws: CancellationError.self) { try await waiting.value }
+                for _ in 0..<2 { try await question.ask(client, server) }
+            }
+            try await withClient { client, _ in try await question.ask(client, server) }
+            #expect(server.heads.count == 5)
+            #expect(server.heads[0].hasPrefix("GET /f HTTP/1.1\r\n"))
+            #expect(server.heads[1].hasPrefix("GET /w HTTP/1.1\r\n"))
+            #expect(Set(server.heads.dropFirst(2)).count == 1)
+            #expect(server.heads[2].hasPrefix("GET /b?c HTTP/1.1\r\n") && server.heads[2].contains("\r\nX-B: 1\r\n"))
         }
     }
 

@@ -43,6 +43,23 @@ struct TimeoutTests {
         }
     }
 
+    /// The loop's timer stays set when the request that it was set for has ended: for an earlier time than the next one's
+    /// limit, or a later.
+    @Test(arguments: [Duration.seconds(2), .seconds(20)])
+    func waitingForTheHeadAfterARequestWithALimitOf(_ other: Duration) async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+        try await withServer([.readHead, .send(answer), .readHead, .waitForClose]) { server in
+            try await withClient { client, _ in
+                let timeouts = HTTPTimeouts(connect: other, firstByte: other, stall: other, total: other)
+                _ = try await client.get(server.url(), timeouts: timeouts).body.collect(upTo: 0)
+                await expect(.firstByteTimeout, after: .milliseconds(2300), .firstByte) {
+                    _ = try await client.get(server.url(), timeouts: HTTPTimeouts(firstByte: .milliseconds(2300)))
+                }
+            }
+            #expect(server.heads.count == 2)
+        }
+    }
+
     @Test func stallingInTheBody() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
         try await withServer([.readHead, .send(head), .waitForClose]) { server in

@@ -5,7 +5,7 @@ import UplinkCore
 import UplinkEventLoop
 
 /// An actor with a timer and a watcher that records what its callbacks bring.
-private actor Recorder: LoopActor {
+private actor Recorder: TurnActor {
     nonisolated let eventLoop: EventLoop
     private var timer: LoopTimer?
     private var watcher: DescriptorWatcher?
@@ -35,9 +35,11 @@ private actor Recorder: LoopActor {
     }
 
     func recordOrderOfTurn() throws {
-        try atEndOfTurn { $0.record("end of turn") }
+        try callAtEndOfTurn()
         events.append("in turn")
     }
+
+    func turnEnds() { record("end of turn") }
 
     func record(_ event: String) {
         events.append(event)

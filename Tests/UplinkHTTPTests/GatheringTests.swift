@@ -19,7 +19,11 @@ struct GatheringTests {
 
     private func gather(
         upTo maximum: Int, expecting expected: Int64? = nil, in machine: inout MailboxMachine<Int>
-    ) -> Bool { machine.gather(into: BodyVessel(upTo: maximum, expecting: expected)) }
+    ) -> Bool { machine.gather(upTo: maximum, expecting: expected) }
+
+    private func gatherAtOnce(upTo maximum: Int, in machine: inout MailboxMachine<Int>) -> GatheredBody? {
+        machine.gatherAtOnce(upTo: maximum)
+    }
 
     private func whole(_ machine: inout MailboxMachine<Int>) -> [UInt8]? {
         guard case .whole(let bytes) = machine.takeGathered() else { return nil }
@@ -102,6 +106,62 @@ struct GatheringTests {
         #expect(error is CancellationError)
     }
 
+    /// What is all here is the same to a reader who does not wait as to one who does.
+    @Test(arguments: [0, 1, 5, 6, 7, 100])
+    func whatIsAllHereNeedNoWaiting(maximum: Int) {
+        let pieces: [[UInt8]] = [[1, 2, 3], [4, 5, 6]]
+        var (waiting, ready) = (MailboxMachine<Int>(lowMark: 10), MailboxMachine<Int>(lowMark: 10))
+        for piece in pieces {
+            append(piece, to: &waiting)
+            append(piece, to: &ready)
+        }
+        _ = waiting.finish(.complete)
+        _ = ready.finish(.complete)
+        _ = gather(upTo: maximum, in: &waiting)
+        switch (waiting.takeGathered(), ready.gatherAtOnce(upTo: maximum)) {
+        case (.whole(let one), .whole(let other)): #expect(one == other && one == [1, 2, 3, 4, 5, 6])
+        case (.tooLarge(let one), .tooLarge(let other)): #expect(one == other && maximum < 6)
+        default: Issue.record("not the same")
+        }
+        #expect(ready.bytes == 0)
+    }
+
+    /// A body that announces its length is the same to whoever takes it as chunks and to whoever gathers it.
+    @Test(arguments: [6, 128 * 1024 - 1, 128 * 1024, 300_000])
+    func announcedBodiesAreTheSameInPiecesAndAsAWhole(length: Int) {
+        let body = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        func filled() -> MailboxMachine<Int> {
+            var machine = MailboxMachine<Int>(lowMark: 10)
+            for start in stride(from: 0, to: length, by: 16_384) {
+                body[start..<min(start + 16_384, length)].withUnsafeBytes {
+                    machine.append($0, expecting: Int64(length - start), from: pool)
+                }
+            }
+            return machine
+        }
+        var (pieces, whole) = (filled(), filled())
+        var taken: [UInt8] = []
+        while case .chunk(let chunk, _) = pieces.take() { taken += chunk.bytes }
+        #expect(taken == body)
+        #expect(pieces.bytes == 0)
+        _ = gather(upTo: length, expecting: Int64(length), in: &whole)
+        _ = whole.finish(.complete)
+        #expect(self.whole(&whole) == body)
+    }
+
+    @Test func whatIsNotAllHereOrHasFailedIsWaitedFor() {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        append([1], to: &machine)
+        #expect(gatherAtOnce(upTo: 10, in: &machine) == nil)
+        #expect(machine.bytes == 1)
+        _ = machine.finish(.failed(HTTPClientError.totalPassed))
+        #expect(gatherAtOnce(upTo: 10, in: &machine) == nil)
+        var cancelled = MailboxMachine<Int>(lowMark: 10)
+        _ = cancelled.cancel()
+        _ = cancelled.finish(.complete)
+        #expect(gatherAtOnce(upTo: 10, in: &cancelled) == nil)
+    }
+
     @Test func whoComesAfterACancellationGathersNothing() {
         var machine = MailboxMachine<Int>(lowMark: 10)
         _ = machine.cancel()
@@ -114,7 +174,7 @@ struct GatheringTests {
     }
 
     @Test func whatIsAnnouncedIsNotCopiedWhenMoreComes() {
-        let vessel = BodyVessel(upTo: 100 << 20, expecting: 40 << 20)
+        var vessel = BodyVessel(upTo: 100 << 20, expecting: 40 << 20)
         let capacity = vessel.capacity
         #expect(capacity >= 40 << 20)
         [UInt8](repeating: 1, count: 1 << 20).withUnsafeBytes { bytes in
@@ -137,7 +197,7 @@ struct GatheringTests {
     /// What no system has room for is not asked for at once: an array that does not get its room ends the process.
     @Test(arguments: [1 << 50, Int64.max])
     func whatCannotBeThereGrowsAsItComes(announced: Int64) {
-        let vessel = BodyVessel(upTo: .max, expecting: announced)
+        var vessel = BodyVessel(upTo: .max, expecting: announced)
         #expect(vessel.capacity < 512 << 20)
         [1, 2, 3].withUnsafeBytes { vessel.append($0) }
         #expect(vessel.capacity < 512 << 20)

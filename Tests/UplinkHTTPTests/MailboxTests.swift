@@ -124,6 +124,81 @@ struct MailboxTests {
         #expect(chunk.count == 100)
     }
 
+    // MARK: A reader on another thread
+
+    private typealias Machine = MailboxMachine<Int>
+
+    /// What is said at the end of a turn that has brought so much, while a reader waits; who is woken takes all of it.
+    private func bring(
+        _ count: Int, at now: Int64, to machine: inout Machine, isFar: Bool = true, isPaused: Bool = false
+    ) -> String {
+        _ = machine.park(7, isFar: isFar)
+        append(count, to: &machine)
+        let delivery = machine.flush(isPaused: isPaused, now: now)
+        guard delivery.waiter != nil else { return delivery.isHeldBack ? "held back" : "asleep" }
+        while case .chunk = machine.take() {}
+        return delivery.isHeldBack ? "both" : "woken"
+    }
+
+    @Test func whoWasWokenAMomentAgoIsHeldBackUntilTheMomentIsOver() {
+        var machine = Machine(lowMark: 4 * Machine.torrent)
+        let said = [0, 1, Machine.moment - 1, Machine.moment, Machine.moment + 1].map { now in
+            bring(now == Machine.moment ? 0 : Machine.torrent, at: now, to: &machine)
+        }
+        #expect(said == ["woken", "held back", "held back", "woken", "held back"])
+    }
+
+    /// What a slow server sends reaches its reader in the turn in which it comes.
+    @Test func littleWakesAReaderAtOnce() {
+        var machine = Machine(lowMark: 4 * Machine.torrent)
+        let said = (0..<5).map { bring(Machine.torrent - 1, at: $0, to: &machine) }
+        #expect(said.allSatisfy { $0 == "woken" })
+    }
+
+    @Test func muchAfterAWhileWakesAReaderAtOnce() {
+        var machine = Machine(lowMark: 4 * Machine.torrent)
+        let said = (0..<5).map { bring(2 * Machine.torrent, at: $0 * Machine.moment, to: &machine) }
+        #expect(said.allSatisfy { $0 == "woken" })
+    }
+
+    @Test func enoughWakesAReaderAtOnce() {
+        var machine = Machine(lowMark: 4 * Machine.torrent)
+        let said = (0..<9).map { bring(Machine.torrent, at: $0, to: &machine) }
+        let four = ["held back", "held back", "held back", "woken"]
+        #expect(said == ["woken"] + four + four)
+    }
+
+    @Test func aReaderWhoIsNearIsNotHeldBack() {
+        var machine = Machine(lowMark: 4 * Machine.torrent)
+        let said = (0..<5).map { bring(Machine.torrent, at: $0, to: &machine, isFar: false) }
+        #expect(said.allSatisfy { $0 == "woken" })
+    }
+
+    @Test func aPauseWakesAReaderAtOnce() {
+        var machine = Machine(lowMark: 4 * Machine.torrent)
+        let said = (0..<5).map { bring(Machine.torrent, at: $0, to: &machine, isPaused: true) }
+        #expect(said.allSatisfy { $0 == "woken" })
+    }
+
+    @Test func nobodyIsHeldBackByNothing() {
+        var machine = Machine(lowMark: 4 * Machine.torrent)
+        #expect([Machine.torrent, 0, 0].map { bring($0, at: 5, to: &machine) } == ["woken", "asleep", "asleep"])
+    }
+
+    @Test func theEndWakesWhoIsHeldBack() {
+        var machine = Machine(lowMark: 4 * Machine.torrent)
+        let said = (0..<2).map { bring(Machine.torrent, at: $0, to: &machine) }
+        #expect(said == ["woken", "held back"])
+        #expect(machine.finish(.complete).waiter == 7)
+    }
+
+    @Test func withoutATimeNobodyIsHeldBack() {
+        var machine = Machine(lowMark: 4 * Machine.torrent)
+        let said = (0..<2).map { bring(Machine.torrent, at: $0, to: &machine) }
+        #expect(said == ["woken", "held back"])
+        #expect(machine.flush(isPaused: false).waiter == 7)
+    }
+
     @Test func whoFindsSomethingNeedNotWait() {
         var machine = MailboxMachine<Int>(lowMark: 10)
         append(1, to: &machine)
@@ -189,7 +264,7 @@ struct MailboxTests {
             var iterator = stream.makeAsyncIterator()
             for _ in 0..<5000 {
                 [UInt8](repeating: 1, count: 5).withUnsafeBytes { mailbox.append($0, expecting: 5, from: pool) }
-                let (resumption, demand) = mailbox.flush(isPaused: true)
+                let (resumption, demand, _) = mailbox.flush(isPaused: true)
                 resumption?.resume()
                 if !demand { _ = await iterator.next() }
             }

@@ -70,7 +70,8 @@ struct RedirectTests {
     /// A form that answers a POST with the way to itself is the commonest redirect there is.
     @Test func aPostThatLeadsToAGetOfTheSameURLIsNoCircle() async throws {
         var machine = try RedirectMachine(
-            HTTPRequest(parsing: "http://a/", method: .post), body: .text("x"), settings: ClientSettings(.init()))
+            RequestHead(HTTPRequest(parsing: "http://a/", method: .post)), body: .text("x"),
+            of: HTTPCall(.init(), ClientSettings(.init())))
         #expect(try machine.received(redirect(303, "/")) == .follow)
         #expect(machine.request.method == .get)
         let error = #expect(throws: HTTPClientError.self) { try machine.received(redirect(302, "/")) }
@@ -84,7 +85,8 @@ struct RedirectTests {
         }
         let body = HTTPRequestBody.stream(pieces)
         var machine = try RedirectMachine(
-            HTTPRequest(parsing: "http://a/", method: .post), body: body, settings: ClientSettings(.init()))
+            RequestHead(HTTPRequest(parsing: "http://a/", method: .post)), body: body,
+            of: HTTPCall(.init(), ClientSettings(.init())))
         var unspent = machine
         #expect(try unspent.received(redirect(code, "/b")) == .follow)  // the server wanted nothing of it
         #expect(try await body.collect(upTo: 3) == [1, 2, 3])

@@ -104,14 +104,4 @@ struct RememberedHeadTests {
         let value = String(repeating: "a", count: RememberedHead.maximumBytes)
         #expect(try remembered(["HTTP/1.1 200 OK", "A: \(value)", ""]) == nil)
     }
-
-    @Test func serversAreForgottenBeforeTheyAreTooMany() throws {
-        let head = try #require(try remembered(Self.head))
-        let heads = RememberedHeads()
-        for number in 0..<100 {
-            heads.remember(head, of: "http://\(number):80")
-            #expect(heads["http://\(number):80"] === head)
-        }
-        #expect((0..<100).filter { heads["http://\($0):80"] !== RememberedHead.none }.count <= 32)
-    }
 }

@@ -75,11 +75,6 @@ extension CurlTransfer {
         _ = rest.prefix(Int(expected)).withUnsafeBytes { takeBody($0, now: Monotonic.now) }
     }
 
-    /// Whether libcurl has made a buffer for a body, which a handle would keep.
-    var hasUsedUploading: Bool {
-        upload != nil || exchange.request.head.method != .get && exchange.request.head.method != .head
-    }
-
     /// Which direction stays paused when the other one goes on.
     func pauseBits(resumingUpload: Bool) -> CInt {
         if resumingUpload { return machine.phase == .bodyPaused ? CInt(CURLPAUSE_RECV) : CInt(CURLPAUSE_CONT) }

@@ -7,47 +7,49 @@ import UplinkHTTP
 extension EasyHandle {
     /// Sets method and body, and with them how the body is framed.
     func setBody(of transfer: CurlTransfer) {
-        let method = transfer.exchange.request.head.method
-        if let upload = transfer.upload {
+        let method = transfer.exchange.request.method
+        setHead(method == .head && transfer.upload == nil)
+        if transfer.upload != nil || method != .get && method != .head {
+            isForOneTransfer = true
+            setBody(transfer.upload, method)
+        }
+        // libcurl repeats a request by itself when a connection that was used again dies before an answer. What must
+        // not be done twice gets a connection of its own.
+        setFreshConnection(!transfer.exchange.mayBeRepeated)
+    }
+
+    private func setBody(_ upload: Upload?, _ method: HTTPRequest.Method) {
+        if let upload {
             set(CURLOPT_UPLOAD, 1)
             // Without a length libcurl sends chunks.
             note(uplink_easy_set_offset(curl, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload.length ?? -1)))
             if upload.length ?? .max > 65_536 { set(CURLOPT_UPLOAD_BUFFERSIZE, SlabPool.slabSize) }
-            setReading(transfer)
-        } else if method == .head {
-            set(CURLOPT_NOBODY, 1)
+            setReading()
         } else if method == .post || method == .put || method == .patch {
             // These are expected to carry something, so that nothing has to be announced (RFC 9110, section 8.6).
             set(CURLOPT_UPLOAD, 1)
             note(uplink_easy_set_offset(curl, CURLOPT_INFILESIZE_LARGE, 0))
-            setReading(transfer)
-        } else {
-            set(CURLOPT_HTTPGET, 1)
+            setReading()
         }
-        if method != .get && method != .head || transfer.upload != nil { set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
-        // libcurl repeats a request by itself when a connection that was used again dies before an answer. What must
-        // not be done twice gets a connection of its own.
-        set(CURLOPT_FRESH_CONNECT, transfer.exchange.mayBeRepeated ? 0 : 1)
+        set(CURLOPT_CUSTOMREQUEST, method.rawValue)
     }
 
-    private func setReading(_ transfer: CurlTransfer) {
-        let box = Unmanaged.passUnretained(transfer).toOpaque()
+    private func setReading() {
+        let box = Unmanaged.passUnretained(self).toOpaque()
         set(CURLOPT_READDATA, pointer: box)
         note(
             uplink_easy_set_read(curl) { memory, size, count, box in
-                guard let transfer = CurlTransfer.recover(box) else { return Int(CURL_READFUNC_ABORT) }
-                return transfer.callbackForUpload(UnsafeMutableRawBufferPointer(start: memory, count: size * count))
+                let memory = UnsafeMutableRawBufferPointer(start: memory, count: size * count)
+                return EasyHandle.withTransfer(of: box) { $0.callbackForUpload(memory) } ?? Int(CURL_READFUNC_ABORT)
             })
         set(CURLOPT_SEEKDATA, pointer: box)
         note(
             uplink_easy_set_seek(curl) { box, offset, origin in
-                guard let transfer = CurlTransfer.recover(box), offset == 0, origin == SEEK_SET else {
-                    return CInt(CURL_SEEKFUNC_FAIL)
-                }
-                return CInt(transfer.callbackForRewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
+                guard offset == 0, origin == SEEK_SET else { return CInt(CURL_SEEKFUNC_FAIL) }
+                let isRewound = EasyHandle.withTransfer(of: box) { $0.callbackForRewind() } ?? false
+                return CInt(isRewound ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
             })
     }
-
 }
 
 extension CurlTransfer {

@@ -4,18 +4,15 @@ import CLibUV
 /// An open libuv handle, whatever its kind: it keeps itself alive until libuv's close callback.
 class LoopHandle: @unchecked Sendable {  // used on its loop's thread only, but for its release
     private let handle: UnsafeMutablePointer<uv_handle_t>
-    private weak var state: LoopState?
     private(set) var isOpen = false
 
     fileprivate init(_ handle: UnsafeMutablePointer<uv_handle_t>) { self.handle = handle }
 
     /// Takes note of what libuv said to the handle's initialisation.
-    fileprivate func didOpen(on state: LoopState, status: CInt, during activity: String) throws(EventLoopError) {
+    fileprivate func didOpen(status: CInt, during activity: String) throws(EventLoopError) {
         guard status == 0 else { throw EventLoopError(libuv: status, during: activity) }
         handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
-        self.state = state
         isOpen = true
-        state.didOpen(self)
     }
 
     /// Called when the loop ends while the handle is open, before it is closed: the last word to those who count on it.
@@ -25,12 +22,16 @@ class LoopHandle: @unchecked Sendable {  // used on its loop's thread only, but 
     final func close() {
         guard isOpen else { return }
         isOpen = false
-        uv_close(handle) { recover(LoopHandle.self, $0)?.didClose() }
+        uv_close(handle) { handle in
+            if let data = handle?.pointee.data { Unmanaged<LoopHandle>.fromOpaque(data).release() }
+        }
     }
 
-    private func didClose() {
-        state?.didClose(self)
-        Unmanaged.passUnretained(self).release()
+    /// The loop ends: the handle says so, and closes.
+    final func loopEnds() {
+        guard isOpen else { return }
+        whenLoopEnds()
+        close()
     }
 }
 
@@ -51,7 +52,7 @@ class HandleBox<Memory>: LoopHandle, @unchecked Sendable {  // as its superclass
     final func open(
         on state: LoopState, during activity: String, _ initialise: (UnsafeMutablePointer<uv_loop_t>) -> CInt
     ) throws(EventLoopError) {
-        try didOpen(on: state, status: initialise(state.uv), during: activity)
+        try didOpen(status: initialise(state.uv), during: activity)
     }
 }
 

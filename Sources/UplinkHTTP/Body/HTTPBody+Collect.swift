@@ -10,28 +10,35 @@ extension HTTPBody {
     /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/bodyTooLarge`` when the body exceeds `maximum`, or as
     ///   the iterator does.
     public func collect(upTo maximum: Int, within timeout: Duration? = .seconds(60)) async throws -> [UInt8] {
-        let iterator = try iterator(toCollect: maximum, within: timeout)
-        defer { withExtendedLifetime(iterator) {} }  // or the transfer would end while its body is gathered
-        guard let body = try await handle.source.gather(upTo: maximum, expecting: length) else {
-            return try await gather(from: iterator, upTo: maximum)
+        let source = try source(toCollect: maximum, within: timeout)
+        defer { source.cancel() }
+        if let body = source.gatherAtOnce(upTo: maximum) { return try bytes(of: body, atMost: maximum) }
+        if let timeout { source.limit(toRemaining: timeout) }
+        guard let body = try await source.gather(upTo: maximum, expecting: length) else {
+            return try await gather(from: source, upTo: maximum)
         }
         return try bytes(of: body, atMost: maximum)
     }
 
     // These stand by themselves, so that nothing of what they hold is held while the body is awaited.
 
+    /// The source, which nobody else may read.
     @inline(never)
-    private func iterator(toCollect maximum: Int, within timeout: Duration?) throws(HTTPClientError) -> Iterator {
+    private func source(toCollect maximum: Int, within timeout: Duration?) throws(HTTPClientError) -> any HTTPBodySource
+    {
+        let source = handle.source
         guard maximum >= 0, timeout ?? .zero >= .zero else {
-            handle.source.cancel()
+            source.cancel()
             throw HTTPClientError(
                 .invalidConfiguration, phase: .body, requestDisposition: .responseStarted,
                 message: "the maximum (\(maximum)) or the timeout is negative; give zero or more")
         }
-        let iterator = try unusedIterator()
-        if let length, length > maximum { throw tooLarge(maximum, received: 0) }
-        if let timeout { handle.source.limit(toRemaining: timeout) }
-        return iterator
+        guard handle.claim() else { throw Self.alreadyUsed }
+        if let length, length > maximum {
+            source.cancel()
+            throw tooLarge(maximum, received: 0)
+        }
+        return source
     }
 
     @inline(never)
@@ -42,10 +49,12 @@ extension HTTPBody {
         }
     }
 
-    private func gather(from iterator: Iterator, upTo maximum: Int) async throws -> [UInt8] {
-        var iterator = iterator
-        let vessel = BodyVessel(upTo: maximum, expecting: length)
-        while let chunk = try await iterator.next() {
+    @inline(never)
+    private nonisolated(nonsending) func gather(
+        from source: any HTTPBodySource, upTo maximum: Int
+    ) async throws -> [UInt8] {
+        var vessel = BodyVessel(upTo: maximum, expecting: length)
+        while let chunk = try await source.next() {
             chunk.withUnsafeBytes { vessel.append($0) }
             if vessel.isOverfull { throw tooLarge(maximum, received: Int64(vessel.received)) }
         }

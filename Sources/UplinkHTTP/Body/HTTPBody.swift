@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
-import UplinkCore
+import Synchronization
 
 /// A body as it arrives, chunk by chunk.
 ///
@@ -22,15 +22,13 @@ public struct HTTPBody: AsyncSequence, Sendable {
     }
 
     /// How the body's end is known.
-    public let framing: Framing
+    public var framing: Framing { handle.framing }
     /// What `Content-Length` says, for HEAD too.
-    public let contentLength: Int64?
+    public var contentLength: Int64? { handle.contentLength }
     let handle: BodyHandle
 
     package init(framing: Framing, contentLength: Int64?, source: any HTTPBodySource) {
-        self.framing = framing
-        self.contentLength = contentLength
-        handle = BodyHandle(source)
+        handle = BodyHandle(framing: framing, contentLength: contentLength, source: source)
     }
 
     /// A body that is there already; for transports of one's own.
@@ -57,7 +55,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     public var trailerFields: HTTPFields? { handle.source.trailerFields }
 
     /// The body's one iterator. A second one throws ``HTTPClientError/Code/bodyAlreadyUsed`` when it is asked.
-    public func makeAsyncIterator() -> Iterator { Iterator(reader: handle.claim()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(reader: handle.reader()) }
 
     /// The iterator, for those who do more with the body than to ask it: what somebody else reads is left alone.
     func unusedIterator() throws(HTTPClientError) -> Iterator {
@@ -66,7 +64,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return iterator
     }
 
-    private static let alreadyUsed = HTTPClientError(
+    static let alreadyUsed = HTTPClientError(
         .bodyAlreadyUsed, phase: .body, requestDisposition: .responseStarted,
         message: "the body has been read, or is being read; it is read once, so keep what it gave")
 
@@ -85,23 +83,24 @@ public struct HTTPBody: AsyncSequence, Sendable {
     }
 }
 
-/// Ends the transfer when the body is dropped and nobody has begun to read it.
+/// What copies of a body share. Ends the transfer when the body is dropped and nobody has begun to read it.
 final class BodyHandle: Sendable {
+    let framing: HTTPBody.Framing
+    let contentLength: Int64?
     let source: any HTTPBodySource
-    private let isClaimed = Locked(false)
+    private let isClaimed = Atomic(false)
 
-    init(_ source: any HTTPBodySource) { self.source = source }
-
-    deinit { if !isClaimed.withLock({ $0 }) { source.cancel() } }
-
-    /// The right to read, once.
-    func claim() -> BodyReader? {
-        let isFirst = isClaimed.withLock { isClaimed in
-            defer { isClaimed = true }
-            return !isClaimed
-        }
-        return isFirst ? BodyReader(source) : nil
+    init(framing: HTTPBody.Framing, contentLength: Int64?, source: any HTTPBodySource) {
+        (self.framing, self.contentLength, self.source) = (framing, contentLength, source)
     }
+
+    deinit { if !isClaimed.load(ordering: .relaxed) { source.cancel() } }
+
+    /// Takes the right to read, which is given once: whoever gets it ends the transfer.
+    func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
+
+    /// The same, for a reader that ends the transfer by itself.
+    func reader() -> BodyReader? { claim() ? BodyReader(source) : nil }
 }
 
 /// Ends the transfer when the iterator is dropped.

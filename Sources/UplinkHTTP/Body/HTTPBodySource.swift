@@ -8,6 +8,12 @@ package protocol HTTPBodySource: AnyObject, Sendable {
     /// nothing of the transfer is left.
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk?
 
+    /// Everything that ``next()`` would still give, in one piece, where it is all here; nil where it is not, or nobody
+    /// knows.
+    ///
+    /// - Parameter maximum: The most bytes to accept.
+    func gatherAtOnce(upTo maximum: Int) -> GatheredBody?
+
     /// Everything that ``next()`` would still give, in one piece, where the source brings that about more cheaply; nil
     /// where it does not. It throws as ``next()`` does.
     ///
@@ -35,6 +41,8 @@ package protocol HTTPBodySource: AnyObject, Sendable {
 }
 
 extension HTTPBodySource {
+    package func gatherAtOnce(upTo maximum: Int) -> GatheredBody? { nil }
+
     package nonisolated(nonsending) func gather(
         upTo maximum: Int, expecting expected: Int64?
     ) async throws -> GatheredBody? { nil }

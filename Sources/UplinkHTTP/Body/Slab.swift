@@ -1,32 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// A piece of memory that is being filled, before it becomes a ``HTTPBody/Chunk``. One owner at a time.
-package final class Slab {
-    private let memory: UnsafeMutableRawPointer
-    private let capacity: Int
-    private let pool: SlabPool
-    private var isPublished = false
+/// A ``HTTPBody/Chunk`` that is being filled, before anybody else has it. One owner at a time.
+package struct Slab {
+    private let chunk: HTTPBody.Chunk
+
+    fileprivate init(_ chunk: HTTPBody.Chunk) { self.chunk = chunk }
+
     /// Bytes that are filled.
-    package private(set) var count = 0
+    package var count: Int { chunk.count }
 
-    fileprivate init(memory: UnsafeMutableRawPointer, capacity: Int, pool: SlabPool) {
-        self.memory = memory
-        self.capacity = capacity
-        self.pool = pool
-    }
-
-    deinit { if !isPublished { pool.takeBack(memory, capacity: capacity) } }
-
-    package var isFull: Bool { count == capacity }
+    package var isFull: Bool { chunk.count == chunk.capacity }
 
     /// Copies as much as fits and says how much that was.
     package func append(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let taken = min(bytes.count, capacity - count)
-        guard taken > 0, let source = bytes.baseAddress else { return 0 }
-        memory.advanced(by: count).copyMemory(from: source, byteCount: taken)
-        count += taken
-        return taken
+        chunk.fill(atMost: bytes.count) { room in
+            if let source = bytes.baseAddress { room.baseAddress?.copyMemory(from: source, byteCount: room.count) }
+            return room.count
+        }
     }
 
     /// Has `body` write behind what is filled, and say how much it wrote.
@@ -35,19 +26,15 @@ package final class Slab {
     @discardableResult
     func fill<Failure: Error>(
         upTo limit: Int = .max, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
-    ) throws(Failure) -> Int {
-        let room = max(0, min(limit, capacity) - count)
-        let taken = try body(UnsafeMutableRawBufferPointer(start: memory.advanced(by: count), count: room))
-        precondition(taken >= 0 && taken <= room, "a slab was filled beyond its end")
-        count += taken
-        return taken
-    }
+    ) throws(Failure) -> Int { try chunk.fill(atMost: limit - count, body) }
+
+    /// Runs `body` with what is filled; the pointer is good until it returns.
+    func withUnsafeBytes(_ body: (UnsafeRawBufferPointer) -> Void) { chunk.withUnsafeBytes(body) }
 
     /// The bytes as a chunk that anybody may keep. The slab is done with.
     package func publish() -> HTTPBody.Chunk {
-        precondition(!isPublished, "a slab is published once")
-        isPublished = true
-        return HTTPBody.Chunk(adopting: memory, count: count, capacity: capacity, pool: pool)
+        chunk.finish()
+        return chunk
     }
 }
 
@@ -71,7 +58,8 @@ package final class SlabPool: Sendable {
         let size = max(1024, Int(min(expected ?? Int64(Self.slabSize), Int64(Self.slabSize))))
         let memory = size == Self.slabSize ? free.withLock { $0.popLast() }?.memory : nil
         return Slab(
-            memory: memory ?? .allocate(byteCount: size, alignment: 16), capacity: size, pool: self)
+            HTTPBody.Chunk(
+                filling: memory ?? .allocate(byteCount: size, alignment: 16), capacity: size, pool: self))
     }
 
     fileprivate func give(_ memory: UnsafeMutableRawPointer) -> Bool {

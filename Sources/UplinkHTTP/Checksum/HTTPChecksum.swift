@@ -35,7 +35,7 @@ extension HTTPBody {
     ///     collected.
     public func checksummed(with checksum: some HTTPChecksum, expecting expected: [UInt8]? = nil) -> HTTPChecksummedBody
     {
-        let source = ChecksummedSource(handle.claim(), checksum, expected: expected)
+        let source = ChecksummedSource(handle.reader(), checksum, expected: expected)
         return HTTPChecksummedBody(
             body: HTTPBody(framing: framing, contentLength: contentLength, source: source), source: source)
     }

@@ -4,6 +4,7 @@ import HTTPTypes
 /// A client's configuration with what is the same for all its requests, worked out once: an object, which each call holds.
 final class ClientSettings: Sendable {
     let configuration: HTTPClient.Configuration
+    let clock: HTTPClientClock
     /// What is wrong with the configuration, but for its timeouts, which a call may replace.
     private let problem: HTTPClientError?
     private let timeoutProblem: HTTPClientError?
@@ -11,8 +12,8 @@ final class ClientSettings: Sendable {
     /// The fields of a request whose caller names none.
     private let usualFields: RequestFields
 
-    init(_ configuration: HTTPClient.Configuration) {
-        self.configuration = configuration
+    init(_ configuration: HTTPClient.Configuration, clock: HTTPClientClock = .init(ContinuousClock())) {
+        (self.configuration, self.clock) = (configuration, clock)
         problem = Self.problem { () throws(HTTPClientError) in try configuration.validate() }
         timeoutProblem = Self.problem { () throws(HTTPClientError) in try configuration.timeouts.validate() }
         userAgent = Result { () throws(HTTPClientError) in
@@ -44,10 +45,10 @@ final class ClientSettings: Sendable {
     }
 
     /// The fields that go out with a request.
-    func fields(of request: HTTPRequest, _ body: HTTPRequestBody) throws(HTTPClientError) -> RequestFields {
+    func fields(_ fields: HTTPFields, _ contentType: String?) throws(HTTPClientError) -> RequestFields {
         let userAgent = try userAgent.get()
-        if request.headerFields.isEmpty, body.contentType == nil { return usualFields }
-        return RequestFields(request.headerFields, body.contentType, userAgent: userAgent, configuration)
+        if fields.isEmpty, contentType == nil { return usualFields }
+        return RequestFields(fields, contentType, userAgent: userAgent, configuration)
     }
 }
 

@@ -9,7 +9,7 @@ final class HTTPCall: Sendable {
     /// Unlike that of any other call in this process.
     let id: UInt64
     let options: HTTPRequestOptions
-    let clock: HTTPClientClock
+    let settings: ClientSettings
     private let start: Duration
     private let deadline: Duration?
     /// What the call's exchanges tell; nil where nobody can want to know.
@@ -20,19 +20,23 @@ final class HTTPCall: Sendable {
         var lastExchange: UInt64 = 0
     }
 
-    /// - Parameter hasMiddlewares: Whether somebody may observe exchanges beside the options.
-    init(_ options: HTTPRequestOptions, total: Duration?, clock: HTTPClientClock, hasMiddlewares: Bool) {
+    init(_ options: HTTPRequestOptions, _ settings: ClientSettings) {
         id = Self.lastID.withLock { last in
             last += 1
             return last
         }
-        self.options = options
-        self.clock = clock
-        story = hasMiddlewares || options.events != nil || options.observer != nil ? Locked(Story()) : nil
-        let start = total != nil || story != nil ? clock.now() : .zero  // or nobody asks
+        (self.options, self.settings) = (options, settings)
+        let mayBeObserved =
+            options.events != nil || options.observer != nil || options.retry != nil
+            || !settings.configuration.middlewares.isEmpty
+        story = mayBeObserved ? Locked(Story()) : nil
+        let total = (options.timeouts ?? settings.configuration.timeouts).total
+        let start = total != nil || mayBeObserved ? settings.clock.now() : .zero  // or nobody asks
         self.start = start
         deadline = total.map { start + $0.clamped }
     }
+
+    var clock: HTTPClientClock { settings.clock }
 
     /// Whether anybody wants to know.
     var isObserved: Bool { options.events != nil || options.observer != nil }

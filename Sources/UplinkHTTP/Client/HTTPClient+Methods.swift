@@ -86,7 +86,7 @@ extension HTTPClient {
         _ method: HTTPRequest.Method, _ url: String, _ body: HTTPRequestBody, _ headers: HTTPFields,
         _ timeouts: HTTPTimeouts?
     ) throws -> HTTPHops {
-        try hops(method, url, body, headers, HTTPRequestOptions(timeouts: timeouts))
+        try hops(HTTPCall(HTTPRequestOptions(timeouts: timeouts), settings), method, url, body, headers)
     }
 
     @inline(never)
@@ -94,14 +94,14 @@ extension HTTPClient {
         _ method: HTTPRequest.Method, _ url: String, _ body: HTTPRequestBody, _ headers: HTTPFields,
         _ options: HTTPRequestOptions
     ) throws -> HTTPHops {
-        let known: HTTPURL
-        do {
-            known = try HTTPURLParser.parse(url)
-        } catch {
-            try options.events?.refuse(error)
-            throw error
+        try hops(HTTPCall(options, settings), method, url, body, headers)
+    }
+
+    private func hops(
+        _ call: HTTPCall, _ method: HTTPRequest.Method, _ url: String, _ body: HTTPRequestBody, _ headers: HTTPFields
+    ) throws -> HTTPHops {
+        try hops(call, body) { () throws(HTTPClientError) in
+            RequestHead(method, try HTTPURLParser.parse(url).withoutFragment, headers)
         }
-        let request = HTTPRequest(method: method, url: known, headerFields: headers)
-        return try hops(request, of: known.fragment == nil ? known : nil, body: body, options: options)
     }
 }

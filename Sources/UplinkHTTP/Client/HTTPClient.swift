@@ -12,8 +12,7 @@ public import HTTPTypes
 /// other setting from the environment.
 public struct HTTPClient: Sendable {
     private let chain: MiddlewareChain
-    private let settings: ClientSettings
-    private let clock: HTTPClientClock
+    let settings: ClientSettings
 
     /// Makes a client; nothing is opened yet.
     public init(transport: any HTTPTransport, configuration: Configuration = .init()) {
@@ -26,8 +25,7 @@ public struct HTTPClient: Sendable {
     public init<C: Clock>(transport: any HTTPTransport, configuration: Configuration = .init(), clock: C)
     where C.Duration == Duration {
         chain = MiddlewareChain(transport, configuration.middlewares)
-        settings = ClientSettings(configuration)
-        self.clock = HTTPClientClock(clock)
+        settings = ClientSettings(configuration, clock: HTTPClientClock(clock))
     }
 
     package var configuration: Configuration { settings.configuration }
@@ -43,26 +41,26 @@ public struct HTTPClient: Sendable {
     public func execute(
         _ request: HTTPRequest, body: HTTPRequestBody = .none, options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {
-        try await hops(request, body: body, options: options).response()
+        try await hops(request, body, options).response()
+    }
+
+    @inline(never)  // see `HTTPHops`
+    private func hops(
+        _ request: HTTPRequest, _ body: HTTPRequestBody, _ options: HTTPRequestOptions
+    ) throws -> HTTPHops {
+        try hops(HTTPCall(options, settings), body) { () throws(HTTPClientError) in try RequestHead(request) }
     }
 
     /// A call, up to where it has to wait.
     ///
-    /// - Parameter url: What the request was made of, where it was made of a URL alone.
-    @inline(never)  // see `HTTPHops`
+    /// - Parameter head: What is asked for. Read here, so that what is wrong with it is told to who follows the events.
     func hops(
-        _ request: HTTPRequest, of url: HTTPURL? = nil, body: HTTPRequestBody, options: HTTPRequestOptions
+        _ call: HTTPCall, _ body: HTTPRequestBody, _ head: () throws(HTTPClientError) -> RequestHead
     ) throws -> HTTPHops {
-        try options.events?.claim()  // events of another request are not told of this one
-        let timeouts = options.timeouts ?? settings.configuration.timeouts
-        let call = HTTPCall(
-            options, total: timeouts.total, clock: clock,
-            hasMiddlewares: !settings.configuration.middlewares.isEmpty || options.retry != nil)
+        try call.options.events?.claim()  // events of another request are not told of this one
         do {
-            try settings.check(options.timeouts)
-            return try HTTPHops(
-                request, of: url, body: body, timeouts: timeouts, settings: settings, chain: chain.chain(for: options),
-                call)
+            try settings.check(call.options.timeouts)
+            return HTTPHops(try RedirectMachine(head(), body: body, of: call), chain.chain(for: call.options), call)
         } catch {
             call.failed(error)
             throw error

@@ -8,20 +8,15 @@ import HTTPTypes
 /// and are kept from becoming part of one.
 final class HTTPHops {
     @exclusivity(unchecked) private var machine: RedirectMachine  // what changes it calls nobody
-    private let timeouts: HTTPTimeouts
     private let chain: MiddlewareChain
     private let call: HTTPCall
-    /// What the last request has brought.
-    private var arrival: Result<HTTPTransportResponse, any Error>?
+    /// What the last request has brought, until it is looked at.
+    @exclusivity(unchecked) private var arrival: Result<HTTPTransportResponse, any Error>?
+    /// The body of an answer that leads elsewhere.
+    private var passed: HTTPBody?
 
-    init(
-        _ request: HTTPRequest, of url: HTTPURL?, body: HTTPRequestBody, timeouts: HTTPTimeouts,
-        settings: ClientSettings, chain: MiddlewareChain, _ call: HTTPCall
-    ) throws(HTTPClientError) {
-        machine = try RedirectMachine(
-            request, of: url, body: body, isIdempotent: call.options.isIdempotent,
-            sensitiveFields: call.options.sensitiveFields, settings: settings)
-        (self.timeouts, self.chain, self.call) = (timeouts, chain, call)
+    init(_ machine: consuming RedirectMachine, _ chain: MiddlewareChain, _ call: HTTPCall) {
+        (self.machine, self.chain, self.call) = (machine, chain, call)
     }
 
     /// Sends requests until an answer is none that leads elsewhere.
@@ -43,7 +38,7 @@ final class HTTPHops {
     private func begin() throws -> BegunExchange? {
         guard chain.mayBegin else { return nil }
         do {
-            return try chain.begin(request())
+            return try chain.begin(request)
         } catch {
             throw failed(error)
         }
@@ -56,7 +51,7 @@ final class HTTPHops {
     @inline(never)
     private nonisolated(nonsending) func ask() async {
         do {
-            arrival = .success(try await chain.send(request()))
+            arrival = .success(try await chain.send(ChainedRequest(request)))
         } catch {
             arrival = .failure(error)
         }
@@ -65,31 +60,26 @@ final class HTTPHops {
     /// Lets go of an answer that leads elsewhere.
     @inline(never)
     private nonisolated(nonsending) func discard() async {
-        let response = try? arrival?.get()
-        arrival = nil
-        await response?.body.discardIfShort()
+        let body = passed.take()
+        await body?.discardIfShort()
     }
 
-    @inline(never)
-    private func request() -> ChainedRequest {
-        ChainedRequest(
-            HTTPClientRequest(
-                head: machine.request, at: machine.url, body: machine.body, timeouts: timeouts,
-                isIdempotent: machine.isIdempotent, redirects: machine.history, settings: machine.settings, call: call))
+    private var request: HTTPClientRequest {
+        HTTPClientRequest(machine.request, redirects: machine.history, call)
     }
 
     /// What the caller gets; nil when there is another hop.
     @inline(never)
     private func answer() throws -> HTTPClientResponse? {
         do {
-            guard let response = try arrival?.get() else { return nil }
+            guard let response = try arrival.take()?.get() else { return nil }
             switch try machine.received(response.head) {
             case .deliver:
-                arrival = nil
-                let response = try deliver(response)
+                let answer = try deliver(response)
                 call.settled()
-                return response
+                return answer
             case .follow:
+                passed = response.body
                 call.tell(.redirected(to: machine.url.redacted))
                 return nil
             }
@@ -100,7 +90,7 @@ final class HTTPHops {
 
     private func deliver(_ response: HTTPTransportResponse) throws(HTTPClientError) -> HTTPClientResponse {
         var body = response.body
-        if machine.decodesContent {
+        if machine.decodesContent, !response.isPlain {
             body = try ContentCoding.decoded(body, of: response.head, limits: machine.configuration.limits)
         }
         if machine.configuration.limits.requiresFramedBodies, body.framing == .untilClose {

@@ -9,10 +9,12 @@ enum RequestCheck {
         "trailer", "transfer-encoding", "upgrade",
     ]
 
-    static func check(_ request: HTTPRequest, body: HTTPRequestBody = .none) throws(HTTPClientError) {
-        try check(request.method, body)
+    static func check(
+        _ method: HTTPRequest.Method, _ fields: HTTPFields, _ body: HTTPRequestBody
+    ) throws(HTTPClientError) {
+        try check(method, body)
         try body.check()
-        for field in request.headerFields {
+        for field in fields {
             let name = field.name.rawName
             if reserved.contains(field.name.canonicalName) {
                 throw invalid("the field `\(name)` is the transport's own; leave it out")

@@ -52,7 +52,7 @@ package enum ContentCoding: String, Sendable {
                 .tooManyEncodings,
                 "the body is encoded \(names.count) times; `contentCodings` allows \(limits.contentCodings)")
         }
-        guard let reader = body.handle.claim() else { return body }
+        guard let reader = body.handle.reader() else { return body }
         var source = reader.source
         for name in names.reversed() {
             guard let decoder = ContentCoding(rawValue: name == "x-gzip" ? "gzip" : name)?.decoder() else {

@@ -52,12 +52,6 @@ public final class HTTPEvents: AsyncSequence, Sendable {
             message: "these events belong to another request; make HTTPEvents() for each")
     }
 
-    /// Tells that there will be no request.
-    func refuse(_ error: HTTPClientError) throws(HTTPClientError) {
-        try claim()
-        send(.failed(error, HTTPTimings()))
-    }
-
     func send(_ event: HTTPEvent) {
         for waiter in queue.withLock({ $0.send(event) }) { waiter.resume() }
     }

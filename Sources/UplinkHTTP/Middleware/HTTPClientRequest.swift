@@ -5,13 +5,20 @@ public import HTTPTypes
 public struct HTTPClientRequest: Sendable {
     /// Method, scheme, authority, path and fields. Checked again before it is sent.
     public var head: HTTPRequest {
-        didSet { url = nil }
+        get { outgoing.head }
+        set { outgoing.head = newValue }
     }
     /// What goes out after the head.
-    public var body: HTTPRequestBody
+    public var body: HTTPRequestBody {
+        get { outgoing.body }
+        set { outgoing.body = newValue }
+    }
     /// How long the parts may take; checked again before it is sent. The client sees to `total` as a whole, whatever
     /// stands here.
-    public var timeouts: HTTPTimeouts
+    public var timeouts: HTTPTimeouts {
+        get { outgoing.timeouts }
+        set { outgoing.timeouts = newValue }
+    }
     /// What the caller asked for.
     public var options: HTTPRequestOptions { call.options }
     /// The URLs that redirected here, in order; redacted.
@@ -21,37 +28,27 @@ public struct HTTPClientRequest: Sendable {
     /// The pauses before this attempt, taken together.
     public internal(set) var waited = Duration.zero
 
-    /// Where the head goes, as long as no middleware has touched it.
-    private(set) var url: HTTPURL?
+    private(set) var outgoing: HTTPTransportRequest
     let history: [HTTPURL]
-    /// What the caller says of repeating it, as long as it is the caller's request and no redirect's.
-    let declaredIdempotence: Bool?
     let call: HTTPCall
-    private let settings: ClientSettings
     private(set) var observers: [@Sendable (HTTPEvent, UInt64) -> Void] = []
 
-    init(
-        head: HTTPRequest, at url: HTTPURL, body: HTTPRequestBody, timeouts: HTTPTimeouts, isIdempotent: Bool?,
-        redirects history: [HTTPURL], settings: ClientSettings, call: HTTPCall
-    ) {
-        (self.head, self.url, self.body, self.timeouts) = (head, url, body, timeouts)
-        (declaredIdempotence, self.history, self.settings, self.call) = (isIdempotent, history, settings, call)
+    init(_ outgoing: HTTPTransportRequest, redirects history: [HTTPURL], _ call: HTTPCall) {
+        (self.outgoing, self.history, self.call) = (outgoing, history, call)
     }
-
-    var limits: HTTPLimits { settings.configuration.limits }
 
     /// The number of the call that this request belongs to, with its redirects and attempts; no other call of the
     /// process has it.
     public var id: UInt64 { call.id }
 
     /// Whether sending it twice does no more than sending it once: what the caller says, or the method.
-    public var isIdempotent: Bool { declaredIdempotence ?? head.method.isIdempotent }
+    public var isIdempotent: Bool { outgoing.mayBeSentTwice }
 
     /// Fields that are secret: `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`, and those that the
     /// configuration or the options name.
     public var sensitiveFields: Set<HTTPField.Name> {
         Set([.authorization, .proxyAuthorization, .cookie, .setCookie])
-            .union(settings.configuration.sensitiveFields).union(options.sensitiveFields)
+            .union(call.settings.configuration.sensitiveFields).union(options.sensitiveFields)
     }
 
     /// What is left of the total timeout; nil without one.

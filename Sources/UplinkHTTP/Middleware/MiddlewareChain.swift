@@ -45,21 +45,21 @@ final class MiddlewareChain: Sendable {
 
     /// Begins to send a request once; nil where that has to wait for its body.
     @inline(never)
-    func begin(_ chained: ChainedRequest) throws -> BegunExchange? {
-        guard let beginning, let body = chained.request.body.preparedAtOnce else { return nil }
-        try check(chained)
-        let witness = witness(of: chained)
+    func begin(_ request: HTTPClientRequest) throws -> BegunExchange? {
+        guard let beginning, let body = request.body.preparedAtOnce else { return nil }
+        try check(request)
+        let attempt = request.sending
         do {
-            let exchange = try beginning.begin(outgoing(chained, witness), carrying: body)
-            return BegunExchange(exchange: exchange, chained: chained, witness: witness)
+            return BegunExchange(
+                exchange: try beginning.begin(outgoing(request, attempt), carrying: body), attempt: attempt)
         } catch {
-            throw chained.failed(error, witness)
+            throw attempt.failed(error)
         }
     }
 
     /// Sends a request once. What need not wait stands in functions of its own: see ``HTTPHops``.
     private nonisolated(nonsending) func exchange(_ chained: ChainedRequest) async throws -> HTTPTransportResponse {
-        guard let exchange = try begin(chained) else { return try await exchangeWaiting(chained) }
+        guard let exchange = try begin(chained.request) else { return try await exchangeWaiting(chained) }
         await exchange.run()
         return try exchange.takeResponse()
     }
@@ -68,46 +68,33 @@ final class MiddlewareChain: Sendable {
     private nonisolated(nonsending) func exchangeWaiting(
         _ chained: ChainedRequest
     ) async throws -> HTTPTransportResponse {
-        try check(chained)
-        let witness = witness(of: chained)
+        try check(chained.request)
+        let attempt = chained.request.sending
         do {
-            return chained.concluded(try await transport.send(outgoing(chained, witness)), witness)
+            var response = try await transport.send(outgoing(chained.request, attempt))
+            attempt.conclude(&response)
+            return response
         } catch {
-            throw chained.failed(error, witness)
+            throw attempt.failed(error)
         }
     }
 
-    @inline(never)
-    private func check(_ chained: ChainedRequest) throws(HTTPClientError) {
+    private func check(_ request: HTTPClientRequest) throws(HTTPClientError) {
         guard !middlewares.isEmpty else { return }
-        try RequestCheck.check(chained.request.head, body: chained.request.body)
-        try chained.request.timeouts.validate()
+        try RequestCheck.check(request.outgoing.method, request.outgoing.headerFields, request.body)
+        try request.timeouts.validate()
     }
 
-    @inline(never)
     private func outgoing(
-        _ chained: ChainedRequest, _ witness: ExchangeWitness?
+        _ request: HTTPClientRequest, _ attempt: Attempt
     ) throws(HTTPClientError) -> HTTPTransportRequest {
-        let request = chained.request
-        var timeouts = request.timeouts
-        if let remaining = request.call.remaining { timeouts.total = min(timeouts.total ?? remaining, remaining) }
-        guard timeouts.total != .zero else { throw .totalPassed }
-        return HTTPTransportRequest(
-            head: request.head, at: request.url, body: request.body, timeouts: timeouts, limits: request.limits,
-            isIdempotent: request.declaredIdempotence, observer: witness?.observer)
-    }
-
-    @inline(never)
-    private func witness(of chained: ChainedRequest) -> ExchangeWitness? {
-        let request = chained.request
-        let call = request.call.isObserved ? request.call : nil
-        let observers = request.observers
-        guard call != nil || !observers.isEmpty else { return nil }
-        let exchange = request.call.nextExchange()
-        return ExchangeWitness(clock: request.call.clock) { event in
-            for observer in observers { observer(event, exchange) }
-            call?.told(event, by: exchange)
+        var outgoing = request.outgoing
+        if let remaining = request.call.remaining {
+            outgoing.timeouts.total = min(outgoing.timeouts.total ?? remaining, remaining)
         }
+        guard outgoing.timeouts.total != .zero else { throw .totalPassed }
+        if let witness = attempt.witness { outgoing.observer = witness.observer }
+        return outgoing
     }
 }
 
@@ -116,58 +103,66 @@ final class ChainedRequest: Sendable {
     let request: HTTPClientRequest
 
     init(_ request: HTTPClientRequest) { self.request = request }
-
-    @inline(never)
-    fileprivate func concluded(_ response: HTTPTransportResponse, _ witness: ExchangeWitness?) -> HTTPTransportResponse
-    {
-        var response = response
-        witness?.responded(response)
-        if witness != nil || request.attempt > 1 { response.body.attach(witness, to: request) }
-        return response
-    }
-
-    @inline(never)
-    fileprivate func failed(_ error: any Error, _ witness: ExchangeWitness?) -> any Error {
-        let error = (error as? HTTPClientError)?.after(request) ?? error
-        witness?.failed(error)
-        return error
-    }
 }
 
 /// A request on its way through a transport.
 struct BegunExchange {
     fileprivate let exchange: any TransportExchange
-    fileprivate let chained: ChainedRequest
-    fileprivate let witness: ExchangeWitness?
+    fileprivate let attempt: Attempt
 
     nonisolated(nonsending) func run() async { await exchange.run() }
 
     @inline(never)
     func takeResponse() throws -> HTTPTransportResponse {
         do {
-            return chained.concluded(try exchange.takeResponse(), witness)
+            var response = try exchange.takeResponse()
+            attempt.conclude(&response)
+            return response
         } catch {
-            throw chained.failed(error, witness)
+            throw attempt.failed(error)
         }
     }
 }
 
-extension HTTPBody {
-    /// Lets a witness see how the body ends.
-    fileprivate mutating func attach(_ witness: ExchangeWitness?, to request: HTTPClientRequest) {
-        guard let reader = handle.claim() else { return }  // a transport's own business
-        self = HTTPBody(
-            framing: framing, contentLength: contentLength,
-            source: WitnessedSource(reader, witness: witness) { $0.after(request) })
+/// One sending of a request: what its errors say of it, and who sees how it ends.
+private struct Attempt: Sendable {
+    let number: Int
+    let waited: Duration
+    let witness: ExchangeWitness?
+
+    func conclude(_ response: inout HTTPTransportResponse) {
+        guard witness != nil || number > 1 else { return }
+        witness?.responded(response)
+        guard let reader = response.body.handle.reader() else { return }  // a transport's own business
+        response.body = HTTPBody(
+            framing: response.body.framing, contentLength: response.body.contentLength,
+            source: WitnessedSource(reader, witness: witness, completing: completed))
+    }
+
+    func failed(_ error: any Error) -> any Error {
+        let error = (error as? HTTPClientError).map(completed) ?? error
+        witness?.failed(error)
+        return error
+    }
+
+    /// The error, with how often the request was tried.
+    private func completed(_ error: HTTPClientError) -> HTTPClientError {
+        var error = error
+        (error.attempts, error.waited) = (number, waited)
+        return error
     }
 }
 
-extension HTTPClientError {
-    /// The error, with how often the request was tried.
-    fileprivate func after(_ request: HTTPClientRequest) -> Self {
-        var error = self
-        error.attempts = request.attempt
-        error.waited = request.waited
-        return error
+extension HTTPClientRequest {
+    fileprivate var sending: Attempt { Attempt(number: attempt, waited: waited, witness: witness) }
+
+    private var witness: ExchangeWitness? {
+        let call = call.isObserved ? call : nil
+        guard call != nil || !observers.isEmpty else { return nil }
+        let exchange = self.call.nextExchange()
+        return ExchangeWitness(clock: self.call.clock) { [observers] event in
+            for observer in observers { observer(event, exchange) }
+            call?.told(event, by: exchange)
+        }
     }
 }

@@ -12,11 +12,7 @@ struct RedirectMachine {
     }
 
     /// The request to send now.
-    private(set) var request: HTTPRequest
-    /// What it carries.
-    private(set) var body: HTTPRequestBody
-    /// Whether it may be sent twice, where the caller has said so.
-    private(set) var isIdempotent: Bool?
+    private(set) var request: HTTPTransportRequest
     /// Where it goes.
     private(set) var url: HTTPURL
     /// Where the earlier ones went.
@@ -33,25 +29,20 @@ struct RedirectMachine {
 
     var redactedHistory: [String] { history.map(\.redacted) }
 
-    /// - Parameter known: What the request was made of, where it was made of a URL alone.
-    init(
-        _ request: HTTPRequest, of known: HTTPURL? = nil, body: HTTPRequestBody = .none, isIdempotent: Bool? = nil,
-        sensitiveFields: [HTTPField.Name] = [], settings: ClientSettings
-    ) throws(HTTPClientError) {
-        self.body = body
-        self.isIdempotent = isIdempotent
-        (self.sensitiveFields, self.settings) = (sensitiveFields, settings)
-        let url = if let known { known } else { try request.checkedURL() }
-        self.url = url
-        try RequestCheck.check(request, body: body)
-        let fields = try settings.fields(of: request, body)
-        decodesContent = fields.decodesContent
-        self.request = known == nil ? HTTPRequest(method: request.method, url: url) : request
-        self.request.headerFields = fields.all
-        if settings.configuration.requiresHTTPS, url.scheme == .http {
+    init(_ head: RequestHead, body: HTTPRequestBody = .none, of call: HTTPCall) throws(HTTPClientError) {
+        settings = call.settings
+        sensitiveFields = call.options.sensitiveFields
+        try RequestCheck.check(head.method, head.fields, body)
+        let fields = try settings.fields(head.fields, body.contentType)
+        if settings.configuration.requiresHTTPS, head.url.scheme == .http {
             throw HTTPClientError(
                 .invalidURL, phase: .request, message: "the URL is `http` and the client requires `https`")
         }
+        request = HTTPTransportRequest(
+            RequestHead(head.method, head.url, fields.all), body: body,
+            timeouts: call.options.timeouts ?? settings.configuration.timeouts, limits: settings.configuration.limits,
+            isIdempotent: call.options.isIdempotent)
+        (url, decodesContent) = (head.url, fields.decodesContent)
     }
 
     mutating func received(_ response: HTTPResponse) throws(HTTPClientError) -> Action {
@@ -68,11 +59,11 @@ struct RedirectMachine {
         asked.insert("\(request.method.rawValue) \(url.textWithoutFragment)")
         var fields = request.headerFields
         let method = method(after: response.status)
-        if method != request.method || (response.status.code == 303 && !body.isNone) { dropBody(&fields) }
+        if method != request.method || (response.status.code == 303 && !request.body.isNone) { dropBody(&fields) }
         guard !asked.contains("\(method.rawValue) \(next.textWithoutFragment)") else {
             throw failure(.tooManyRedirects, "the redirects go round in a circle, back to \(next.redacted)")
         }
-        guard !body.isSpent else {
+        guard !request.body.isSpent else {
             throw failure(
                 .bodyNotReplayable,
                 "the redirect wants the body again, which cannot be produced again; "
@@ -83,7 +74,9 @@ struct RedirectMachine {
             for name in [.authorization, .cookie, .proxyAuthorization] + named { fields[name] = nil }
         }
         url = next
-        request = HTTPRequest(method: method, url: next, headerFields: fields)
+        request = HTTPTransportRequest(
+            RequestHead(method, next, fields), body: request.body, timeouts: request.timeouts, limits: request.limits,
+            isIdempotent: request.isIdempotent)
         return .follow
     }
 
@@ -98,8 +91,7 @@ struct RedirectMachine {
 
     /// The next request is another one, which carries nothing.
     private mutating func dropBody(_ fields: inout HTTPFields) {
-        body = .none
-        isIdempotent = nil
+        (request.body, request.isIdempotent) = (.none, nil)
         for field in fields where field.name.canonicalName.hasPrefix("content-") { fields[field.name] = nil }
     }
 

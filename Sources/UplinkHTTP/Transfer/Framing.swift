@@ -6,13 +6,18 @@ package struct Framing: Sendable, Equatable {
     package let kind: HTTPBody.Framing
     /// What `Content-Length` says, whether a body follows or not.
     package let contentLength: Int64?
+    /// Whether the body may have to be decoded.
+    let hasContentCoding: Bool
 
-    init(kind: HTTPBody.Framing, contentLength: Int64?) { (self.kind, self.contentLength) = (kind, contentLength) }
+    init(kind: HTTPBody.Framing, contentLength: Int64?) {
+        (self.kind, self.contentLength, hasContentCoding) = (kind, contentLength, false)
+    }
 
     package init(
         of fields: HTTPFields, status: Int, method: HTTPRequest.Method, isHTTP10: Bool
     ) throws(HTTPClientError) {
         contentLength = try Self.length(in: fields)
+        hasContentCoding = fields.contains(.contentEncoding)
         guard fields.contains(.transferEncoding) else {
             kind = Self.kind(withoutCodings: contentLength, status: status, method: method)
             return

@@ -42,7 +42,9 @@ package struct HostQueues: Sendable {
     /// Where a transfer is.
     private struct Place {
         let host: Int
-        var isRunning = false
+        private(set) var isRunning = false
+
+        mutating func run() { isRunning = true }
     }
 
     /// How many run at once, over all hosts; fewer than before ends none.
@@ -107,11 +109,10 @@ package struct HostQueues: Sendable {
                 circleFirst = 0
             }
             hosts[slot].isInTurn = false
-            guard let id = takeWaiting(of: slot) else {
+            guard let id = runWaiting(of: slot) else {
                 forgetIfIdle(slot)
                 continue
             }
-            places[id] = Place(host: slot, isRunning: true)
             hosts[slot].running += 1
             running += 1
             enterCircle(slot)
@@ -140,11 +141,11 @@ package struct HostQueues: Sendable {
     /// How many hosts have a slot; for tests.
     package var knownHosts: Int { slots.count }
 
-    /// The first of a host's transfers that has not been removed meanwhile.
-    private mutating func takeWaiting(of slot: Int) -> UInt64? {
+    /// The first of a host's transfers that has not been removed meanwhile; from here on it runs.
+    private mutating func runWaiting(of slot: Int) -> UInt64? {
         while hosts[slot].hasWaiting {
             let id = hosts[slot].takeFirst()
-            if places[id] != nil { return id }
+            if places[id]?.run() != nil { return id }
             hosts[slot].gone -= 1
         }
         return nil

@@ -42,10 +42,12 @@ package final class Mailbox: Sendable {
     /// The next chunk.
     ///
     /// - Parameters:
+    ///   - isFar: The caller is not on the engine's thread: it may wait a moment while much comes, because to wake it costs
+    ///     something.
     ///   - demand: Tells the engine that a paused transfer may go on.
     ///   - stop: Tells the engine that the transfer is to end; called at most once, on any thread.
     package nonisolated(nonsending) func next(
-        demand: @Sendable () -> Void, stop: @escaping @Sendable () -> Void
+        isFar: Bool = false, demand: @Sendable () -> Void, stop: @escaping @Sendable () -> Void
     ) async throws -> HTTPBody.Chunk? {
         if Task.isCancelled, cancel() { stop() }
         while true {
@@ -55,7 +57,7 @@ package final class Mailbox: Sendable {
                 return chunk
             case .end: return nil
             case .failure(let error): throw error
-            case .wait: await wait(stop: stop)
+            case .wait: await wait(isFar: isFar, stop: stop)
             case .busy: throw Self.busy
             }
         }
@@ -66,18 +68,26 @@ package final class Mailbox: Sendable {
     /// - Parameters:
     ///   - maximum: The most bytes to accept.
     ///   - expected: How many there will be, where that is known.
-    ///   - demand: As in ``next(demand:stop:)``.
+    ///   - demand: As in ``next(isFar:demand:stop:)``.
     ///   - stop: The same.
     package nonisolated(nonsending) func gather(
         upTo maximum: Int, expecting expected: Int64?, demand: @Sendable () -> Void,
         stop: @escaping @Sendable () -> Void
     ) async throws -> GatheredBody {
         if Task.isCancelled, cancel() { stop() }
-        if begin(BodyVessel(upTo: maximum, expecting: expected)) { demand() }
+        if begin(upTo: maximum, expecting: expected) { demand() }
         while true {
             if let body = try takeGathered() { return body }
-            await wait(stop: stop)
+            await wait(isFar: false, stop: stop)
         }
+    }
+
+    /// The whole body, from where it has been read to, if nothing has to be waited for.
+    ///
+    /// - Parameter maximum: The most bytes to accept.
+    package func gatherAtOnce(upTo maximum: Int) -> GatheredBody? {
+        guard !Task.isCancelled else { return nil }
+        return counting { $0.gatherAtOnce(upTo: maximum) }
     }
 
     @inline(never)  // or it would take room where the body is awaited
@@ -92,14 +102,11 @@ package final class Mailbox: Sendable {
     }
 
     @inline(never)
-    private func begin(_ vessel: sending BodyVessel) -> Bool {
-        let (isDemanded, change) = machine.withLock { machine in
-            let before = machine.bytes
-            let isDemanded = machine.gather(into: vessel)
-            return (isDemanded, machine.bytes - before)
-        }
-        budget?.add(change)
-        return isDemanded
+    private func begin(upTo maximum: Int, expecting expected: Int64?) -> Bool {
+        // The system may take its time to make much room: without the lock.
+        let isLarge = (expected ?? 0) > BodyVessel.large
+        let vessel = isLarge ? BodyVessel(upTo: maximum, expecting: expected) : nil
+        return counting { $0.gather(upTo: maximum, expecting: expected, into: vessel) }
     }
 
     private static let busy = HTTPClientError(
@@ -123,11 +130,11 @@ package final class Mailbox: Sendable {
     /// The trailer fields, once the engine's side is over.
     package var trailerFields: HTTPFields? { machine.withLock { $0.trailerFields } }
 
-    private nonisolated(nonsending) func wait(stop: @escaping @Sendable () -> Void) async {
+    private nonisolated(nonsending) func wait(isFar: Bool, stop: @escaping @Sendable () -> Void) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let suspension = Suspension(continuation)
-                if !machine.withLock({ $0.park(suspension) }) { suspension.resume() }
+                if !machine.withLock({ $0.park(suspension, isFar: isFar) }) { suspension.resume() }
             }
         } onCancel: {
             if cancel() { stop() }
@@ -139,7 +146,7 @@ package final class Mailbox: Sendable {
     /// Leaves the head, or why there is none, for whoever waits for it and is resumed after this.
     package func leave(_ head: Result<ReceivedHead, any Error>) { machine.withLock { $0.head = head } }
 
-    /// Brings bytes, which are copied. ``flush(isPaused:)`` wakes the reader, once for many of these.
+    /// Brings bytes, which are copied. ``flush(isPaused:untilEmpty:now:)`` wakes the reader, once for many of these.
     ///
     /// - Parameter expected: How many there will be, these included, where that is known.
     package func append(_ bytes: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool) {
@@ -169,11 +176,18 @@ package final class Mailbox: Sendable {
     /// - Parameters:
     ///   - isPaused: The transfer waits for demand.
     ///   - untilEmpty: There is no demand before everything has been taken, because memory is short.
-    /// - Returns: The reader to resume, and whether a transfer that is paused may go on at once.
-    package func flush(isPaused: Bool, untilEmpty: Bool = false) -> (resumption: Suspension?, demand: Bool) {
-        let delivery = machine.withLock { $0.flush(isPaused: isPaused, untilEmpty: untilEmpty) }
-        return (delivery.waiter, delivery.demand)
+    ///   - now: The time; nil where the reader is not to be held back.
+    /// - Returns: The reader to resume, whether a transfer that is paused may go on at once, and whether to call this
+    ///   again after ``moment`` because the reader is held back.
+    package func flush(
+        isPaused: Bool, untilEmpty: Bool = false, now: Int64? = nil
+    ) -> (resumption: Suspension?, demand: Bool, isHeldBack: Bool) {
+        let delivery = machine.withLock { $0.flush(isPaused: isPaused, untilEmpty: untilEmpty, now: now) }
+        return (delivery.waiter, delivery.demand, delivery.isHeldBack)
     }
+
+    /// After how long to look again at a reader who is held back.
+    package static var moment: Duration { .nanoseconds(MailboxMachine<Suspension>.moment) }
 
     /// Ends the body, once: whole when `error` is nil.
     package func finish(throwing error: (any Error)?, trailerFields: HTTPFields = [:]) -> Suspension? {

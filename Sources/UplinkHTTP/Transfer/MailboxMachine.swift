@@ -32,6 +32,8 @@ struct MailboxMachine<Waiter: Sendable> {
         var waiter: Waiter?
         /// The reader has room: the transfer that was just reported as paused may go on.
         var demand = false
+        /// The reader is better woken in a moment: flush again then.
+        var isHeldBack = false
     }
 
     /// What a reader gets who wants the body as a whole.
@@ -48,16 +50,27 @@ struct MailboxMachine<Waiter: Sendable> {
         case busy
     }
 
+    /// How long a reader who has just been woken is left alone while a server pours, in nanoseconds.
+    static var moment: Int64 { 1_000_000 }
+    /// What a server that pours brings at least.
+    static var torrent: Int { 64 * 1024 }
+
     private let lowMark: Int
     private var chunks: [HTTPBody.Chunk] = []
     /// What the reader takes before these, the last one first; of what has been taken, nothing is kept here.
     private var next: [HTTPBody.Chunk] = []
     /// What is being filled, behind the chunks.
     private var tail: Slab?
+    /// What is being filled in its place, never beside it, where less than a slab is still to come: an array with room for
+    /// all of it, which is what a reader gets who wants the body as a whole.
+    private var short: [UInt8]?
     private var hasFilledSlab = false
     /// Where the reader has the whole body gathered; there are no chunks then.
     private var vessel: BodyVessel?
     private var waiter: Waiter?
+    private var isWaiterFar = false
+    /// When a waiter was woken last.
+    private var wokenAt: Int64?
     private var end: End?
     /// The engine holds the transfer up until there is demand.
     private var isPaused = false
@@ -92,19 +105,24 @@ struct MailboxMachine<Waiter: Sendable> {
     }
 
     /// The reader has suspended. False when it need not: there is something to take.
-    mutating func park(_ waiter: Waiter) -> Bool {
+    ///
+    /// - Parameter isFar: It costs something to wake it, as a reader on another thread does.
+    mutating func park(_ waiter: Waiter, isFar: Bool = false) -> Bool {
         guard self.waiter == nil, end == nil, isCancelled || !isReadable else { return false }
-        self.waiter = waiter
+        (self.waiter, isWaiterFar) = (waiter, isFar)
         return true
     }
 
-    /// The engine brings bytes; a waiter is woken by ``flush(isPaused:)``.
+    /// The engine brings bytes; a waiter is woken by ``flush(isPaused:untilEmpty:now:)``.
     ///
     /// - Parameter expected: How many there will be, these included, where that is known.
     mutating func append(_ new: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool) {
         guard !isCancelled else { return }
-        if let vessel { return vessel.append(new) }
+        if vessel?.append(new) != nil { return }
         bytes += new.count
+        if short != nil || tail == nil && (expected ?? .max) < SlabPool.slabSize {
+            return appendShort(new, expecting: expected)
+        }
         var rest = new[...]
         while !rest.isEmpty {
             let slab = tail ?? pool.slab(expecting: room(for: rest.count, of: new.count, expecting: expected))
@@ -118,6 +136,15 @@ struct MailboxMachine<Waiter: Sendable> {
         }
     }
 
+    private mutating func appendShort(_ new: UnsafeRawBufferPointer, expecting expected: Int64?) {
+        guard !new.isEmpty else { return }
+        if short == nil {
+            short = []
+            short?.reserveCapacity(max(Int(expected ?? 0), new.count))
+        }
+        short?.append(contentsOf: new)
+    }
+
     /// How large a new slab is to be: where no length is known, small for the first bytes.
     private func room(for rest: Int, of new: Int, expecting expected: Int64?) -> Int64? {
         if let expected { return max(expected - Int64(new - rest), 0) }
@@ -125,11 +152,24 @@ struct MailboxMachine<Waiter: Sendable> {
     }
 
     /// The engine has brought what there was, and says whether it has paused the transfer after that.
-    mutating func flush(isPaused: Bool, untilEmpty: Bool = false) -> Delivery {
+    ///
+    /// - Parameter now: The time; nil where nobody is to be held back.
+    mutating func flush(isPaused: Bool, untilEmpty: Bool = false, now: Int64? = nil) -> Delivery {
         guard !isCancelled else { return Delivery() }
         self.isPaused = isPaused
         mark = untilEmpty ? 0 : lowMark
-        return Delivery(waiter: isReadable ? takeWaiter() : nil, demand: takeDemand())
+        let demand = takeDemand()
+        guard waiter != nil, isReadable else { return Delivery(demand: demand) }
+        if let now, !isPaused, isPouring(now) { return Delivery(demand: demand, isHeldBack: true) }
+        wokenAt = now
+        return Delivery(waiter: takeWaiter(), demand: demand)
+    }
+
+    /// Whether much comes in one piece after another, so that to wake a far reader for each would cost more than it is
+    /// worth. What a slow server sends is little, or comes a while after what it sent before.
+    private func isPouring(_ now: Int64) -> Bool {
+        guard isWaiterFar, vessel == nil, let wokenAt else { return false }
+        return bytes >= Self.torrent && bytes < lowMark && now - wokenAt < Self.moment
     }
 
     /// The engine's side is over. Called once.
@@ -143,22 +183,41 @@ struct MailboxMachine<Waiter: Sendable> {
     mutating func cancel() -> Bool {
         guard !isCancelled else { return false }
         isCancelled = true
-        (chunks, next, tail, vessel) = ([], [], nil, nil)
+        (chunks, next, tail, short, vessel) = ([], [], nil, nil, nil)
         bytes = 0
         return end == nil
     }
 
     // MARK: The body as a whole
 
-    /// The reader wants all that is here and all that will come in one piece: from here on it goes straight into this.
+    /// The reader wants all that is here and all that will come in one piece: from here on it goes straight into a vessel.
     ///
+    /// - Parameter prepared: The vessel, where it has been made before.
     /// - Returns: Whether the engine is to go on.
-    mutating func gather(into vessel: BodyVessel) -> Bool {
+    mutating func gather(upTo maximum: Int, expecting expected: Int64?, into prepared: BodyVessel? = nil) -> Bool {
         guard waiter == nil, !isCancelled else { return false }
-        while let chunk = takeFirst() { chunk.withUnsafeBytes { vessel.append($0) } }
         bytes = 0
-        self.vessel = vessel
+        if chunks.isEmpty, next.isEmpty, let whole = short.take() {
+            vessel = BodyVessel(upTo: maximum, holding: whole)
+            return takeDemand()
+        }
+        vessel = prepared ?? BodyVessel(upTo: maximum, expecting: expected)
+        while let chunk = takeChunk() { chunk.withUnsafeBytes { vessel?.append($0) } }
+        tail?.withUnsafeBytes { vessel?.append($0) }
+        short?.withUnsafeBytes { vessel?.append($0) }
+        (tail, short) = (nil, nil)
         return takeDemand()
+    }
+
+    /// The same for a reader who asks before waiting: all there will ever be, if that is here.
+    mutating func gatherAtOnce(upTo maximum: Int) -> GatheredBody? {
+        guard case .complete = end, vessel == nil, !isCancelled else { return nil }
+        _ = gather(upTo: maximum, expecting: Int64(bytes))
+        return switch takeGathered() {
+        case .whole(let bytes): .whole(bytes)
+        case .tooLarge(let received): .tooLarge(received: received)
+        case .failure, .wait, .busy: nil
+        }
     }
 
     /// The reader asks for the whole.
@@ -168,7 +227,7 @@ struct MailboxMachine<Waiter: Sendable> {
         guard let vessel else { return .busy }
         if vessel.isOverfull { return .tooLarge(received: vessel.received) }
         switch end {
-        case .complete: return .whole(vessel.take())
+        case .complete: return .whole(self.vessel?.take() ?? [])
         case .failed(let error): return .failure(error)
         case nil: return .wait
         }
@@ -176,7 +235,7 @@ struct MailboxMachine<Waiter: Sendable> {
 
     /// Whether a reader finds something.
     private var isReadable: Bool {
-        !next.isEmpty || !chunks.isEmpty || tail != nil || vessel?.isOverfull == true
+        !next.isEmpty || !chunks.isEmpty || tail != nil || short != nil || vessel?.isOverfull == true
     }
 
     /// Whether nothing that comes is of use any more; the reader who knows will cancel.
@@ -188,13 +247,18 @@ struct MailboxMachine<Waiter: Sendable> {
     }
 
     private mutating func takeFirst() -> HTTPBody.Chunk? {
+        if let chunk = takeChunk() { return chunk }
+        if let bytes = short.take() { return HTTPBody.Chunk(owning: bytes) }
+        defer { tail = nil }
+        return tail?.publish()
+    }
+
+    private mutating func takeChunk() -> HTTPBody.Chunk? {
         if next.isEmpty, !chunks.isEmpty {
             swap(&chunks, &next)
             next.reverse()
         }
-        if let chunk = next.popLast() { return chunk }
-        defer { tail = nil }
-        return tail?.publish()
+        return next.popLast()
     }
 
     private mutating func takeDemand() -> Bool {

@@ -41,21 +41,6 @@ package final class RememberedHead: Sendable {
     func text(upTo place: Int) -> ArraySlice<UInt8> { text[..<place] }
 }
 
-/// The newest head of each of the servers that were asked lately, by their origins.
-package final class RememberedHeads {
-    private static let maximumServers = 32
-    private var heads: [String: RememberedHead] = [:]
-
-    package init() {}
-
-    package subscript(origin: String) -> RememberedHead { heads[origin] ?? .none }
-
-    package func remember(_ head: RememberedHead, of origin: String) {
-        if heads.count == Self.maximumServers, heads[origin] == nil { heads = [:] }
-        heads[origin] = head
-    }
-}
-
 /// The lines of a head that may come to be remembered.
 struct HeadRecord {
     /// The lines so far; nil when they are too long, or not whole.

@@ -2,7 +2,7 @@
 
 /// An absolute `http` or `https` URL that has been checked (RFC 3986, RFC 9110 section 4.2).
 ///
-/// An object, because every request is copied several times on its way, and each copy would be one of five strings.
+/// An object, because every request is copied several times on its way.
 package final class HTTPURL: Sendable, Hashable {
     /// What a client speaks.
     package enum Scheme: String, Sendable, Hashable {
@@ -21,52 +21,73 @@ package final class HTTPURL: Sendable, Hashable {
     package let host: String
     /// The port, where the scheme's default is filled in.
     package let port: UInt16
-    /// Begins with a slash, has no dot segments.
-    package let path: String
-    /// What stands between `?` and `#`.
-    package let query: String?
     /// What stands after `#`; never sent.
     package let fragment: String?
-    /// Host and port as a request carries them; the default port is left out.
-    package let authority: String
     /// What is asked for: everything but the fragment.
     package let textWithoutFragment: String
+    /// The bytes of it up to the path, and up to the query.
+    private let pathStart, pathEnd: Int
 
     /// - Parameters:
-    ///   - authority: Host and port as they stand, where they are in their normal form.
-    ///   - text: The URL as it stands, where it has no fragment and is in its normal form.
-    init(
-        scheme: Scheme, host: String, port: UInt16, path: String, query: String?, fragment: String?,
-        authority: String? = nil, text: String? = nil
-    ) {
-        let authority = authority ?? (port == scheme.defaultPort ? host : "\(host):\(port)")
-        (self.scheme, self.host, self.port, self.authority) = (scheme, host, port, authority)
-        (self.path, self.query, self.fragment) = (path, query, fragment)
-        textWithoutFragment = text ?? scheme.prefix + authority + path + (query.map { "?" + $0 } ?? "")
+    ///   - text: The URL without a fragment, in its normal form.
+    ///   - path: Where in it the path stands, in bytes.
+    init(scheme: Scheme, host: String, port: UInt16, text: String, path: Range<Int>, fragment: String? = nil) {
+        (self.scheme, self.host, self.port, self.fragment) = (scheme, host, port, fragment)
+        (textWithoutFragment, pathStart, pathEnd) = (text, path.lowerBound, path.upperBound)
+    }
+
+    convenience init(scheme: Scheme, host: String, port: UInt16, path: String, query: String?, fragment: String?) {
+        let start = scheme.prefix + (port == scheme.defaultPort ? host : "\(host):\(port)")
+        let whole = start.utf8.count..<start.utf8.count + path.utf8.count
+        self.init(
+            scheme: scheme, host: host, port: port, text: start + path + (query.map { "?" + $0 } ?? ""), path: whole,
+            fragment: fragment)
     }
 
     package static func == (one: HTTPURL, other: HTTPURL) -> Bool {
-        one.scheme == other.scheme && one.host == other.host && one.port == other.port && one.path == other.path
-            && one.query == other.query && one.fragment == other.fragment
-            && one.textWithoutFragment == other.textWithoutFragment
+        one.textWithoutFragment == other.textWithoutFragment && one.fragment == other.fragment && one.host == other.host
+            && (one.scheme, one.port, one.pathStart, one.pathEnd)
+                == (other.scheme, other.port, other.pathStart, other.pathEnd)
     }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(textWithoutFragment)
     }
 
+    private func text(from start: Int, to end: Int? = nil) -> String {
+        let bytes = textWithoutFragment.utf8
+        return String(decoding: bytes.dropFirst(start).prefix((end ?? bytes.count) - start), as: UTF8.self)
+    }
+
+    /// Host and port as a request carries them; the default port is left out.
+    package var authority: String { text(from: scheme.prefix.utf8.count, to: pathStart) }
+
+    /// Begins with a slash, has no dot segments.
+    package var path: String { text(from: pathStart, to: pathEnd) }
+
+    /// What stands between `?` and `#`.
+    package var query: String? { hasQuery ? text(from: pathEnd + 1) : nil }
+
+    private var hasQuery: Bool { pathEnd < textWithoutFragment.utf8.count }
+
     /// Path and query: the request's target.
-    package var target: String { query.map { path + "?" + $0 } ?? path }
+    package var target: String { text(from: pathStart) }
 
     /// The whole URL.
     package var text: String { fragment.map { "\(textWithoutFragment)#\($0)" } ?? textWithoutFragment }
 
+    /// The same without a fragment.
+    var withoutFragment: HTTPURL {
+        guard fragment != nil else { return self }
+        return HTTPURL(scheme: scheme, host: host, port: port, text: textWithoutFragment, path: pathStart..<pathEnd)
+    }
+
     /// The URL for messages and logs, without what may be secret.
-    package var redacted: String { "\(scheme.rawValue)://\(authority)\(path)\(query == nil ? "" : "?…")" }
+    package var redacted: String { text(from: 0, to: pathEnd) + (hasQuery ? "?…" : "") }
 
     /// Scheme, host and port as one text, for tables.
     package var origin: String {
-        port == scheme.defaultPort ? "\(scheme.prefix)\(host):\(port)" : scheme.prefix + authority
+        port == scheme.defaultPort ? "\(scheme.prefix)\(host):\(port)" : text(from: 0, to: pathStart)
     }
 
     /// Whether both have scheme, host and port in common.

@@ -28,13 +28,15 @@ enum PlainURLReader {
         if pathEnd < bytes.count {
             for byte in bytes[(pathEnd + 1)...] where !isPlain(byte) { return nil }
         }
-        // With the default port it is not in its normal form.
-        let isNormal = port != scheme.defaultPort
+        let host = string(bytes[start..<hostEnd])
+        guard port == scheme.defaultPort else {
+            return HTTPURL(
+                scheme: scheme, host: host, port: port ?? scheme.defaultPort, text: text, path: authorityEnd..<pathEnd)
+        }
+        // That port is left out of the normal form.
         return HTTPURL(
-            scheme: scheme, host: string(bytes[start..<hostEnd]), port: port ?? scheme.defaultPort,
-            path: string(bytes[authorityEnd..<pathEnd]),
-            query: pathEnd < bytes.count ? string(bytes[(pathEnd + 1)...]) : nil, fragment: nil,
-            authority: isNormal ? string(bytes[start..<authorityEnd]) : nil, text: isNormal ? text : nil)
+            scheme: scheme, host: host, port: scheme.defaultPort, path: string(bytes[authorityEnd..<pathEnd]),
+            query: pathEnd < bytes.count ? string(bytes[(pathEnd + 1)...]) : nil, fragment: nil)
     }
 
     private static func begins(_ bytes: UnsafeBufferPointer<UInt8>, with start: StaticString) -> Bool {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import UplinkHTTP
+
+/// A server: a scheme, a host and a port. All transfers to it have the same one.
+final class Origin {
+    let url: HTTPURL
+    let text: String
+    /// The newest head that it has sent.
+    @exclusivity(unchecked) var newestHead = RememberedHead.none
+
+    fileprivate init(_ text: String, of url: HTTPURL) { (self.text, self.url) = (text, url) }
+}
+
+/// The servers that were asked lately.
+struct Origins {
+    static let maximumServers = 32
+    private var origins: [String: Origin] = [:]
+    /// The one that was asked for last, which is mostly the next one's too.
+    private var last: Origin?
+
+    mutating func origin(of url: HTTPURL) -> Origin {
+        if let last, last.url.hasSameOrigin(as: url) { return last }
+        let text = url.origin
+        let origin = origins[text] ?? add(Origin(text, of: url))
+        last = origin
+        return origin
+    }
+
+    private mutating func add(_ origin: Origin) -> Origin {
+        if origins.count == Self.maximumServers { origins = [:] }
+        origins[origin.text] = origin
+        return origin
+    }
+}

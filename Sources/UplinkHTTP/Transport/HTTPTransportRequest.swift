@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+public import HTTPTypes
+
+/// A request that has been checked: `http` or `https`, a method and fields that may be sent.
+public struct HTTPTransportRequest: Sendable {
+    /// What copies share: a request is copied often on its way, and hardly ever changed.
+    private final class Home: Sendable {
+        let parts: Parts
+
+        init(_ parts: Parts) { self.parts = parts }
+    }
+
+    private struct Parts {
+        var method: HTTPRequest.Method
+        var fields: HTTPFields
+        var place: Place
+        var body: HTTPRequestBody
+        var timeouts: HTTPTimeouts
+        var limits: HTTPLimits
+        var isIdempotent: Bool?
+        var observer: (@Sendable (HTTPEvent) -> Void)?
+    }
+
+    /// Nobody but a middleware or a foreign transport needs an `HTTPRequest`, so it is made for those who ask.
+    private enum Place {
+        case checked(HTTPURL)
+        /// The head as it was set; `method` and `fields` are its own.
+        case given(HTTPRequest)
+    }
+
+    private var home: Home
+    private var parts: Parts {
+        get { home.parts }
+        set { home = Home(newValue) }
+    }
+
+    /// Method, scheme, authority, path and fields.
+    public var head: HTTPRequest {
+        get {
+            switch home.parts.place {
+            case .checked(let url): HTTPRequest(method: method, url: url, headerFields: headerFields)
+            case .given(let request): request
+            }
+        }
+        set {
+            let old = home.parts
+            self = Self(
+                head: newValue, body: old.body, timeouts: old.timeouts, limits: old.limits,
+                isIdempotent: old.isIdempotent, observer: old.observer)
+        }
+    }
+    /// What goes out after the head.
+    public var body: HTTPRequestBody {
+        get { home.parts.body }
+        set { parts.body = newValue }
+    }
+    /// How long the parts may take. `total` is what is left of it.
+    public var timeouts: HTTPTimeouts {
+        get { home.parts.timeouts }
+        set { parts.timeouts = newValue }
+    }
+    /// What the server may make us hold.
+    public var limits: HTTPLimits {
+        get { home.parts.limits }
+        set { parts.limits = newValue }
+    }
+    /// Whether it may be sent twice; nil goes by the method (RFC 9110, section 9.2.2).
+    public var isIdempotent: Bool? {
+        get { home.parts.isIdempotent }
+        set { parts.isIdempotent = newValue }
+    }
+    /// Told what happens, outside of all locks and C frames; it must not block. A transport that knows nothing says
+    /// nothing. One that says anything tells an end too, before whoever waits for the head or the body learns of it.
+    public var observer: (@Sendable (HTTPEvent) -> Void)? {
+        get { home.parts.observer }
+        set { parts.observer = newValue }
+    }
+
+    /// Puts a request together; for tests of transports. It is not checked.
+    public init(
+        head: HTTPRequest, body: HTTPRequestBody = .none, timeouts: HTTPTimeouts = .init(),
+        limits: HTTPLimits = .init(), isIdempotent: Bool? = nil, observer: (@Sendable (HTTPEvent) -> Void)? = nil
+    ) {
+        home = Home(
+            Parts(
+                method: head.method, fields: head.headerFields, place: .given(head), body: body, timeouts: timeouts,
+                limits: limits, isIdempotent: isIdempotent, observer: observer))
+    }
+
+    init(
+        _ head: RequestHead, body: HTTPRequestBody, timeouts: HTTPTimeouts, limits: HTTPLimits, isIdempotent: Bool?
+    ) {
+        home = Home(
+            Parts(
+                method: head.method, fields: head.fields, place: .checked(head.url), body: body, timeouts: timeouts,
+                limits: limits, isIdempotent: isIdempotent, observer: nil))
+    }
+
+    /// The head's method.
+    package var method: HTTPRequest.Method { home.parts.method }
+    /// The head's fields.
+    package var headerFields: HTTPFields { home.parts.fields }
+
+    /// Where the request goes.
+    ///
+    /// - Throws: ``HTTPClientError`` when the head makes no URL.
+    package func checkedURL() throws(HTTPClientError) -> HTTPURL {
+        switch home.parts.place {
+        case .checked(let url): url
+        case .given(let request): try request.checkedURL()
+        }
+    }
+}
+
+extension HTTPTransportRequest {
+    /// Whether sending it twice does no more than sending it once: what the caller says, or the method.
+    var mayBeSentTwice: Bool { isIdempotent ?? method.isIdempotent }
+
+    /// Whether a transport may send it again by itself when a connection dies before any answer.
+    package var mayBeRepeated: Bool { mayBeSentTwice && body.isReplayable }
+}

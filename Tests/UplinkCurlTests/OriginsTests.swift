@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import Testing
+import UplinkHTTP
+
+@testable import UplinkCurl
+
+/// Which transfers have a server in common.
+@Suite(.timeLimit(.minutes(1)))
+struct OriginsTests {
+    private func url(_ text: String) throws -> HTTPURL { try HTTPRequest(parsing: text).checkedURL() }
+
+    @Test func aServerIsTheSameForAllItsURLs() throws {
+        var origins = Origins()
+        let origin = origins.origin(of: try url("http://a.test/"))
+        #expect(origin.text == "http://a.test:80")
+        #expect(origins.origin(of: try url("http://a.test:80/b?c")) === origin)
+        for other in ["https://a.test/", "http://a.test:81/", "http://b.test/"] {
+            #expect(origins.origin(of: try url(other)) !== origin)
+        }
+        #expect(origins.origin(of: try url("http://a.test/c")) === origin)
+    }
+
+    @Test func serversAreForgottenBeforeTheyAreTooMany() throws {
+        var origins = Origins()
+        let all = try (0..<100).map { origins.origin(of: try url("http://a\($0).test/")) }
+        let again = try (0..<100).reversed().map { origins.origin(of: try url("http://a\($0).test/")) }
+        #expect(zip(all.reversed(), again).filter { $0 === $1 }.count <= Origins.maximumServers)
+        #expect(all.last === again.first)
+    }
+}
