@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by scripts/test: runs the tests, and once more the few that failed.
 
-# run_tests ARGUMENTS…: `swift test` of what is built, one test after the other.
+# run_tests SCRATCH-PATH ARGUMENTS…: the tests that were built there, one after the other.
 #
 # Many tests run on a real kernel, a real clock and a machine that others use, and may fail because they were held up. Up
 # to three that failed are run once more, and named at the end, for each is a fault to be mended, in the test or in the
 # code. More of them, a crash, or a second failure fail the run.
 run_tests() {
     local results failed=() again=() test status=0
+    local program=("$1/debug/uplinkPackageTests.xctest" --testing-library swift-testing --no-parallel)
+    shift
     results=$(mktemp -d)
-    swift test --skip-build --no-parallel --xunit-output "$results/tests.xml" "$@" || status=$?
+    watched "${program[@]}" --xunit-output "$results/tests.xml" "$@" || status=$?
     [ "$status" -eq 0 ] || mapfile -t failed < <(failed_tests "$results"/*.xml)
     rm -rf "$results"
     [ "$status" -ne 0 ] || return 0
@@ -18,8 +20,32 @@ run_tests() {
         say "Failed, and run once more: $test"
         again+=(--filter "^$(printf '%s' "$test" | sed 's/[][().*^$+?{}|\\]/\\&/g')")
     done
-    swift test --skip-build --no-parallel "$@" "${again[@]}" || return $?
+    watched "${program[@]}" "$@" "${again[@]}" || return $?
     unsteady+=("${failed[@]}")
+}
+
+# watched PROGRAM ARGUMENTS…: runs it as `running`, and kills it when it has said nothing for ten minutes: a test's own
+# time limit cancels it, which one that hangs need not heed. Where its threads are is shown then, if gdb is there to tell.
+watched() {
+    local log status=0
+    log=$(mktemp)
+    # As in the foreground: else interrupts would be ignored, by all that the tests start as well.
+    env --default-signal=INT,QUIT NO_COLOR=1 "$@" >"$log" 2>&1 &
+    running=$!
+    tail -n +1 --follow --pid="$running" "$log" &
+    while kill -0 "$running" 2>/dev/null; do
+        sleep 1
+        [ $(($(date +%s) - $(stat -c %Y "$log"))) -gt 600 ] || continue
+        say "Nothing was said for ten minutes: the last test that began hangs."
+        ! command -v gdb >/dev/null || gdb -p "$running" -batch -ex 'thread apply all backtrace 24' >&2 || true
+        kill -KILL "$running"
+        break
+    done
+    wait "$running" || status=$?
+    running=
+    wait $! || true
+    rm -f "$log"
+    return "$status"
 }
 
 # The tests that passed only when they were run once more.
