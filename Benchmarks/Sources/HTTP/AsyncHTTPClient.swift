@@ -20,24 +20,32 @@ extension Work {
             configuration.tlsConfiguration = tls
         }
         let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
-        let (url, sink, body, file) = (url, sink, body, file)
-        try await measure(run) {
-            try await client.execute(HTTPClientRequest(url: warmUpURL), timeout: .seconds(60))
-                .body.collect(upTo: 1 << 20).readableBytes
-        } _: {
-            guard sink != .file else {
-                let delegate = try FileDownloadDelegate(path: file)
-                let progress = try await client.execute(
-                    request: HTTPClient.Request(url: url), delegate: delegate
-                ).get()
-                return progress.receivedBytes
-            }
-            let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(600))
-            if sink == .memory { return try await response.body.collect(upTo: body).readableBytes }
-            var count = 0
-            for try await buffer in response.body { count += buffer.readableBytes }
-            return count
+        let (url, body, file) = (url, body, file)
+        let get: @Sendable () async throws -> HTTPClientResponse = {
+            try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(600))
         }
+        let ask: Ask =
+            switch sink {
+            case .count:
+                {
+                    var count = 0
+                    for try await buffer in try await get().body { count += buffer.readableBytes }
+                    return count
+                }
+            case .memory: { try await get().body.collect(upTo: body).readableBytes }
+            case .file:
+                {
+                    let delegate = try FileDownloadDelegate(path: file)
+                    return try await client.execute(request: HTTPClient.Request(url: url), delegate: delegate).get()
+                        .receivedBytes
+                }
+            }
+        try await measure(
+            run,
+            warmUp: {
+                try await client.execute(HTTPClientRequest(url: warmUpURL), timeout: .seconds(60))
+                    .body.collect(upTo: 1 << 20).readableBytes
+            }, ask)
         try await client.shutdown()
         try await group.shutdownGracefully()
     }

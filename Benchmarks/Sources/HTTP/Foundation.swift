@@ -17,20 +17,21 @@ extension Work {
         let counter = Counter()
         let session = URLSession(configuration: configuration, delegate: counter, delegateQueue: nil)
         guard let url = URL(string: url), let warmUpURL = URL(string: warmUpURL) else { throw WrongResult() }
-        let (sink, file) = (sink, file)
-        try await measure(run, atMost: Self.mostOfURLSession) {
-            try await session.data(from: warmUpURL).0.count
-        } _: {
+        let file = file
+        let ask: Ask =
             switch sink {
-            case .memory: return try await session.data(from: url).0.count
-            case .count: return try await counter.count(session.dataTask(with: url))
+            case .count: { try await counter.count(session.dataTask(with: url)) }
+            case .memory: { try await session.data(from: url).0.count }
             case .file:
-                let (downloaded, _) = try await session.download(from: url)
-                guard rename(downloaded.path, file) == 0 else { throw WrongResult() }
-                let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
-                return size ?? 0
+                {
+                    let (downloaded, _) = try await session.download(from: url)
+                    guard rename(downloaded.path, file) == 0 else { throw WrongResult() }
+                    let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
+                    return size ?? 0
+                }
             }
-        }
+        try await measure(
+            run, atMost: Self.mostOfURLSession, warmUp: { try await session.data(from: warmUpURL).0.count }, ask)
         session.invalidateAndCancel()
     }
 }

@@ -26,19 +26,18 @@ extension Work {
     }
 
     private func measure(_ run: Run, _ client: HTTPClient) async throws {
-        let (url, sink, body, file) = (url, sink, body, FilePath(file))
-        try await measure(run) {
-            try await client.get(warmUpURL).body.collect(upTo: 1 << 20).count
-        } _: {
-            let response = try await client.get(url)
+        let (url, body, file) = (url, body, FilePath(file))
+        let ask: Ask =
             switch sink {
             case .count:
-                var count = 0
-                for try await chunk in response.body { count += chunk.count }
-                return count
-            case .memory: return try await response.body.collect(upTo: body).count
-            case .file: return Int(try await response.body.write(to: file, replacingExisting: true))
+                {
+                    var count = 0
+                    for try await chunk in try await client.get(url).body { count += chunk.count }
+                    return count
+                }
+            case .memory: { try await client.get(url).body.collect(upTo: body).count }
+            case .file: { Int(try await client.get(url).body.write(to: file, replacingExisting: true)) }
             }
-        }
+        try await measure(run, warmUp: { try await client.get(warmUpURL).body.collect(upTo: 1 << 20).count }, ask)
     }
 }

@@ -43,8 +43,12 @@ struct Work: Sendable {
     /// A file of this run's own.
     var file: String { "\(Server.directory)/body-\(getpid())" }
 
+    /// Asks once, and returns how many bytes came. One for each sink: a task that awaits an answer has room for all that its
+    /// closure does.
+    typealias Ask = @Sendable () async throws -> Int
+
     /// Asks so many times, by as many tasks as there are requests at once, and checks each answer's size.
-    func askAll(_ count: Int, _ ask: @escaping @Sendable () async throws -> Int) async throws {
+    func askAll(_ count: Int, _ ask: @escaping Ask) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             let workers = min(concurrency, count)
             for worker in 0..<workers {
@@ -60,8 +64,7 @@ struct Work: Sendable {
 
     /// Measures a subject: warms it up, then has it do the row's work, or of many requests only so many.
     func measure(
-        _ run: Run, atMost most: Int = .max, warmUp: () async throws -> Int,
-        _ ask: @escaping @Sendable () async throws -> Int
+        _ run: Run, atMost most: Int = .max, warmUp: () async throws -> Int, _ ask: @escaping Ask
     ) async throws {
         try run.check(try await warmUp() == Server.smallSize)
         defer { unlink(file) }
