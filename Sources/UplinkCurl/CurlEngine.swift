@@ -33,7 +33,7 @@ actor CurlEngine: TurnActor {
     /// The transfers whose readers may be woken a moment later.
     @exclusivity(unchecked) var heldBack: Set<UInt64> = []
 
-    @exclusivity(unchecked) private var origins = Origins()
+    @exclusivity(unchecked) private var origins: Origins
 
     /// The first is made with the first transfer; the last is for new ones.
     @exclusivity(unchecked) var generations: [Generation] = []
@@ -49,6 +49,7 @@ actor CurlEngine: TurnActor {
     init(on loop: EventLoop, settings: EngineSettings) {
         eventLoop = loop
         self.settings = settings
+        origins = Origins(settings)
         let configuration = settings.configuration
         budget = BufferBudget(limit: configuration.maximumBufferedBytes)
         queue = HostQueues(
@@ -80,9 +81,8 @@ actor CurlEngine: TurnActor {
                 throw CurlFailure.queueFull(configuration.maximumQueuedTransfers)
             }
             let transfer = CurlTransfer(
-                exchange, url: url, proxy: settings.proxies.proxy(for: url), origin: origin, waiter: waiter,
-                deadlineSlot: takeSlot(for: exchange.id), pool: pool, budget: budget, active: active,
-                now: Monotonic.now)
+                exchange, url: url, origin: origin, waiter: waiter, deadlineSlot: takeSlot(for: exchange.id),
+                pool: pool, budget: budget, active: active, now: Monotonic.now)
             transfers[exchange.id] = transfer
             arm(transfer)
             if transfer.events != nil { active.note(transfer) }  // so that the turn tells that it is queued
@@ -130,15 +130,8 @@ actor CurlEngine: TurnActor {
     }
 
     private func enterGate(_ transfer: CurlTransfer) {
-        let isOpen = hostToLookUp(for: transfer).map { gate.enter(transfer.id, host: $0) } ?? true
+        let isOpen = transfer.origin.hostToLookUp.map { gate.enter(transfer.id, host: $0) } ?? true
         if isOpen { perform(transfer.machine.gateOpened(), on: transfer) }
-    }
-
-    /// The host that libcurl will look up; nil where its address is known.
-    private func hostToLookUp(for transfer: CurlTransfer) -> String? {
-        if configuration.unixSocket != nil || configuration.addresses(for: transfer.url) != nil { return nil }
-        if let proxy = transfer.proxy, proxy.resolvesNames { return IPAddress(proxy.host) == nil ? proxy.host : nil }
-        return transfer.url.hasAddress ? nil : transfer.url.host
     }
 
     private func start(_ transfer: CurlTransfer) {

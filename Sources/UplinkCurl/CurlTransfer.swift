@@ -36,8 +36,6 @@ final class CurlTransfer {
     private var isAskedAgain = false
     /// What libcurl has it in.
     var generation: Generation?
-    /// The proxy that it goes through.
-    let proxy: CurlTransport.Proxy?
     /// For its observer, if it has one.
     let events: EventLog?
     @exclusivity(unchecked) var sockets = OpenedSockets()
@@ -58,8 +56,8 @@ final class CurlTransfer {
     /// Its reader is to be looked for when the turn ends: something of the body has come.
     var hasNewsForReader = false
     private var framing: Framing?
-    private var status: HTTPResponse.Status?
-    private let origin: Origin
+    private var status = 0
+    let origin: Origin
     private let pool: SlabPool
     private let budget: BufferBudget
     /// Where the callbacks say that something has happened.
@@ -68,19 +66,21 @@ final class CurlTransfer {
     var isActive = false
 
     init(
-        _ exchange: Exchange, url: HTTPURL, proxy: CurlTransport.Proxy?, origin: Origin, waiter: Suspension,
-        deadlineSlot: UInt32, pool: SlabPool, budget: BufferBudget, active: ActiveTransfers,
-        now: Int64
+        _ exchange: Exchange, url: HTTPURL, origin: Origin, waiter: Suspension, deadlineSlot: UInt32, pool: SlabPool,
+        budget: BufferBudget, active: ActiveTransfers, now: Int64
     ) {
         (id, self.exchange, mailbox, self.url, headWaiter) = (exchange.id, exchange, exchange.mailbox, url, waiter)
         (self.deadlineSlot, self.pool, self.budget, self.active) = (deadlineSlot, pool, budget, active)
-        (self.proxy, self.origin) = (proxy, origin)
+        self.origin = origin
         upload = exchange.makeUpload()
         let request = exchange.request
         events = request.observer.map { EventLog($0, now: now) }
         machine = TransferMachine(timeouts: request.timeouts, highMark: request.limits.bufferedBytes, now: now)
         parser = HeadParser(method: request.method, limits: request.limits)
     }
+
+    /// The proxy that it goes through.
+    var proxy: CurlTransport.Proxy? { origin.proxy }
 
     /// Whether it is over, for whatever reason.
     var hasEnded: Bool { if case .ended = machine.phase { true } else { false } }
@@ -126,7 +126,7 @@ final class CurlTransfer {
             case .final(let response, let framing):
                 let now = Monotonic.now
                 guard case .deliverHead = machine.headArrived(now: now) else { return false }
-                (self.framing, status) = (framing, response.status)
+                (self.framing, status) = (framing, response.status.code)
                 if let new = parser.remembered { origin.newestHead = new }
                 events?.finishHead(response.status, now: now)
                 head = ReceivedHead(response: response, framing: framing)
@@ -187,7 +187,7 @@ final class CurlTransfer {
 
     /// Whether the server has refused the request while the request's producer has nothing. libcurl would not send any
     /// more, but waits for the producer all the same.
-    private var isRefused: Bool { upload?.isPaused == true && (status?.code ?? 0) >= 300 }
+    private var isRefused: Bool { upload?.isPaused == true && status >= 300 }
 
     /// Whether it has, and has said all it has to say.
     var isRefusedMeanwhile: Bool { isRefused && isAnswerWhole }

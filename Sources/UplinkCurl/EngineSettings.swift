@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import UplinkCore
 import UplinkHTTP
 
 /// A configuration that has been checked, with what was read once for it.
@@ -32,5 +33,12 @@ struct EngineSettings: Sendable {
                 _ = write(STDERR_FILENO, line, line.count)
             }
         }
+    }
+
+    /// The host that libcurl looks up for a URL; nil where an address is known.
+    func hostToLookUp(for url: HTTPURL, through proxy: CurlTransport.Proxy?) -> String? {
+        if configuration.unixSocket != nil || configuration.addresses(for: url) != nil { return nil }
+        if let proxy, proxy.resolvesNames { return IPAddress(proxy.host) == nil ? proxy.host : nil }
+        return url.hasAddress ? nil : url.host
     }
 }

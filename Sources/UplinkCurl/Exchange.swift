@@ -4,7 +4,7 @@ import UplinkEventLoop
 import UplinkHTTP
 
 /// A transfer as its owner sees it: an id, a mailbox, and messages to the engine. Any thread.
-final class Exchange: HTTPBodySource, TransportExchange {
+final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
     let id: UInt64
     let request: HTTPTransportRequest
     /// Whether libcurl may send it again by itself.
@@ -63,22 +63,10 @@ final class Exchange: HTTPBodySource, TransportExchange {
     var trailerFields: HTTPFields? { mailbox.trailerFields }
 
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
-        try await mailbox.next(isFar: !engine.eventLoop.isCurrent) { [engine, id] in
-            engine.post { $0.demand(id) }
-        } stop: {
-            self.stop()
-        }
+        try await mailbox.next(isFar: !engine.eventLoop.isCurrent, from: self)
     }
 
-    func gatherAtOnce(upTo maximum: Int) -> GatheredBody? { mailbox.gatherAtOnce(upTo: maximum) }
-
-    nonisolated(nonsending) func gather(upTo maximum: Int, expecting expected: Int64?) async throws -> GatheredBody? {
-        try await mailbox.gather(upTo: maximum, expecting: expected) { [engine, id] in
-            engine.post { $0.demand(id) }
-        } stop: {
-            self.stop()
-        }
-    }
+    var supply: (mailbox: Mailbox, supplier: any MailboxSupplier)? { (mailbox, self) }
 
     func cancel() {
         if mailbox.cancel() { stop() }
@@ -100,6 +88,8 @@ final class Exchange: HTTPBodySource, TransportExchange {
         engine.eventLoop.offLoop(work, completion: completion)
     }
 
+    func demand() { engine.post { [id] in $0.demand(id) } }
+
     /// Neither blocks nor resumes: the engine alone ends transfers.
-    private func stop() { engine.post { [id] in $0.cancel(id) } }
+    func stop() { engine.post { [id] in $0.cancel(id) } }
 }

@@ -5,23 +5,34 @@ import UplinkHTTP
 final class Origin {
     let url: HTTPURL
     let text: String
+    /// The proxy that leads there; nil for a direct connection.
+    let proxy: CurlTransport.Proxy?
+    /// The host that libcurl looks up for it; nil where an address is known.
+    let hostToLookUp: String?
     /// The newest head that it has sent.
     @exclusivity(unchecked) var newestHead = RememberedHead.none
 
-    fileprivate init(_ text: String, of url: HTTPURL) { (self.text, self.url) = (text, url) }
+    fileprivate init(_ text: String, of url: HTTPURL, _ settings: EngineSettings) {
+        (self.text, self.url) = (text, url)
+        proxy = settings.proxies.proxy(for: url)
+        hostToLookUp = settings.hostToLookUp(for: url, through: proxy)
+    }
 }
 
 /// The servers that were asked lately.
 struct Origins {
     static let maximumServers = 32
+    private let settings: EngineSettings
     private var origins: [String: Origin] = [:]
     /// The one that was asked for last, which is mostly the next one's too.
     private var last: Origin?
 
+    init(_ settings: EngineSettings) { self.settings = settings }
+
     mutating func origin(of url: HTTPURL) -> Origin {
         if let last, last.url.hasSameOrigin(as: url) { return last }
         let text = url.origin
-        let origin = origins[text] ?? add(Origin(text, of: url))
+        let origin = origins[text] ?? add(Origin(text, of: url, settings))
         last = origin
         return origin
     }

@@ -6,7 +6,7 @@ import UplinkHTTP
 
 /// A request under way in an ``OutageWorld``: an engine and a server that are models around `TransferMachine`, and the real
 /// `Mailbox`, whose reader is a task.
-final class SimulatedExchange: @unchecked Sendable {  // one thread runs all jobs of its world
+final class SimulatedExchange: MailboxSupplier, @unchecked Sendable {  // one thread runs all jobs of its world
     private struct Broken: NetworkFailure { let isNetworkFailure = true }
 
     private let answer: SimulatedServer.Answer
@@ -47,8 +47,12 @@ final class SimulatedExchange: @unchecked Sendable {  // one thread runs all job
     }
 
     func next() async throws -> HTTPBody.Chunk? {
-        try await mailbox.next(demand: { self.isDemanded = true }, stop: { self.isStopped = true })
+        try await mailbox.next(from: self)
     }
+
+    func demand() { isDemanded = true }
+
+    func stop() { isStopped = true }
 
     /// The reader wants no more.
     func leave() { if mailbox.cancel() { isStopped = true } }

@@ -11,7 +11,7 @@ struct OriginsTests {
     private func url(_ text: String) throws -> HTTPURL { try HTTPRequest(parsing: text).checkedURL() }
 
     @Test func aServerIsTheSameForAllItsURLs() throws {
-        var origins = Origins()
+        var origins = Origins(try EngineSettings(.init()))
         let origin = origins.origin(of: try url("http://a.test/"))
         #expect(origin.text == "http://a.test:80")
         #expect(origins.origin(of: try url("http://a.test:80/b?c")) === origin)
@@ -22,7 +22,7 @@ struct OriginsTests {
     }
 
     @Test func serversAreForgottenBeforeTheyAreTooMany() throws {
-        var origins = Origins()
+        var origins = Origins(try EngineSettings(.init()))
         let all = try (0..<100).map { origins.origin(of: try url("http://a\($0).test/")) }
         let again = try (0..<100).reversed().map { origins.origin(of: try url("http://a\($0).test/")) }
         #expect(zip(all.reversed(), again).filter { $0 === $1 }.count <= Origins.maximumServers)

@@ -217,7 +217,7 @@ struct GatheringTests {
             }
             mailbox.finish(throwing: nil)?.resume()
         }
-        guard case .whole(let bytes) = try await mailbox.gather(upTo: 50_000, expecting: nil, demand: {}, stop: {})
+        guard case .whole(let bytes) = try await mailbox.gather(upTo: 50_000, expecting: nil, from: Supplier())
         else {
             Issue.record("not whole")
             return

@@ -99,7 +99,7 @@ struct MailboxTests {
             [UInt8](repeating: 1, count: count).withUnsafeBytes { mailbox?.append($0, expecting: nil, from: pool) }
         }
         #expect(budget.bytes == 110 && budget.isSpent)
-        _ = try await mailbox?.next(demand: {}, stop: {})
+        _ = try await mailbox?.next(from: Supplier())
         #expect(budget.bytes == 0 && !budget.isSpent)
         [UInt8](repeating: 1, count: 70).withUnsafeBytes { mailbox?.append($0, expecting: nil, from: pool) }
         #expect(budget.bytes == 70)
@@ -271,14 +271,24 @@ struct MailboxTests {
             mailbox.finish(throwing: nil)?.resume()
         }
         var total = 0
-        while let chunk = try await mailbox.next(
-            demand: {
-                demands.withLock { $0 += 1 }
-                demanded.yield()
-            }, stop: {})
-        { total += chunk.count }
+        let supplier = Supplier {
+            demands.withLock { $0 += 1 }
+            demanded.yield()
+        }
+        while let chunk = try await mailbox.next(from: supplier) { total += chunk.count }
         await producer.value
         #expect(total == 25_000)
         #expect(demands.withLock { $0 } <= 5000)
     }
+}
+
+/// Whoever fills a mailbox of a test.
+final class Supplier: MailboxSupplier {
+    private let demanded: @Sendable () -> Void
+
+    init(demanded: @escaping @Sendable () -> Void = {}) { self.demanded = demanded }
+
+    func demand() { demanded() }
+
+    func stop() {}
 }

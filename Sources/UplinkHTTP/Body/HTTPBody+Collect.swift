@@ -9,36 +9,43 @@ extension HTTPBody {
     ///   - timeout: How long reading may take from now; nil for no limit.
     /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/bodyTooLarge`` when the body exceeds `maximum`, or as
     ///   the iterator does.
-    public func collect(upTo maximum: Int, within timeout: Duration? = .seconds(60)) async throws -> [UInt8] {
-        let source = try source(toCollect: maximum, within: timeout)
-        defer { source.cancel() }
-        if let body = source.gatherAtOnce(upTo: maximum) { return try bytes(of: body, atMost: maximum) }
-        if let timeout { source.limit(toRemaining: timeout) }
-        guard let body = try await source.gather(upTo: maximum, expecting: length) else {
-            return try await gather(from: source, upTo: maximum)
+    public nonisolated(nonsending) func collect(
+        upTo maximum: Int, within timeout: Duration? = .seconds(60)
+    ) async throws -> [UInt8] {
+        guard let (mailbox, supplier) = try supply(toCollect: maximum, within: timeout) else {
+            return try await collectChunks(upTo: maximum, within: timeout)
         }
-        return try bytes(of: body, atMost: maximum)
+        defer { handle.source.cancel() }
+        if let body = mailbox.gatherAtOnce(upTo: maximum) { return try bytes(of: body, atMost: maximum) }
+        limit(timeout)
+        return try bytes(
+            of: try await mailbox.gather(upTo: maximum, expecting: length, from: supplier), atMost: maximum)
     }
 
     // These stand by themselves, so that nothing of what they hold is held while the body is awaited.
 
-    /// The source, which nobody else may read.
+    /// Claims the body, and says where all of it can be had in one piece.
     @inline(never)
-    private func source(toCollect maximum: Int, within timeout: Duration?) throws(HTTPClientError) -> any HTTPBodySource
-    {
-        let source = handle.source
+    private func supply(
+        toCollect maximum: Int, within timeout: Duration?
+    ) throws(HTTPClientError) -> (mailbox: Mailbox, supplier: any MailboxSupplier)? {
         guard maximum >= 0, timeout ?? .zero >= .zero else {
-            source.cancel()
+            handle.source.cancel()
             throw HTTPClientError(
                 .invalidConfiguration, phase: .body, requestDisposition: .responseStarted,
                 message: "the maximum (\(maximum)) or the timeout is negative; give zero or more")
         }
         guard handle.claim() else { throw Self.alreadyUsed }
         if let length, length > maximum {
-            source.cancel()
+            handle.source.cancel()
             throw tooLarge(maximum, received: 0)
         }
-        return source
+        return handle.source.supply
+    }
+
+    @inline(never)
+    private func limit(_ timeout: Duration?) {
+        if let timeout { handle.source.limit(toRemaining: timeout) }
     }
 
     @inline(never)
@@ -50,11 +57,19 @@ extension HTTPBody {
     }
 
     @inline(never)
-    private nonisolated(nonsending) func gather(
-        from source: any HTTPBodySource, upTo maximum: Int
+    private nonisolated(nonsending) func collectChunks(
+        upTo maximum: Int, within timeout: Duration?
     ) async throws -> [UInt8] {
+        defer { handle.source.cancel() }
+        limit(timeout)
+        return try await gatherChunks(upTo: maximum)
+    }
+
+    /// On no actor: what decodes takes its time.
+    @concurrent
+    private func gatherChunks(upTo maximum: Int) async throws -> [UInt8] {
         var vessel = BodyVessel(upTo: maximum, expecting: length)
-        while let chunk = try await source.next() {
+        while let chunk = try await handle.source.next() {
             chunk.withUnsafeBytes { vessel.append($0) }
             if vessel.isOverfull { throw tooLarge(maximum, received: Int64(vessel.received)) }
         }

@@ -8,19 +8,9 @@ package protocol HTTPBodySource: AnyObject, Sendable {
     /// nothing of the transfer is left.
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk?
 
-    /// Everything that ``next()`` would still give, in one piece, where it is all here; nil where it is not, or nobody
-    /// knows.
-    ///
-    /// - Parameter maximum: The most bytes to accept.
-    func gatherAtOnce(upTo maximum: Int) -> GatheredBody?
-
-    /// Everything that ``next()`` would still give, in one piece, where the source brings that about more cheaply; nil
-    /// where it does not. It throws as ``next()`` does.
-    ///
-    /// - Parameters:
-    ///   - maximum: The most bytes to accept.
-    ///   - expected: How many there will be, where that is known.
-    nonisolated(nonsending) func gather(upTo maximum: Int, expecting expected: Int64?) async throws -> GatheredBody?
+    /// Where ``next()`` takes from, and who fills it, where that is a mailbox: everything that is still to come can be had
+    /// there in one piece.
+    var supply: (mailbox: Mailbox, supplier: any MailboxSupplier)? { get }
 
     /// Ends the transfer. From any thread, at any time, as often as you like; returns at once.
     func cancel()
@@ -41,11 +31,7 @@ package protocol HTTPBodySource: AnyObject, Sendable {
 }
 
 extension HTTPBodySource {
-    package func gatherAtOnce(upTo maximum: Int) -> GatheredBody? { nil }
-
-    package nonisolated(nonsending) func gather(
-        upTo maximum: Int, expecting expected: Int64?
-    ) async throws -> GatheredBody? { nil }
+    package var supply: (mailbox: Mailbox, supplier: any MailboxSupplier)? { nil }
 
     package func performBlocking<Result: Sendable>(
         _ work: @escaping @Sendable () throws -> Result,

@@ -38,7 +38,7 @@ public struct HTTPClient: Sendable {
     ///   - options: What this request does differently.
     /// - Throws: ``HTTPClientError``, `CancellationError` at once when the task is cancelled, or what a middleware
     ///   throws. A status such as 404 is no error.
-    public func execute(
+    public nonisolated(nonsending) func execute(
         _ request: HTTPRequest, body: HTTPRequestBody = .none, options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {
         try await hops(request, body, options).response()

@@ -3,17 +3,31 @@ public import HTTPTypes
 
 /// The answer to a request: its head, and its body as it arrives.
 public struct HTTPClientResponse: Sendable {
+    private struct Parts {
+        let head: HTTPResponse
+        let url: String
+        let redirects: [String]
+        let body: HTTPBody
+    }
+
+    /// Who awaits a body holds the answer meanwhile.
+    private let parts: Shared<Parts>
+
     /// Status and fields.
-    public let head: HTTPResponse
+    public var head: HTTPResponse { parts.value.head }
     /// The URL that answered, after all redirects. A fragment is there only if a redirect gave it.
-    public let url: String
+    public var url: String { parts.value.url }
     /// The URLs that redirected, in order; empty when the first one answered.
-    public let redirects: [String]
+    public var redirects: [String] { parts.value.redirects }
     /// The body. It arrives while it is read; dropping it ends the transfer.
-    public let body: HTTPBody
+    public var body: HTTPBody { parts.value.body }
 
     /// The status, such as `.ok`. No status is an error by itself.
     public var status: HTTPResponse.Status { head.status }
     /// The header fields.
     public var headerFields: HTTPFields { head.headerFields }
+
+    init(head: HTTPResponse, url: String, redirects: [String], body: HTTPBody) {
+        parts = Shared(Parts(head: head, url: url, redirects: redirects, body: body))
+    }
 }

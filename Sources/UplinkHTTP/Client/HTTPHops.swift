@@ -10,8 +10,10 @@ final class HTTPHops {
     @exclusivity(unchecked) private var machine: RedirectMachine  // what changes it calls nobody
     private let chain: MiddlewareChain
     private let call: HTTPCall
-    /// What the last request has brought, until it is looked at.
-    @exclusivity(unchecked) private var arrival: Result<HTTPTransportResponse, any Error>?
+    /// The last request, where it was begun here.
+    @exclusivity(unchecked) private var begun: BegunExchange?
+    /// What the last request has brought.
+    @exclusivity(unchecked) private var arrival = Result<HTTPTransportResponse, any Error>.failure(CancellationError())
     /// The body of an answer that leads elsewhere.
     private var passed: HTTPBody?
 
@@ -24,28 +26,32 @@ final class HTTPHops {
         while true {
             if let exchange = try begin() {
                 await exchange.run()
-                take(exchange)
+                takeArrival()
             } else {
                 await ask()
             }
-            if let answer = try answer() { return answer }
+            if try isAnswered() { return try takeAnswer() }
             await discard()
         }
     }
 
     /// Begins to send the request, where nothing has to be waited for before.
     @inline(never)
-    private func begin() throws -> BegunExchange? {
+    private func begin() throws -> (any TransportExchange)? {
         guard chain.mayBegin else { return nil }
         do {
-            return try chain.begin(request)
+            begun = try chain.begin(request)
+            return begun?.exchange
         } catch {
             throw failed(error)
         }
     }
 
+    /// Leaves what comes of a request that was begun in `arrival`.
     @inline(never)
-    private func take(_ exchange: BegunExchange) { arrival = Result { try exchange.takeResponse() } }
+    private func takeArrival() {
+        if let begun = begun.take() { arrival = Result { try begun.takeResponse() } }
+    }
 
     /// Sends the request, and leaves what comes of it in `arrival`.
     @inline(never)
@@ -68,21 +74,30 @@ final class HTTPHops {
         HTTPClientRequest(machine.request, redirects: machine.history, call)
     }
 
-    /// What the caller gets; nil when there is another hop.
+    /// Whether what has arrived is for the caller; else there is another hop.
     @inline(never)
-    private func answer() throws -> HTTPClientResponse? {
+    private func isAnswered() throws -> Bool {
         do {
-            guard let response = try arrival.take()?.get() else { return nil }
+            guard case .success(let response) = arrival else { return true }
             switch try machine.received(response.head) {
-            case .deliver:
-                let answer = try deliver(response)
-                call.settled()
-                return answer
+            case .deliver: return true
             case .follow:
                 passed = response.body
                 call.tell(.redirected(to: machine.url.redacted))
-                return nil
+                return false
             }
+        } catch {
+            throw failed(error)
+        }
+    }
+
+    /// What the caller gets.
+    @inline(never)
+    private func takeAnswer() throws -> HTTPClientResponse {
+        do {
+            let answer = try deliver(arrival.get())
+            call.settled()
+            return answer
         } catch {
             throw failed(error)
         }

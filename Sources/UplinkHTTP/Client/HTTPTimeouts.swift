@@ -2,29 +2,46 @@
 
 /// How long each part of an exchange may take. Nil means no limit; fractions of a second count.
 public struct HTTPTimeouts: Sendable, Hashable {
+    private struct Parts: Hashable {
+        var queue, connect, firstByte, stall, total: Duration?
+    }
+
+    private var parts: Shared<Parts>
+
     /// For the transfer's turn, where the transport bounds how many run at once.
-    public var queue: Duration?
+    public var queue: Duration? {
+        get { parts.value.queue }
+        set { parts.value.queue = newValue }
+    }
     /// From the transfer's turn until the connection stands, TLS included. Without a limit of ours libcurl's of 300
     /// seconds holds.
-    public var connect: Duration?
+    public var connect: Duration? {
+        get { parts.value.connect }
+        set { parts.value.connect = newValue }
+    }
     /// From the connection, or the last byte of the request's body, until the head of the answer.
-    public var firstByte: Duration?
+    public var firstByte: Duration? {
+        get { parts.value.firstByte }
+        set { parts.value.firstByte = newValue }
+    }
     /// Without a byte of a body, the request's or the answer's. Does not run while its producer or its reader is what
     /// holds it up.
-    public var stall: Duration?
+    public var stall: Duration? {
+        get { parts.value.stall }
+        set { parts.value.stall = newValue }
+    }
     /// For everything, redirects included, until the body's last byte has arrived.
-    public var total: Duration?
+    public var total: Duration? {
+        get { parts.value.total }
+        set { parts.value.total = newValue }
+    }
 
     /// Sets the timeouts; those left out have their defaults.
     public init(
         queue: Duration? = nil, connect: Duration? = .seconds(10), firstByte: Duration? = .seconds(60),
         stall: Duration? = .seconds(30), total: Duration? = nil
     ) {
-        self.queue = queue
-        self.connect = connect
-        self.firstByte = firstByte
-        self.stall = stall
-        self.total = total
+        parts = Shared(Parts(queue: queue, connect: connect, firstByte: firstByte, stall: stall, total: total))
     }
 
     /// - Throws: ``HTTPClientError`` when a timeout is negative.

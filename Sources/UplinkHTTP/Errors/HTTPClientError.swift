@@ -37,41 +37,87 @@ public struct HTTPClientError: NetworkFailure {
         case responseStarted
     }
 
+    private struct Parts {
+        var code: Code
+        var phase: Phase
+        var requestDisposition: RequestDisposition
+        var message: String
+        var url = ""
+        var redirects: [String] = []
+        var attempts = 1
+        var waited = Duration.zero
+        var curlCode: Int32 = 0
+        var curlText = ""
+        var errno: Int32 = 0
+        var receivedBytes: Int64 = 0
+        var expectedBytes: Int64?
+    }
+
+    /// Every request has room for an error in many places, and hardly ever one.
+    private var parts: Shared<Parts>
+
     /// The kind of the error.
-    public let code: Code
+    public var code: Code { parts.value.code }
     /// How far the exchange had come.
-    public let phase: Phase
+    public var phase: Phase { parts.value.phase }
     /// What became of the request.
-    public package(set) var requestDisposition: RequestDisposition
+    public package(set) var requestDisposition: RequestDisposition {
+        get { parts.value.requestDisposition }
+        set { parts.value.requestDisposition = newValue }
+    }
     /// What happened, and what to do about it.
-    public let message: String
+    public var message: String { parts.value.message }
     /// The URL concerned, without user information and query; empty where there is none.
-    public package(set) var url: String = ""
+    public package(set) var url: String {
+        get { parts.value.url }
+        set { parts.value.url = newValue }
+    }
     /// The URLs that redirected here, in order; redacted as ``url``.
-    public internal(set) var redirects: [String] = []
+    public internal(set) var redirects: [String] {
+        get { parts.value.redirects }
+        set { parts.value.redirects = newValue }
+    }
     /// How often the request to ``url`` was tried, this time included.
-    public package(set) var attempts = 1
+    public package(set) var attempts: Int {
+        get { parts.value.attempts }
+        set { parts.value.attempts = newValue }
+    }
     /// The pauses between these attempts, taken together.
-    public package(set) var waited = Duration.zero
+    public package(set) var waited: Duration {
+        get { parts.value.waited }
+        set { parts.value.waited = newValue }
+    }
     /// libcurl's error (`libcurl-errors(3)`), or 0.
-    public package(set) var curlCode: Int32 = 0
+    public package(set) var curlCode: Int32 {
+        get { parts.value.curlCode }
+        set { parts.value.curlCode = newValue }
+    }
     /// What libcurl said beside its code; may be empty.
-    public package(set) var curlText: String = ""
+    public package(set) var curlText: String {
+        get { parts.value.curlText }
+        set { parts.value.curlText = newValue }
+    }
     /// The system's error number (`errno(3)`), or 0.
-    public package(set) var errno: Int32 = 0
+    public package(set) var errno: Int32 {
+        get { parts.value.errno }
+        set { parts.value.errno = newValue }
+    }
     /// Bytes of the body that had arrived.
-    public package(set) var receivedBytes: Int64 = 0
+    public package(set) var receivedBytes: Int64 {
+        get { parts.value.receivedBytes }
+        set { parts.value.receivedBytes = newValue }
+    }
     /// Bytes of the body that `Content-Length` had announced.
-    public package(set) var expectedBytes: Int64?
+    public package(set) var expectedBytes: Int64? {
+        get { parts.value.expectedBytes }
+        set { parts.value.expectedBytes = newValue }
+    }
 
     /// Describes an error; for transports of one's own.
     public init(
         _ code: Code, phase: Phase, requestDisposition: RequestDisposition = .notSent, message: String
     ) {
-        self.code = code
-        self.phase = phase
-        self.requestDisposition = requestDisposition
-        self.message = message
+        parts = Shared(Parts(code: code, phase: phase, requestDisposition: requestDisposition, message: message))
     }
 
     /// Whether another path through the network may help; the request may have been processed all the same.

@@ -23,8 +23,11 @@ final class MiddlewareChain: Sendable {
         return MiddlewareChain(self, and: HTTPRetry(policy))
     }
 
+    /// Runs the middlewares on no actor.
+    ///
     /// - Parameter place: The first middleware that is to see it.
-    nonisolated(nonsending) func send(
+    @concurrent
+    func send(
         _ chained: ChainedRequest, from place: Int = 0
     ) async throws -> HTTPTransportResponse {
         guard place < middlewares.count else { return try await exchange(chained) }
@@ -59,9 +62,9 @@ final class MiddlewareChain: Sendable {
 
     /// Sends a request once. What need not wait stands in functions of its own: see ``HTTPHops``.
     private nonisolated(nonsending) func exchange(_ chained: ChainedRequest) async throws -> HTTPTransportResponse {
-        guard let exchange = try begin(chained.request) else { return try await exchangeWaiting(chained) }
-        await exchange.run()
-        return try exchange.takeResponse()
+        guard let begun = try begin(chained.request) else { return try await exchangeWaiting(chained) }
+        await begun.exchange.run()
+        return try begun.takeResponse()
     }
 
     @inline(never)
@@ -107,10 +110,8 @@ final class ChainedRequest: Sendable {
 
 /// A request on its way through a transport.
 struct BegunExchange {
-    fileprivate let exchange: any TransportExchange
+    let exchange: any TransportExchange
     fileprivate let attempt: Attempt
-
-    nonisolated(nonsending) func run() async { await exchange.run() }
 
     @inline(never)
     func takeResponse() throws -> HTTPTransportResponse {

@@ -12,6 +12,16 @@ package struct ReceivedHead: Sendable {
     }
 }
 
+/// Who fills a mailbox, as the reader's side knows it: an object, which takes less room than closures where a body is
+/// awaited.
+package protocol MailboxSupplier: AnyObject, Sendable {
+    /// A paused transfer may go on.
+    func demand()
+
+    /// The transfer is to end. Called at most once, on any thread.
+    func stop()
+}
+
 /// The meeting place of an engine's thread and an answer's reader. No lock is held where anybody is resumed, and only the
 /// engine's side resumes.
 ///
@@ -44,20 +54,19 @@ package final class Mailbox: Sendable {
     /// - Parameters:
     ///   - isFar: The caller is not on the engine's thread: it may wait a moment while much comes, because to wake it costs
     ///     something.
-    ///   - demand: Tells the engine that a paused transfer may go on.
-    ///   - stop: Tells the engine that the transfer is to end; called at most once, on any thread.
+    ///   - supplier: Who fills the mailbox.
     package nonisolated(nonsending) func next(
-        isFar: Bool = false, demand: @Sendable () -> Void, stop: @escaping @Sendable () -> Void
+        isFar: Bool = false, from supplier: any MailboxSupplier
     ) async throws -> HTTPBody.Chunk? {
-        if Task.isCancelled, cancel() { stop() }
+        if Task.isCancelled, cancel() { supplier.stop() }
         while true {
             switch counting({ $0.take() }) {
             case .chunk(let chunk, let isDemanded):
-                if isDemanded { demand() }
+                if isDemanded { supplier.demand() }
                 return chunk
             case .end: return nil
             case .failure(let error): throw error
-            case .wait: await wait(isFar: isFar, stop: stop)
+            case .wait: await wait(isFar: isFar, for: supplier)
             case .busy: throw Self.busy
             }
         }
@@ -68,17 +77,15 @@ package final class Mailbox: Sendable {
     /// - Parameters:
     ///   - maximum: The most bytes to accept.
     ///   - expected: How many there will be, where that is known.
-    ///   - demand: As in ``next(isFar:demand:stop:)``.
-    ///   - stop: The same.
+    ///   - supplier: Who fills the mailbox.
     package nonisolated(nonsending) func gather(
-        upTo maximum: Int, expecting expected: Int64?, demand: @Sendable () -> Void,
-        stop: @escaping @Sendable () -> Void
+        upTo maximum: Int, expecting expected: Int64?, from supplier: any MailboxSupplier
     ) async throws -> GatheredBody {
-        if Task.isCancelled, cancel() { stop() }
-        if begin(upTo: maximum, expecting: expected) { demand() }
+        if Task.isCancelled, cancel() { supplier.stop() }
+        if begin(upTo: maximum, expecting: expected) { supplier.demand() }
         while true {
             if let body = try takeGathered() { return body }
-            await wait(isFar: false, stop: stop)
+            await wait(isFar: false, for: supplier)
         }
     }
 
@@ -130,14 +137,14 @@ package final class Mailbox: Sendable {
     /// The trailer fields, once the engine's side is over.
     package var trailerFields: HTTPFields? { machine.withLock { $0.trailerFields } }
 
-    private nonisolated(nonsending) func wait(isFar: Bool, stop: @escaping @Sendable () -> Void) async {
+    private nonisolated(nonsending) func wait(isFar: Bool, for supplier: any MailboxSupplier) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let suspension = Suspension(continuation)
                 if !machine.withLock({ $0.park(suspension, isFar: isFar) }) { suspension.resume() }
             }
         } onCancel: {
-            if cancel() { stop() }
+            if cancel() { supplier.stop() }
         }
     }
 

@@ -7,7 +7,8 @@
 package final class Suspension: Sendable {
     private let continuation: CheckedContinuation<Void, Never>
 
-    package init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
+    /// Borrows it, or a suspended task would have room for one more copy.
+    package init(_ continuation: borrowing CheckedContinuation<Void, Never>) { self.continuation = copy continuation }
 
     /// Lets the task go on. Neither with a lock held nor in a C frame.
     package func resume() { continuation.resume() }

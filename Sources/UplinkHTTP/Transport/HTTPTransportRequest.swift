@@ -3,13 +3,6 @@ public import HTTPTypes
 
 /// A request that has been checked: `http` or `https`, a method and fields that may be sent.
 public struct HTTPTransportRequest: Sendable {
-    /// What copies share: a request is copied often on its way, and hardly ever changed.
-    private final class Home: Sendable {
-        let parts: Parts
-
-        init(_ parts: Parts) { self.parts = parts }
-    }
-
     private struct Parts {
         var method: HTTPRequest.Method
         var fields: HTTPFields
@@ -28,22 +21,19 @@ public struct HTTPTransportRequest: Sendable {
         case given(HTTPRequest)
     }
 
-    private var home: Home
-    private var parts: Parts {
-        get { home.parts }
-        set { home = Home(newValue) }
-    }
+    /// A request is copied often on its way, and hardly ever changed.
+    private var parts: Shared<Parts>
 
     /// Method, scheme, authority, path and fields.
     public var head: HTTPRequest {
         get {
-            switch home.parts.place {
+            switch parts.value.place {
             case .checked(let url): HTTPRequest(method: method, url: url, headerFields: headerFields)
             case .given(let request): request
             }
         }
         set {
-            let old = home.parts
+            let old = parts.value
             self = Self(
                 head: newValue, body: old.body, timeouts: old.timeouts, limits: old.limits,
                 isIdempotent: old.isIdempotent, observer: old.observer)
@@ -51,29 +41,29 @@ public struct HTTPTransportRequest: Sendable {
     }
     /// What goes out after the head.
     public var body: HTTPRequestBody {
-        get { home.parts.body }
-        set { parts.body = newValue }
+        get { parts.value.body }
+        set { parts.value.body = newValue }
     }
     /// How long the parts may take. `total` is what is left of it.
     public var timeouts: HTTPTimeouts {
-        get { home.parts.timeouts }
-        set { parts.timeouts = newValue }
+        get { parts.value.timeouts }
+        set { parts.value.timeouts = newValue }
     }
     /// What the server may make us hold.
     public var limits: HTTPLimits {
-        get { home.parts.limits }
-        set { parts.limits = newValue }
+        get { parts.value.limits }
+        set { parts.value.limits = newValue }
     }
     /// Whether it may be sent twice; nil goes by the method (RFC 9110, section 9.2.2).
     public var isIdempotent: Bool? {
-        get { home.parts.isIdempotent }
-        set { parts.isIdempotent = newValue }
+        get { parts.value.isIdempotent }
+        set { parts.value.isIdempotent = newValue }
     }
     /// Told what happens, outside of all locks and C frames; it must not block. A transport that knows nothing says
     /// nothing. One that says anything tells an end too, before whoever waits for the head or the body learns of it.
     public var observer: (@Sendable (HTTPEvent) -> Void)? {
-        get { home.parts.observer }
-        set { parts.observer = newValue }
+        get { parts.value.observer }
+        set { parts.value.observer = newValue }
     }
 
     /// Puts a request together; for tests of transports. It is not checked.
@@ -81,7 +71,7 @@ public struct HTTPTransportRequest: Sendable {
         head: HTTPRequest, body: HTTPRequestBody = .none, timeouts: HTTPTimeouts = .init(),
         limits: HTTPLimits = .init(), isIdempotent: Bool? = nil, observer: (@Sendable (HTTPEvent) -> Void)? = nil
     ) {
-        home = Home(
+        parts = Shared(
             Parts(
                 method: head.method, fields: head.headerFields, place: .given(head), body: body, timeouts: timeouts,
                 limits: limits, isIdempotent: isIdempotent, observer: observer))
@@ -90,22 +80,22 @@ public struct HTTPTransportRequest: Sendable {
     init(
         _ head: RequestHead, body: HTTPRequestBody, timeouts: HTTPTimeouts, limits: HTTPLimits, isIdempotent: Bool?
     ) {
-        home = Home(
+        parts = Shared(
             Parts(
                 method: head.method, fields: head.fields, place: .checked(head.url), body: body, timeouts: timeouts,
                 limits: limits, isIdempotent: isIdempotent, observer: nil))
     }
 
     /// The head's method.
-    package var method: HTTPRequest.Method { home.parts.method }
+    package var method: HTTPRequest.Method { parts.value.method }
     /// The head's fields.
-    package var headerFields: HTTPFields { home.parts.fields }
+    package var headerFields: HTTPFields { parts.value.fields }
 
     /// Where the request goes.
     ///
     /// - Throws: ``HTTPClientError`` when the head makes no URL.
     package func checkedURL() throws(HTTPClientError) -> HTTPURL {
-        switch home.parts.place {
+        switch parts.value.place {
         case .checked(let url): url
         case .given(let request): try request.checkedURL()
         }
