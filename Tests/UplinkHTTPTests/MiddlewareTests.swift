@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import HTTPTypes
 import Testing
 import UplinkCore
@@ -55,6 +56,21 @@ private struct Answering: HTTPMiddleware {
     }
 }
 
+/// Answers with a body that is pulled, and notes on which threads it does so.
+private struct Located: HTTPMiddleware {
+    let threads: Notes<pthread_t>
+
+    func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        threads.add(pthread_self())
+        let rest = Locked([[1], [2, 3]] as [[UInt8]])
+        let body = HTTPBody(pulling: {
+            threads.add(pthread_self())
+            return rest.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        })
+        return HTTPTransportResponse(head: HTTPResponse(status: .ok), body: body)
+    }
+}
+
 private struct OwnError: Error {}
 
 /// Fails by itself.
@@ -76,6 +92,15 @@ struct MiddlewareTests {
         let client = HTTPClient(transport, Tracer(name: "1", notes: notes), Tracer(name: "2", notes: notes))
         #expect(try await client.get(url).status == .ok)
         #expect(notes.all == ["1> / 1", "2> / 1", "2< 302", "1< 302", "1> /b 1", "2> /b 1", "2< 200", "1< 200"])
+    }
+
+    @Test @MainActor func whatOthersDoForACallRunsOnNoActorOfItsCallers() async throws {
+        let (main, threads) = (pthread_self(), Notes<pthread_t>())
+        let response = try await HTTPClient(transport, Located(threads: threads)).get(url)
+        #expect(pthread_self() == main)
+        #expect(try await response.body.collect(upTo: 3) == [1, 2, 3])
+        #expect(pthread_self() == main)
+        #expect(threads.all.count == 4 && !threads.all.contains(main))
     }
 
     @Test func insideOfARetryEachAttemptIsSeenOutsideOne() async throws {

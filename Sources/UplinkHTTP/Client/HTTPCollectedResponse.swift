@@ -27,7 +27,7 @@ extension HTTPClientResponse {
     ///   - maximum: The most bytes to accept.
     ///   - timeout: How long reading may take from now; nil for no limit beside `total`.
     /// - Throws: As ``HTTPBody/collect(upTo:within:)``.
-    public func collected(
+    public nonisolated(nonsending) func collected(
         upTo maximum: Int, within timeout: Duration? = .seconds(60)
     ) async throws -> HTTPCollectedResponse {
         let bytes = try await body.collect(upTo: maximum, within: timeout)

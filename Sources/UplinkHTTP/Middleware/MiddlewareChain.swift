@@ -23,11 +23,8 @@ final class MiddlewareChain: Sendable {
         return MiddlewareChain(self, and: HTTPRetry(policy))
     }
 
-    /// Runs the middlewares on no actor.
-    ///
     /// - Parameter place: The first middleware that is to see it.
-    @concurrent
-    func send(
+    nonisolated(nonsending) func send(
         _ chained: ChainedRequest, from place: Int = 0
     ) async throws -> HTTPTransportResponse {
         guard place < middlewares.count else { return try await exchange(chained) }
