@@ -22,6 +22,28 @@ private final class Table: HTTPTransport {
     }
 }
 
+/// Redirects once, with a body that holds something, and says whether that was gone when the next request came.
+private final class Holding: HTTPTransport {
+    private final class Held: Sendable {}
+    private struct Weakly: Sendable { weak var held: Held? }
+
+    private let first = Locked<Weakly?>(nil)
+    private let isGone = Locked<Bool?>(nil)
+
+    var wasGone: Bool? { isGone.withLock { $0 } }
+
+    func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        if let first = first.withLock({ $0 }) {
+            isGone.withLock { $0 = first.held == nil }
+            return HTTPTransportResponse(head: HTTPResponse(status: .ok), body: HTTPBody([]))
+        }
+        let held = Held()
+        first.withLock { $0 = Weakly(held: held) }
+        let body = HTTPBody(pulling: { withExtendedLifetime(held) { [1] } })
+        return HTTPTransportResponse(head: redirect(302, "/b"), body: body)
+    }
+}
+
 private func redirect(_ code: Int, _ location: String...) -> HTTPResponse {
     var fields = HTTPFields()
     for location in location { fields.append(HTTPField(name: .location, lenientValue: Array(location.utf8))) }
@@ -206,6 +228,15 @@ struct RedirectTests {
     @Test func rawSpacesAndLettersInTargetsAreEncoded() async throws {
         let table = Table(["http://a/": redirect(302, "/b ü"), "http://a/b%20%C3%BC": HTTPResponse(status: .ok)])
         #expect(try await HTTPClient(transport: table).get("http://a/").status == .ok)
+    }
+
+    @Test(arguments: [false, true])
+    func theBodyOfARedirectIsGoneBeforeTheNextRequest(isObserved: Bool) async throws {
+        let transport = Holding()
+        var options = HTTPRequestOptions()
+        if isObserved { options.observer = { _ in } }
+        #expect(try await HTTPClient(transport: transport).get("http://a/", options: options).status == .ok)
+        #expect(transport.wasGone == true)
     }
 
     @Test func zeroRedirectsMeanTheRedirectItself() async throws {

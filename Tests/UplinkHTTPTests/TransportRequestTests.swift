@@ -47,6 +47,16 @@ import Testing
         #expect(try new.checkedURL() == old.checkedURL())
     }
 
+    @Test func timeoutsAreEqualByWhatTheySayAndPrintIt() {
+        var (one, other) = (HTTPTimeouts(total: .seconds(7)), HTTPTimeouts())
+        #expect(one != other)
+        other.total = .seconds(7)
+        #expect(one == other && Set([one, other]).count == 1)
+        one.stall = nil
+        #expect(one != other && other.stall == .seconds(30))
+        #expect("\(other)".contains("7.0 seconds"))
+    }
+
     @Test func onlyAHeadThatWasReadIsKnownToNameNoCoding() throws {
         func response(_ fields: HTTPFields) throws -> HTTPTransportResponse {
             let framing = try Framing(of: fields, status: 200, method: .get, isHTTP10: false)

@@ -15,6 +15,7 @@ run_tests() {
     [ "$status" -eq 0 ] || mapfile -t failed < <(failed_tests "$results"/*.xml)
     rm -rf "$results"
     [ "$status" -ne 0 ] || return 0
+    [ "$status" -lt 128 ] || return "$status"
     { [ ${#failed[@]} -gt 0 ] && [ ${#failed[@]} -le 3 ]; } || return "$status"
     for test in "${failed[@]}"; do
         say "Failed, and run once more: $test"

@@ -8,8 +8,8 @@ public import HTTPTypes
 /// let page = try await response.body.collect(upTo: 1 << 20)
 /// ```
 ///
-/// A call begins, and returns, in the isolation of its caller, so that an actor's is not left for it; middlewares,
-/// transports and decoding run on no actor.
+/// A call begins, and returns, in the isolation of its caller, so that an actor's is not left for it; middlewares and
+/// transports of one's own run on no actor.
 ///
 /// A client is a value over a transport; copies share it. It keeps no cookies and reads no proxy, password file or
 /// other setting from the environment.

@@ -12,8 +12,9 @@ final class HTTPHops {
     private let call: HTTPCall
     /// The last request, where it was begun here.
     @exclusivity(unchecked) private var begun: BegunExchange?
-    /// What the last request has brought.
-    @exclusivity(unchecked) private var arrival = Result<HTTPTransportResponse, any Error>.failure(CancellationError())
+    /// What the last request has brought; nil where that leads elsewhere. Nothing of it is kept then: whoever gave its body
+    /// may wait for that to be gone.
+    @exclusivity(unchecked) private var arrival: Result<HTTPTransportResponse, any Error>?
     /// The body of an answer that leads elsewhere.
     private var passed: HTTPBody?
 
@@ -82,7 +83,7 @@ final class HTTPHops {
             switch try machine.received(response.head) {
             case .deliver: return true
             case .follow:
-                passed = response.body
+                (passed, arrival) = (response.body, nil)
                 call.tell(.redirected(to: machine.url.redacted))
                 return false
             }
@@ -95,6 +96,7 @@ final class HTTPHops {
     @inline(never)
     private func takeAnswer() throws -> HTTPClientResponse {
         do {
+            guard let arrival = arrival.take() else { throw CancellationError() }  // it is asked for where there is one
             let answer = try deliver(arrival.get())
             call.settled()
             return answer

@@ -27,3 +27,8 @@ extension Shared: Equatable where Value: Equatable {
 extension Shared: Hashable where Value: Hashable {
     func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
 }
+
+extension Shared: CustomDebugStringConvertible {
+    /// The value's, so that what holds it is printed with it.
+    var debugDescription: String { String(reflecting: value) }
+}
