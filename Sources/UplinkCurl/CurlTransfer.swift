@@ -7,7 +7,6 @@ import UplinkHTTP
 final class CurlTransfer {
     let id: UInt64
     let exchange: Exchange
-    let mailbox: Mailbox
     let url: HTTPURL
     /// As in ``CurlEngine``: nothing that changes it calls anybody.
     @exclusivity(unchecked) var machine: TransferMachine
@@ -69,7 +68,7 @@ final class CurlTransfer {
         _ exchange: Exchange, url: HTTPURL, origin: Origin, waiter: Suspension, deadlineSlot: UInt32, pool: SlabPool,
         budget: BufferBudget, active: ActiveTransfers, now: Int64
     ) {
-        (id, self.exchange, mailbox, self.url, headWaiter) = (exchange.id, exchange, exchange.mailbox, url, waiter)
+        (id, self.exchange, self.url, headWaiter) = (exchange.id, exchange, url, waiter)
         (self.deadlineSlot, self.pool, self.budget, self.active) = (deadlineSlot, pool, budget, active)
         self.origin = origin
         upload = exchange.makeUpload()
@@ -78,6 +77,8 @@ final class CurlTransfer {
         machine = TransferMachine(timeouts: request.timeouts, highMark: request.limits.bufferedBytes, now: now)
         parser = HeadParser(method: request.method, limits: request.limits)
     }
+
+    var mailbox: Mailbox { exchange.mailbox }
 
     /// The proxy that it goes through.
     var proxy: CurlTransport.Proxy? { origin.proxy }

@@ -20,7 +20,7 @@ public final class CurlTransport: HTTPTransport, BeginningTransport {
 
     private let engine: CurlEngine
     private let lastID = Locked<UInt64>(0)
-    private let process = getpid()
+    private let forks = ForkCount.current
 
     /// Makes a transport; libcurl is first asked for something when the first request is sent.
     ///
@@ -54,7 +54,7 @@ public final class CurlTransport: HTTPTransport, BeginningTransport {
     }
 
     private func checkProcess() throws(HTTPClientError) {
-        guard getpid() == process else { throw CurlFailure.forked }
+        guard ForkCount.current == forks else { throw CurlFailure.forked }
     }
 
     private func exchange(for request: HTTPTransportRequest, carrying body: PreparedBody) -> Exchange {

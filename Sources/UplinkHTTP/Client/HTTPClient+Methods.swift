@@ -86,19 +86,25 @@ extension HTTPClient {
     @inline(never)
     private func hops(
         _ method: HTTPRequest.Method, _ url: String, _ headers: HTTPFields, _ timeouts: HTTPTimeouts?
-    ) throws -> HTTPHops { try hops(method, url, headers, HTTPRequestOptions(timeouts: timeouts), .none) }
+    ) throws -> HTTPHops {
+        try hops(HTTPCall(HTTPRequestOptions(timeouts: timeouts), settings), method, url, headers, .none)
+    }
 
     @inline(never)
     private func hops(
         _ method: HTTPRequest.Method, _ url: String, _ headers: HTTPFields, _ options: HTTPRequestOptions
-    ) throws -> HTTPHops { try hops(method, url, headers, options, .none) }
+    ) throws -> HTTPHops { try hops(HTTPCall(options, settings), method, url, headers, .none) }
 
     @inline(never)
     private func hops(
         _ method: HTTPRequest.Method, _ url: String, _ headers: HTTPFields, _ options: HTTPRequestOptions,
         _ body: HTTPRequestBody
+    ) throws -> HTTPHops { try hops(HTTPCall(options, settings), method, url, headers, body) }
+
+    private func hops(
+        _ call: HTTPCall, _ method: HTTPRequest.Method, _ url: String, _ headers: HTTPFields, _ body: HTTPRequestBody
     ) throws -> HTTPHops {
-        try hops(HTTPCall(options, settings), body) { () throws(HTTPClientError) in
+        try hops(call, body) { () throws(HTTPClientError) in
             RequestHead(method, try HTTPURLParser.parse(url).withoutFragment, headers)
         }
     }

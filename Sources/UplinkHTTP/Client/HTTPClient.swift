@@ -63,7 +63,7 @@ public struct HTTPClient: Sendable {
         try call.options.events?.claim()  // events of another request are not told of this one
         do {
             try settings.check(call.options.timeouts)
-            return HTTPHops(try RedirectMachine(head(), body: body, of: call), chain.chain(for: call.options), call)
+            return HTTPHops(try RedirectMachine(head(), body: body, of: call), chain.chain(for: call.options))
         } catch {
             call.failed(error)
             throw error

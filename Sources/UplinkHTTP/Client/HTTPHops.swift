@@ -9,7 +9,7 @@ import HTTPTypes
 final class HTTPHops {
     @exclusivity(unchecked) private var machine: RedirectMachine  // what changes it calls nobody
     private let chain: MiddlewareChain
-    private let call: HTTPCall
+    private var call: HTTPCall { machine.call }
     /// The last request, where it was begun here.
     @exclusivity(unchecked) private var begun: BegunExchange?
     /// What the last request has brought; nil where that leads elsewhere. Nothing of it is kept then: whoever gave its body
@@ -18,8 +18,8 @@ final class HTTPHops {
     /// The body of an answer that leads elsewhere.
     private var passed: HTTPBody?
 
-    init(_ machine: consuming RedirectMachine, _ chain: MiddlewareChain, _ call: HTTPCall) {
-        (self.machine, self.chain, self.call) = (machine, chain, call)
+    init(_ machine: consuming RedirectMachine, _ chain: MiddlewareChain) {
+        (self.machine, self.chain) = (machine, chain)
     }
 
     /// Sends requests until an answer is none that leads elsewhere.

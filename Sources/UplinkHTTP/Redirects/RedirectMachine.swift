@@ -21,17 +21,14 @@ struct RedirectMachine {
     private var asked: Set<String> = []
     /// Whether the answer's content codings are undone; otherwise the caller has asked for them.
     let decodesContent: Bool
-    let settings: ClientSettings
-    /// What is secret in this request, beside what the configuration names.
-    private let sensitiveFields: [HTTPField.Name]
+    let call: HTTPCall
 
-    var configuration: HTTPClient.Configuration { settings.configuration }
+    var configuration: HTTPClient.Configuration { call.settings.configuration }
 
     var redactedHistory: [String] { history.map(\.redacted) }
 
     init(_ head: RequestHead, body: HTTPRequestBody = .none, of call: HTTPCall) throws(HTTPClientError) {
-        settings = call.settings
-        sensitiveFields = call.options.sensitiveFields
+        let settings = call.settings
         try RequestCheck.check(head.method, head.fields, body)
         let fields = try settings.fields(head.fields, body.contentType)
         if settings.configuration.requiresHTTPS, head.url.scheme == .http {
@@ -42,7 +39,7 @@ struct RedirectMachine {
             RequestHead(head.method, head.url, fields.all), body: body,
             timeouts: call.options.timeouts ?? settings.configuration.timeouts, limits: settings.configuration.limits,
             isIdempotent: call.options.isIdempotent)
-        (url, decodesContent) = (head.url, fields.decodesContent)
+        (url, decodesContent, self.call) = (head.url, fields.decodesContent, call)
     }
 
     mutating func received(_ response: HTTPResponse) throws(HTTPClientError) -> Action {
@@ -70,7 +67,7 @@ struct RedirectMachine {
                     + "send it to \(next.redacted), or give a body that is replayable")
         }
         if !next.hasSameOrigin(as: url) {
-            let named = configuration.sensitiveFields + sensitiveFields
+            let named = configuration.sensitiveFields + call.options.sensitiveFields
             for name in [.authorization, .cookie, .proxyAuthorization] + named { fields[name] = nil }
         }
         url = next

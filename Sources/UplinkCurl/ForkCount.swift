@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// How often fork(2) has made this process of another one, counted by pthread_atfork(3): to ask for the process's number
+/// is a system call, and would be one for each request.
+enum ForkCount {
+    /// The count. Whoever keeps it knows later whether it is in the same process.
+    static var current: Int { count.pointee }
+
+    /// Written in a new process, before it has a second thread.
+    private nonisolated(unsafe) static let count: UnsafeMutablePointer<Int> = {
+        let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        count.initialize(to: 0)
+        pthread_atfork(nil, nil) { ForkCount.count.pointee += 1 }
+        return count
+    }()
+}
