@@ -7,8 +7,7 @@ enum ForkCount {
     /// The count. Whoever keeps it knows later whether it is in the same process.
     static var current: Int { count.pointee }
 
-    /// Written in a new process, before it has a second thread.
-    private nonisolated(unsafe) static let count: UnsafeMutablePointer<Int> = {
+    private nonisolated(unsafe) static let count: UnsafeMutablePointer<Int> = {  // a new process writes, still alone
         let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         count.initialize(to: 0)
         pthread_atfork(nil, nil) { ForkCount.count.pointee += 1 }
