@@ -167,7 +167,7 @@ let package = Package(
         .testTarget(
             name: "CLibraryTests",
             dependencies: [
-                "UplinkC", "UplinkCore", "UplinkEventLoop", "UplinkHTTP", "UplinkMonitor", "UplinkTesting",
+                "UplinkC", "CUplink", "UplinkCore", "UplinkEventLoop", "UplinkHTTP", "UplinkMonitor", "UplinkTesting",
                 "TestSupport", .system,
             ],
             exclude: ["programs"]),

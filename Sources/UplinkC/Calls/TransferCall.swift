@@ -22,8 +22,8 @@ final class TransferCall: Call {
         var response: ResponseBox?
         var received: Int64 = 0
         var bytes: [UInt8] = []
-        /// What the body callback returned last.
-        var verdict: CInt = 0
+        /// What the body callback returned last; nil when it was not told, for nobody is to hear of the call any more.
+        var verdict: CInt?
     }
 
     private let task = CallTask()
@@ -137,6 +137,7 @@ final class TransferCall: Call {
         in context: Context
     ) async throws {
         resumed.clear()
+        progress.withLock { $0.verdict = nil }
         let event = CallMachine.Delivery(kind: .event(id)) { [self] in
             let verdict = box.withPointer { response in
                 guard let chunk else { return callback(context.pointer, id, response, nil, 0, user.pointer) }
@@ -156,11 +157,12 @@ final class TransferCall: Call {
         await told.wait()
         try Task.checkCancellation()
         switch progress.withLock({ $0.verdict }) {
+        case nil: throw CancellationError()  // which may be seen here before the task's own cancellation comes
         case UPLINK_CONTINUE: break
         case UPLINK_PAUSE:
             await resumed.wait()
             try Task.checkCancellation()
-        case let verdict: throw StatusError(verdict < 0 ? verdict : Status.invalid)
+        case let verdict?: throw StatusError(verdict < 0 ? verdict : Status.invalid)
         }
     }
 
