@@ -36,7 +36,7 @@ struct ProxyRules: Sendable {
     /// The proxy for a URL; nil for a direct connection.
     func proxy(for url: HTTPURL) -> CurlTransport.Proxy? {
         guard let proxy = byScheme[url.scheme] else { return nil }
-        let host = url.hostWithoutBrackets
+        let host = Self.withoutRoot(url.hostWithoutBrackets)
         let address = IPAddress(host)
         let isException = exceptions.contains { exception in
             switch exception {
@@ -58,8 +58,11 @@ struct ProxyRules: Sendable {
         {
             return .network(network, length)
         }
-        return .name(String(text.lowercased().drop { $0 == "." }))
+        return .name(withoutRoot(String(text.lowercased().drop { $0 == "." })))
     }
+
+    /// A name without the dot that stands for the root (RFC 1034, section 3.1): with it and without, it is the same host.
+    private static func withoutRoot(_ name: String) -> String { name.hasSuffix(".") ? String(name.dropLast()) : name }
 
     private static func proxy(
         _ names: [String], _ environment: (String) -> String?

@@ -71,6 +71,21 @@ struct GetArgumentTests {
         "-O http://a/x --force --skip-existing", "-O http://a/x -v --no-resume", "-O http://a/x -i --max-filesize 5",
         "-o x -o y http://a/x http://b/y -d a", "-O http://a/x http://b/y --checksum sha256:00",
         "http://a/x --output-dir d", "http://a/x -O --max-filesize lots",
+        "http://a/x -X CONNECT", "http://a/x -H Host:b", "http://a/x -H Content-Length:3 -d abc",
+        "http://a/x -X TRACE -d a", "http://a/x -d a -d @b",
     ])
     func whatDoesNotGoTogetherIsRefused(words: String) { #expect(throws: (any Error).self) { try parse(words) } }
+
+    @Test(arguments: [
+        "http://a/x -X PROPFIND -H Depth:1 -d @body", "http://a/x -X GET -d a", "http://a/x -I -H X-A:b",
+        "http://a/x -X DELETE", "http://a/x -d a -d b",
+    ])
+    func whatCanBeSentIsTaken(words: String) throws { _ = try parse(words) }
+
+    @Test func aNameThatEndsInASlashIsADirectory() {
+        let failure = #expect(throws: CommandFailure.self) {
+            try DownloadTarget("/tmp/uplink-no-such-directory/", replacingExisting: false)
+        }
+        #expect(failure?.description.contains("no directory") == true)
+    }
 }

@@ -182,9 +182,11 @@ struct ProxyRulesTests {
 
     @Test func exceptionsAreNamesAddressesAndNetworks() throws {
         let rule = CurlTransport.ProxyRule.always(
-            try .init("p:1"), except: ["Example.COM", "10.0.0.0/8", "192.0.2.7", "[2001:db8::1]", "2001:db8:1::/48"])
+            try .init("p:1"),
+            except: ["Example.COM", "root.test.", "10.0.0.0/8", "192.0.2.7", "[2001:db8::1]", "2001:db8:1::/48"])
         let direct = [
-            "http://example.com/", "http://a.example.com/", "http://10.9.8.7/", "http://192.0.2.7/",
+            "http://example.com/", "http://a.example.com/", "http://example.com./", "http://a.root.test/",
+            "http://10.9.8.7/", "http://192.0.2.7/",
             "http://[2001:db8::1]/", "http://[2001:db8:1::9]/",
         ]
         for url in direct { #expect(try proxy(for: url, rule) == nil, "\(url)") }

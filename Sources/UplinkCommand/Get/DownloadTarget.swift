@@ -22,6 +22,9 @@ enum DownloadTarget: Sendable {
         var status = stat()
         guard stat(path, &status) == 0 else {
             guard errno == ENOENT else { throw Self.failure(path, errno) }
+            guard !path.hasSuffix("/") else {
+                throw CommandFailure("there is no directory `\(path)`; make it, and give the name of a file in it")
+            }
             try Self.checkDirectory(of: FilePath(path))
             self = .file(FilePath(path), replacingExisting: replacingExisting)
             return

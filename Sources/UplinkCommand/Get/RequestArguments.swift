@@ -54,13 +54,21 @@ struct RequestArguments: ParsableArguments {
         guard bodies.count(where: { $0 }) <= 1 else {
             throw ValidationError("--data, --json, --form, --upload and --head exclude each other")
         }
+        guard data.count <= 1 || !data.contains(where: { $0.hasPrefix("@") }) else {
+            throw ValidationError("`--data @file` cannot be joined with other data; give it alone")
+        }
         _ = try credentials()
-        do { _ = try fields() } catch let error as HTTPClientError { throw ValidationError(error.message) }
         for part in form where part.firstIndex(of: "=") == nil {
             throw ValidationError("`\(part)` is no part of a form; give `name=text` or `name=@file`")
         }
         guard method.map({ HTTPRequest.Method($0) != nil }) ?? true else {
             throw ValidationError("`\(method ?? "")` is no method; give a word such as PUT")
+        }
+        let hasBody = bodies.dropLast().contains(true)
+        do {
+            try RequestCheck.check(effectiveMethod, fields(), hasBody ? .bytes([]) : .none)
+        } catch let error as HTTPClientError {
+            throw ValidationError(error.message)
         }
     }
 
@@ -91,9 +99,6 @@ struct RequestArguments: ParsableArguments {
         guard !data.isEmpty else { return .none }
         let encoded = "application/x-www-form-urlencoded"
         if data.count == 1 { return try Self.content(data[0], contentType: encoded) }
-        guard !data.contains(where: { $0.hasPrefix("@") }) else {
-            throw CommandFailure("`--data @file` cannot be joined with other data; give it alone")
-        }
         return .bytes(Array(data.joined(separator: "&").utf8), contentType: encoded)
     }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
+package import HTTPTypes
 
 /// What must be true of a request before a byte of it is sent.
-enum RequestCheck {
+package enum RequestCheck {
     /// Fields that describe the connection or the message, which are the transport's to send.
     private static let reserved: Set<String> = [
         "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
         "trailer", "transfer-encoding", "upgrade",
     ]
 
-    static func check(
+    package static func check(
         _ method: HTTPRequest.Method, _ fields: HTTPFields, _ body: HTTPRequestBody
     ) throws(HTTPClientError) {
         try check(method, body)
