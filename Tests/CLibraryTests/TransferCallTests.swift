@@ -26,32 +26,27 @@ struct TransferCallTests {
         }
     }
 
-    private static let piece: uplink_body_cb = { _, _, _, _, count, user in
-        Told.of(user)?.state.withLock { state in
-            state.pieces += 1
-            state.received += Int64(count)
-        }
-        return 0
-    }
-
-    private static let done: uplink_get_cb = { _, _, result, user in
-        Told.of(user)?.state.withLock { $0.end = result?.pointee.status }
-    }
-
-    private func context() throws -> Context {
-        var options = uplink_context_options()
-        options.size = MemoryLayout<uplink_context_options>.size
-        options.dispatch = true
-        return try Context(ContextOptions(&options))
+    private func call(_ url: String, telling told: Told) throws -> TransferCall {
+        TransferCall(
+            try Transfer(url, nil),
+            to: .stream { _, _, _, _, count, user in
+                Told.of(user)?.state.withLock { state in
+                    state.pieces += 1
+                    state.received += Int64(count)
+                }
+                return 0
+            },
+            { _, _, result, user in Told.of(user)?.state.withLock { $0.end = result?.pointee.status } }, told.user)
     }
 
     /// Cancelling marks a call, and only then tells its task. Callbacks that are dropped between the two were not told.
     @Test func aCallWhoseLastPieceIsDroppedHasNotSucceeded() async throws {
         let server = try RawServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"), .loop])
-        let context = try context()
+        var options = try ContextOptions(nil)
+        options.dispatches = true
+        let context = try Context(options)
         let told = Told()
-        let transfer = try Transfer(server.url(), nil)
-        let call = TransferCall(transfer, to: .stream(Self.piece), Self.done, told.user)
+        let call = try call(server.url(), telling: told)
         let id = try #require(context.queue.update { $0.add(call) })
         call.start(id, in: context)
 
