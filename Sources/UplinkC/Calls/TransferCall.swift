@@ -155,15 +155,20 @@ final class TransferCall: Call {
         }
         guard context.queue.update({ $0.post(event) }) else { throw CancellationError() }
         await told.wait()
-        try Task.checkCancellation()
+        try Self.checkCancellation(of: id, in: context)
         switch progress.withLock({ $0.verdict }) {
-        case nil: throw CancellationError()  // which may be seen here before the task's own cancellation comes
+        case nil: throw CancellationError()
         case UPLINK_CONTINUE: break
         case UPLINK_PAUSE:
             await resumed.wait()
-            try Task.checkCancellation()
+            try Self.checkCancellation(of: id, in: context)
         case let verdict?: throw StatusError(verdict < 0 ? verdict : Status.invalid)
         }
+    }
+
+    /// Asks the machine, which knows of a cancellation before the call's task does.
+    private static func checkCancellation(of id: CallMachine.ID, in context: Context) throws {
+        guard context.queue.update({ $0.isCancelled(id) }) == false else { throw CancellationError() }
     }
 
     private func end(_ id: CallMachine.ID, in context: Context, _ status: CInt, _ message: String) {

@@ -19,7 +19,9 @@ public func uplink_current_path(
             let status = WaitCall.run(in: context, seconds: seconds, requiring: .known)
             guard status == Status.ok || status == Status.noNetwork else { return status }
         }
-        guard let current = context.monitor.currentPath else { return Status.again }
+        guard let current = context.monitor.currentPath else {
+            return context.queue.update { $0.phase == .closing } ? Status.stopped : Status.again
+        }
         path.pointee = PathBox(current).retained()
         return Status.ok
     }

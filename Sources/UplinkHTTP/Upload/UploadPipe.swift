@@ -16,6 +16,11 @@ package final class UploadPipe: Sendable {
         case failed
     }
 
+    /// Which sending a production runs for: later ones have higher numbers, whichever of them a thread runs first.
+    @TaskLocal package static var number: UInt64 = 0
+    private static let count = Locked<UInt64>(0)
+
+    private let number: UInt64
     private let machine: Locked<UploadMachine<Suspension>>
     private let tell: @Sendable () -> Void
 
@@ -25,6 +30,10 @@ package final class UploadPipe: Sendable {
     ///   - tell: Tells the engine, which found nothing to send or has to know of a failure, to look again. Called on
     ///     any thread.
     package init(length: Int64?, highMark: Int = 256 * 1024, tell: @escaping @Sendable () -> Void) {
+        number = Self.count.withLock { count in
+            count += 1
+            return count
+        }
         machine = Locked(UploadMachine(length: length, highMark: highMark))
         self.tell = tell
     }
@@ -35,7 +44,9 @@ package final class UploadPipe: Sendable {
     package func run(_ production: BodyProduction) async {
         var failure: (any Error)?
         do {
-            try await production.run(BodySink { try await self.send($0) })
+            try await Self.$number.withValue(number) {
+                try await production.run(BodySink { try await self.send($0) })
+            }
         } catch {
             failure = error
         }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUplink
 import UplinkCore
+import UplinkHTTP
 
 /// Asks the program for a request's body, piece by piece, where its callbacks run.
 ///
-/// A body may be sent more than once, after a redirect or a failed attempt. Only the sending that began last is asked
-/// for: the one before it is over, though its end may not have come to it yet.
+/// A body may be sent more than once, after a redirect or a failed attempt. Only for the newest sending is the program
+/// asked: the one before it is over, though its end may not have come to it yet, nor even its beginning.
 final class BodyReader: Sendable {
     /// What the program has answered.
     fileprivate enum Reading: Sendable {
@@ -28,6 +29,10 @@ final class BodyReader: Sendable {
         /// Raised when the program may have something again.
         let resumed = Signal()
         let reading = Locked(Reading.none)
+        /// See `UploadPipe.number`.
+        let number: UInt64
+
+        init(number: UInt64) { self.number = number }
 
         /// Nobody wants the body any more.
         func end() {
@@ -48,8 +53,11 @@ final class BodyReader: Sendable {
     func resume() { current.withLock { $0 }?.resumed.raise() }
 
     fileprivate func begin() -> Sending {
-        let sending = Sending()
-        current.withLock { $0 = sending }
+        let sending = Sending(number: UploadPipe.number)
+        current.withLock { current in
+            if let newer = current, newer.number > sending.number { return }
+            current = sending
+        }
         return sending
     }
 
