@@ -7,6 +7,8 @@ import UplinkCore
 @testable import UplinkC
 
 /// A transfer of the C library from a server on this host, whose callbacks the test dispatches.
+///
+/// Cancelling marks a call, and only then tells its task. What happens between the two is told as a cancellation too.
 @Suite(.timeLimit(.minutes(1)))
 struct TransferCallTests {
     /// What the callbacks were told.
@@ -18,53 +20,80 @@ struct TransferCallTests {
         }
 
         let state = Locked(State())
+        /// Whether the body callback asks for a pause at a piece.
+        let pauses: Bool
 
-        var user: UserPointer { UserPointer(Unmanaged.passUnretained(self).toOpaque()) }
+        init(pauses: Bool) { self.pauses = pauses }
 
         static func of(_ user: UnsafeMutableRawPointer?) -> Told? {
             user.map { Unmanaged<Told>.fromOpaque($0).takeUnretainedValue() }
         }
     }
 
-    private func call(_ url: String, telling told: Told) throws -> TransferCall {
+    private let server: RawServer
+    private let context: Context
+
+    init() throws {
+        var options = try ContextOptions(nil)
+        options.dispatches = true
+        context = try Context(options)
+        server = try RawServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"), .loop])
+    }
+
+    private func call(telling told: Told) throws -> TransferCall {
         TransferCall(
-            try Transfer(url, nil),
+            try Transfer(server.url(), nil),
             to: .stream { _, _, _, _, count, user in
-                Told.of(user)?.state.withLock { state in
+                guard let told = Told.of(user) else { return 0 }
+                told.state.withLock { state in
                     state.pieces += 1
                     state.received += Int64(count)
                 }
-                return 0
+                return told.pauses && count > 0 ? 1 : 0
             },
-            { _, _, result, user in Told.of(user)?.state.withLock { $0.end = result?.pointee.status } }, told.user)
+            { _, _, result, user in Told.of(user)?.state.withLock { $0.end = result?.pointee.status } },
+            UserPointer(Unmanaged.passUnretained(told).toOpaque()))
     }
 
-    /// Cancelling marks a call, and only then tells its task. Callbacks that are dropped between the two were not told.
+    private func dispatch(until expectation: String, _ isSo: () -> Bool) async throws {
+        try await eventually(expectation) {
+            _ = context.queue.dispatch()
+            return isSo()
+        }
+    }
+
+    private func end() async throws {
+        try await offPool { [context, server] in
+            #expect(context.destroy() == Status.ok)
+            server.stop()
+        }
+    }
+
     @Test func aCallWhoseLastPieceIsDroppedHasNotSucceeded() async throws {
-        let server = try RawServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"), .loop])
-        var options = try ContextOptions(nil)
-        options.dispatches = true
-        let context = try Context(options)
-        let told = Told()
-        let call = try call(server.url(), telling: told)
+        let told = Told(pauses: false)
+        let call = try call(telling: told)
         let id = try #require(context.queue.update { $0.add(call) })
         call.start(id, in: context)
-
-        try await eventually("the head is told") {
-            _ = context.queue.dispatch()
-            return told.state.withLock { $0.pieces } == 1
-        }
+        try await dispatch(until: "the head is told") { told.state.withLock { $0.pieces } == 1 }
         try await eventually("the body waits to be told") { context.queue.update { $0.waiting } == 1 }
         #expect(context.queue.update { $0.cancel(id) } != nil)
         #expect(context.queue.dispatch() == 0)
-        try await eventually("the end is told") {
-            _ = context.queue.dispatch()
-            return told.state.withLock { $0.end } != nil
-        }
+        try await dispatch(until: "the end is told") { told.state.withLock { $0.end } != nil }
         #expect(told.state.withLock { $0.end } == Status.cancelled)
         #expect(told.state.withLock { $0.received } == 0)
+        try await end()
+    }
 
-        try await offPool { #expect(context.destroy() == Status.ok) }
-        try await offPool { server.stop() }
+    @Test func aPausedCallThatIsCancelledDoesNotGoOn() async throws {
+        let told = Told(pauses: true)
+        let call = try call(telling: told)
+        let id = try #require(context.queue.update { $0.add(call) })
+        call.start(id, in: context)
+        try await dispatch(until: "the body is told") { told.state.withLock { $0.received } == 5 }
+        #expect(context.queue.update { $0.cancel(id) } != nil)
+        #expect(call.resume())
+        try await dispatch(until: "the end is told") { told.state.withLock { $0.end } != nil }
+        #expect(told.state.withLock { $0.end } == Status.cancelled)
+        try await end()
     }
 }
