@@ -64,6 +64,21 @@ struct CompressionTests {
         #expect(try await fetch(gzip + gzip, coding: "gzip") == Self.text + Self.text)
     }
 
+    @Test func aCancelledReaderGetsNoMoreOfWhatIsHereAlready() async throws {
+        let server = try server(Self.gzip(Self.text), coding: "gzip")
+        defer { server.stop() }
+        try await withClient { client, _ in
+            let body = try await client.get(server.url()).body
+            let reading = Task {
+                var chunks = body.makeAsyncIterator()
+                #expect(try await chunks.next() != nil)
+                withUnsafeCurrentTask { $0?.cancel() }
+                _ = try await chunks.next()
+            }
+            await #expect(throws: CancellationError.self) { try await reading.value }
+        }
+    }
+
     @Test func nginxCompressesForUs() async throws {
         let nginx = try NginxServer(file: Self.text, compresses: true)
         defer { nginx.stop() }

@@ -29,13 +29,13 @@ extension HTTPBody {
     private func supply(
         toCollect maximum: Int, within timeout: Duration?
     ) throws(HTTPClientError) -> (mailbox: Mailbox, supplier: any MailboxSupplier)? {
+        guard handle.claim() else { throw Self.alreadyUsed }
         guard maximum >= 0, timeout ?? .zero >= .zero else {
             handle.source.cancel()
             throw HTTPClientError(
                 .invalidConfiguration, phase: .body, requestDisposition: .responseStarted,
                 message: "the maximum (\(maximum)) or the timeout is negative; give zero or more")
         }
-        guard handle.claim() else { throw Self.alreadyUsed }
         if let length, length > maximum {
             handle.source.cancel()
             throw tooLarge(maximum, received: 0)

@@ -15,6 +15,10 @@ final class DecodedSource: HTTPBodySource {
     }
 
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
+        if Task.isCancelled {
+            _ = try await source.next()  // which throws once nothing of the transfer is left
+            throw CancellationError()
+        }
         do {
             while true {
                 switch try machine.withLock({ try $0.step() }) {

@@ -73,9 +73,10 @@ extension Outbox {
     /// Notes what became of an entry, with its result, in one transaction.
     private func settle(_ row: OutboxRow, _ answer: Answer) async -> Duration? {
         guard case .verdict(let verdict) = answer else { return configuration.backoff.initial }
-        let failed = failed(row, verdict)
+        let failed: OutboxRow
         do {
-            try await note { db in
+            failed = try await note { [self] db in
+                let failed = try self.failed(row, verdict, in: db)
                 switch verdict {
                 case .done(let write):
                     try row.delete(db)
@@ -86,6 +87,7 @@ extension Outbox {
                     try failed.update(db)
                     try write(db)
                 }
+                return failed
             }
             report(nil)
         } catch {
@@ -101,22 +103,35 @@ extension Outbox {
     /// An entry whose result could not be written has failed once more, so that it rests longer each time. If that cannot
     /// be written either, as on a full disk, it rests all the same.
     private func postpone(_ row: OutboxRow, because error: any Error) async -> Duration? {
-        let failed = failed(row, .tryAgain(reason: "\(error)"))
+        let verdict = OutboxVerdict.tryAgain(reason: "\(error)")
         do {
-            try await note { db in try failed.update(db) }
-            return rest(of: failed)
+            return rest(
+                of: try await note { [self] db in
+                    let failed = try self.failed(row, verdict, in: db)
+                    try failed.update(db)
+                    return failed
+                })
         } catch {
-            return .limited(seconds: failed.pause ?? 0)
+            return .limited(seconds: failed(row, verdict).pause ?? 0)
         }
+    }
+
+    /// The same, counted from what is there now: a retry that was asked for while it was sent began its count anew, and
+    /// it does not rest.
+    private func failed(_ row: OutboxRow, _ verdict: OutboxVerdict, in db: Database) throws -> OutboxRow {
+        guard let id = row.id else { return failed(row, verdict) }
+        var failed = failed(try self.row(id, in: db) ?? row, verdict)
+        if core.withLock({ $0.machine.isRetried(id) }) { failed.pause = 0 }
+        return failed
     }
 
     /// One transaction, in a task of its own: what the server has accepted is noted also if the run was cancelled
     /// meanwhile.
-    private func note(_ updates: @escaping @Sendable (Database) throws -> Void) async throws {
+    private func note(_ updates: @escaping @Sendable (Database) throws -> OutboxRow) async throws -> OutboxRow {
         let task = Task { [self] in
             try await store.writing("noting what became of an entry of the outbox `\(name)`", updates)
         }
-        try await task.value
+        return try await task.value
     }
 
     /// How long an entry rests that is to be tried again; nil when it is not tried any more.

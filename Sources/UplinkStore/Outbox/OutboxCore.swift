@@ -57,6 +57,7 @@ struct OutboxCore {
 
     mutating func end() {
         runner = nil
+        problem = nil  // a run's problem is not that of the next one
         machine.restart(maximumConcurrent: 0)
     }
 

@@ -138,6 +138,9 @@ struct OutboxMachine {
         }
     }
 
+    /// Whether an entry that is being sent is not to rest if that fails.
+    func isRetried(_ id: Int64) -> Bool { retried.contains(id) }
+
     /// Somebody wants these entries not to be sent: all, or none.
     mutating func withdraw(_ ids: Set<Int64>) -> Withdrawal {
         if !sending.isDisjoint(with: ids) { return .refused }

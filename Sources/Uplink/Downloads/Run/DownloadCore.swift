@@ -78,7 +78,7 @@ final class DownloadCore: Sendable {
             return false
         }
         if isOver { alarm?.cancel() }
-        if cause != nil { task.cancel() }
+        if isOver || cause != nil { task.cancel() }
     }
 
     /// Ends the download before it is whole; does nothing when it is too late for that.
@@ -172,23 +172,29 @@ final class DownloadCore: Sendable {
         return state.withLock { $0.story.snapshot(at: now) }
     }
 
+    // The story ends with the outcome: work that was abandoned, and goes on, changes it no more.
+
     /// Changes the story, which is told with the next change that is worth it.
-    func note(_ change: (inout DownloadStory) -> Void) { state.withLock { change(&$0.story) } }
+    func note(_ change: (inout DownloadStory) -> Void) {
+        state.withLock { state in
+            if state.life.outcome == nil { change(&state.story) }
+        }
+    }
 
     /// Changes the story and tells it.
     func tell(_ change: (inout DownloadStory, _ now: Duration) -> Void) {
-        let now = clock.now()
-        let post = state.withLock { state in
-            change(&state.story, now)
-            return state.post(at: now)
-        }
-        board.post(post.progress, number: post.number)
+        tell(if: { story, now in
+            change(&story, now)
+            return true
+        })
     }
 
     /// Changes the story and tells it where the change is worth it.
     func tell(if change: (inout DownloadStory, _ now: Duration) -> Bool) {
         let now = clock.now()
-        let post = state.withLock { state in change(&state.story, now) ? state.post(at: now) : nil }
+        let post = state.withLock { state in
+            state.life.outcome == nil && change(&state.story, now) ? state.post(at: now) : nil
+        }
         if let post { board.post(post.progress, number: post.number) }
     }
 }

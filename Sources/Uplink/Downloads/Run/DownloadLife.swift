@@ -55,10 +55,18 @@ struct DownloadLife: Sendable {
         }
     }
 
-    /// The work has ended. True when this is the outcome.
+    /// The work has ended. True when there is an outcome now: this one, or that it was cancelled, whatever it has failed
+    /// with meanwhile.
     mutating func ended(_ outcome: Outcome) -> Bool {
         switch state {
-        case .running, .ending, .naming:
+        case .ending(.cancelled):
+            if case .failure = outcome {
+                state = .ended(.failure(CancellationError()))
+            } else {
+                state = .ended(outcome)
+            }
+            return true
+        case .running, .ending(.deadline), .naming:
             state = .ended(outcome)
             return true
         case .ended: return false

@@ -9,6 +9,8 @@ import UplinkStore
 struct ChangeSender: Sendable {
     let remote: FilesUseCases
     let files: OfflineStore
+    /// The entries that the server has, and of which that is noted.
+    let sent = Locked<Set<PendingChange.ID>>([])
 
     /// Sends one entry.
     ///
@@ -25,8 +27,11 @@ struct ChangeSender: Sendable {
         }
         do {
             if change.kind == .deletion {
-                let there = try await remote.list(folder).items.first { $0.id == item.id }
-                guard let there else { return done(change, as: nil) }
+                let listing = try await remote.list(folder)
+                guard let there = listing.items.first(where: { $0.id == item.id }) else {
+                    guard listing.malformed > 0 else { return done(change, as: nil) }
+                    return conflict(change, "its folder has items that cannot be read, of which it may be one")
+                }
                 guard SendingAnswer.isStillMeant(there, as: item) else {
                     return conflict(change, "it has changed on the server since; discard this, and delete it anew")
                 }
@@ -77,12 +82,16 @@ struct ChangeSender: Sendable {
     }
 
     private func done(_ change: ChangeRow, as item: Item?, isNew: Bool = true) -> OutboxVerdict {
-        .done { [files] db in
+        .done { [files, sent] db in
             let path = try ChangeTable.path(of: change.folder, change.name, in: db)
             let contents = try ChangeTable.sent(change, as: item, isNew: isNew, now: files.now(), in: db)
             files.remove(contents, from: files.contents, after: db)
             files.remove(change.file.map { [$0] } ?? [], from: files.uploads, after: db)
-            if let sent = change.pending(path, .sending) { db.afterNextTransaction { _ in files.tell(.sent(sent)) } }
+            let news = change.pending(path, .sending)
+            db.afterNextTransaction { _ in
+                sent.withLock { _ = $0.insert(change.entry) }
+                if let news { files.tell(.sent(news)) }
+            }
         }
     }
 

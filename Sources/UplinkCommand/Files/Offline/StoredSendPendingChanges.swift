@@ -42,9 +42,9 @@ struct StoredSendPendingChanges: SendPendingChanges {
                 throw FilesError(.localFile, "what waits cannot be sent: \(error)")
             }
         }
-        let left = try await files.changes()
-        let isLeft = Set(left.map(\.id))
-        return SentChanges(sent: before.filter { !isLeft.contains($0.id) }, left: left)
+        // What has gone otherwise was discarded meanwhile.
+        let sent = sender.sent.withLock { $0 }
+        return SentChanges(sent: before.filter { sent.contains($0.id) }, left: try await files.changes())
     }
 
     /// Returns when nothing waits, or, after the limit, when all that waits cannot be sent.

@@ -34,6 +34,21 @@ struct OfflineDeletionTests {
         }
     }
 
+    @Test func anItemThatCannotBeReadIsNotTakenForOneThatIsGone() async throws {
+        try await OfflineSite.with { site in
+            let item = try await site.put("x", named: "x")
+            _ = try await site.files.list(site.root)
+            site.be(.unreachable)
+            try await site.files.delete(item.id)
+            site.malformed.withLock { $0 = [item.id] }
+            site.be(.fine)
+            let outcome = try await site.send()
+            #expect(outcome.sent.isEmpty)
+            #expect(outcome.left.map(\.isConflict) == [true])
+            #expect(try await site.served.items(in: site.root).map(\.id) == [item.id])
+        }
+    }
+
     @Test func aDeletionThatWasRefusedIsWantedAnew() async throws {
         try await OfflineSite.with { site in
             let item = try await site.refusedDeletion()

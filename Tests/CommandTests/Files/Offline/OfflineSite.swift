@@ -29,6 +29,8 @@ final class OfflineSite: Sendable {
     let performer = StubNetworkOperationPerformer()
     let weather = Locked(Weather.fine)
     let requests = Locked(0)
+    /// What is on the server and in listings so that it cannot be read.
+    let malformed = Locked<Set<ItemID>>([])
     /// What the use cases told.
     let news = Locked<[OfflineNews]>([])
     private let elapsed = Locked(Duration.zero)
@@ -124,7 +126,11 @@ final class OfflineSite: Sendable {
                 try await ask { User(firstName: "A", lastName: "B", root: try await served.root) }
             },
             list: StandInListFolder { [self] id in
-                try await ask { Listing(items: try await served.items(in: id), malformed: 0) }
+                try await ask {
+                    let (items, malformed) = (try await served.items(in: id), malformed.withLock { $0 })
+                    let readable = items.filter { !malformed.contains($0.id) }
+                    return Listing(items: readable, malformed: items.count - readable.count)
+                }
             },
             read: StandInReadData(
                 body: { [self] id in try await ask { Array(try await text(of: id).utf8) } },

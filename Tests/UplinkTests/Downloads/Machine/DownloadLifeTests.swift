@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemPackage
+import TestSupport
 import Testing
 import UplinkHTTP
+import UplinkTesting
 
 @testable import Uplink
 
@@ -31,6 +33,34 @@ struct DownloadLifeTests {
         #expect(life.name() == false)
         #expect(life.ended(.failure(CancellationError())) == true)
         #expect(life.cause == nil)
+    }
+
+    @Test func whatItFailsWithAfterItWasCancelledIsNoOutcome() {
+        var life = DownloadLife()
+        #expect(life.end(.cancelled) == true)
+        #expect(life.ended(.failure(DownloadError(.targetExists, message: ""))) == true)
+        #expect(throws: CancellationError.self) { try life.outcome?.get() }
+    }
+
+    @Test func workThatWasAbandonedChangesTheStoryNoMore() async {
+        let clock = ManualClock()
+        let core = DownloadCore(clock: HTTPClientClock(clock), within: .seconds(60))
+        let (isOpen, open) = AsyncStream.makeStream(of: Void.self)
+        let (hasTold, tell) = AsyncStream.makeStream(of: Void.self)
+        core.start { [file] in
+            // Not cancelled with its task.
+            await Task.detached { for await _ in isOpen { break } }.value
+            core.tell { story, now in story.enter(.verifying, at: now) }
+            tell.finish()
+            return file
+        }
+        core.end(.cancelled)
+        try? await clock.advance(by: DownloadCore.grace, patience: .seconds(30))
+        let outcome = await core.outcome()
+        #expect(throws: CancellationError.self) { try outcome.get() }
+        open.finish()
+        for await _ in hasTold {}
+        #expect(core.currentProgress.phase == .failed)
     }
 
     @Test func workThatHangsIsAbandonedAndItsOwnEndComesTooLate() {
