@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
+import UplinkCore
+
 /// Any clock, reduced to the time since it was taken.
 struct MonotonicClock: Sendable {
     let now: @Sendable () -> Duration
@@ -8,7 +10,7 @@ struct MonotonicClock: Sendable {
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let start = clock.now
         now = { start.duration(to: clock.now) }
-        sleep = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+        sleep = { try await clock.sleepWithFallback(until: start.advanced(by: $0)) }
     }
 }
 #endif

@@ -55,6 +55,16 @@ struct OutboxFailureTests: OutboxSuite {
         try clock.checkNobodySleeps()
     }
 
+    @Test func aPauseOnAClockThatFailsEndsNevertheless() async throws {
+        let outbox = try Outbox(try Store.stubbed(clock: BrokenClock()))
+        try await add(outbox, "a", "1")
+        let handler = StubOutboxHandler(.tryAgain(reason: "a test", after: .milliseconds(20)), .done())
+        let run = start(outbox, handler)
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(texts(handler) == ["1", "1"])
+        await stop(run)
+    }
+
     /// The claim is older than what the database says.
     @Test func anEntryThatHasFailedForGoodIsNotSentByAnOldClaim() async throws {
         let store = try Store.lists()
@@ -214,6 +224,21 @@ struct OutboxFailureTests: OutboxSuite {
         try await clock.advance(by: .seconds(2), patience: .seconds(30))
         try await eventually { try await outbox.entries().isEmpty }
         #expect(calls.withLock { $0 } == 3)
+        await stop(run)
+    }
+
+    /// Between the two the outbox is read, which goes well.
+    @Test func aProblemOfAnEntryEndsWhenOneGoesWell() async throws {
+        let clock = ManualClock()
+        let outbox = try Outbox(try Store.stubbed(clock: clock))
+        try await add(outbox, "a", "1")
+        let handler = StubOutboxHandler(.done { _ in throw Broken() }, .done())
+        let run = start(outbox, handler)
+        try await clock.waitForSleepers(patience: .seconds(30))
+        #expect(await outbox.state(after: nil).problem?.contains("Broken") == true)
+        clock.move(by: .seconds(60))
+        try await eventually { try await outbox.entries().isEmpty }
+        try await eventually { await outbox.state(after: nil).problem == nil }
         await stop(run)
     }
 

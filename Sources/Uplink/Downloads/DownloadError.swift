@@ -63,7 +63,8 @@ public struct DownloadError: Error, Sendable {
     public let code: Code
     /// What happened, and what to do about it.
     public let message: String
-    /// What the last attempt ended with: `HTTPClientError`, `NetworkOperationError`, or none.
+    /// What the last attempt ended with: `HTTPClientError`, `NetworkOperationError`; `EventLoopError` where
+    /// nothing could be written for want of a loop; or none.
     public internal(set) var underlyingError: (any Error)?
     /// The status of the last answer, where that is what is wrong.
     public internal(set) var status: Int?

@@ -9,7 +9,7 @@ struct PerformerClock: Sendable {
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let start = clock.now
         now = { start.duration(to: clock.now).nanosecondsRoundedDown }
-        sleeper = { try await clock.sleep(until: start.advanced(by: .nanoseconds($0)), tolerance: nil) }
+        sleeper = { try await clock.sleepWithFallback(until: start.advanced(by: .nanoseconds($0))) }
     }
 
     func sleep(until deadline: Int64) async throws { try await sleeper(deadline) }

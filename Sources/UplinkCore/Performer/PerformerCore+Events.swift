@@ -54,14 +54,7 @@ extension PerformerCore {
     }
 
     private func sleep(until deadline: Int64, as number: UInt64) async {
-        do {
-            try await clock.sleep(until: deadline)
-        } catch  where !Task.isCancelled {
-            // The clock has failed (its event loop ended): the system's keeps the limit, lest a call wait for ever.
-            try? await Task.sleep(for: Duration.nanoseconds(max(0, deadline - clock.now())), clock: SuspendingClock())
-        } catch {
-            return
-        }
+        guard (try? await clock.sleep(until: deadline)) != nil else { return }
         let now = clock.now()
         perform(machine.withLock { $0.alarmWentOff(number, now: now) })
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import UplinkCore
 
 /// Any clock, reduced to the time since the client was made.
 package struct HTTPClientClock: Sendable {
@@ -10,6 +11,6 @@ package struct HTTPClientClock: Sendable {
     package init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let start = clock.now
         now = { start.duration(to: clock.now) }
-        sleep = { try await clock.sleep(for: $0) }
+        sleep = { try await clock.sleepWithFallback(until: clock.now.advanced(by: $0)) }
     }
 }

@@ -41,7 +41,7 @@ extension Outbox {
                     try await look(knowsAll ? changed : nil, clock)
                     knowsAll = true
                 } catch {
-                    report(error)
+                    report(error, isOfLook: true)
                     core.withLock { $0.changed.formUnion(changed) }
                     retry = clock.now() + .seconds(1)
                 }
@@ -65,7 +65,7 @@ extension Outbox {
                         (
                             until,
                             Task {
-                                try? await clock.sleep(until)
+                                guard (try? await clock.sleep(until)) != nil else { return }
                                 continuation.yield()
                             }
                         )
@@ -106,7 +106,7 @@ extension Outbox {
             return try keys.compactMap { try OutboxRow.head(of: name, key: $0, in: db) }
         }
         let now = store.now().timeIntervalSince1970
-        report(nil)
+        report(nil, isOfLook: true)
         core.withLock { core in
             var missing = keys ?? []
             for head in heads {

@@ -13,7 +13,8 @@ struct OutboxCore {
     var runner: (@Sendable () -> Void)?
     /// How many change entries beside the run, whose lock keeps other processes away until they have.
     private(set) var changers = 0
-    var problem: String?
+    /// What went wrong last; a look that goes well ends the problem of a look, an entry that does, each.
+    fileprivate(set) var problem: (text: String, isOfLook: Bool)?
     private var listeners: [UInt64: @Sendable () -> Void] = [:]
     private var lastListener: UInt64 = 0
 
@@ -111,7 +112,7 @@ extension Outbox {
                 try OutboxRow.totals(of: name, in: db)
             }
             (state.pending, state.failed, state.bytes) = (totals.pending, totals.failed, totals.bytes)
-            state.problem = core.withLock { $0.problem }
+            state.problem = core.withLock { $0.problem?.text }
         } catch {
             state.problem = "\(error)"
         }
@@ -129,12 +130,15 @@ extension Outbox {
     }
 
     /// Tells those who watch of a problem of the outbox itself, or with nil that there is none any more.
-    func report(_ problem: (any Error)?) {
+    ///
+    /// - Parameter isOfLook: Whether it is a look for entries that went wrong, or well.
+    func report(_ problem: (any Error)?, isOfLook: Bool = false) {
         if problem is CancellationError { return }
         let watchers = core.withLock { core -> [@Sendable () -> Void] in
             let text = problem.map { "\($0)" }
-            guard text != core.problem else { return [] }
-            core.problem = text
+            guard text != core.problem?.text else { return [] }
+            if text == nil, isOfLook, core.problem?.isOfLook == false { return [] }
+            core.problem = text.map { ($0, isOfLook) }
             return core.watchers
         }
         for wake in watchers { wake() }

@@ -143,7 +143,7 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
         let (name, clock) = (stream.query.name, stream.store.clock)
         tell { machine, now in machine.readFailed(Self.readError(error, name), now: now) }
         Task { [weak self] in
-            try? await clock.sleep(for: .seconds(1))
+            try? await MonotonicClock(clock).sleep(.seconds(1))
             guard let self, !self.state.withLock({ $0.isOver }) else { return }
             self.observe()
         }

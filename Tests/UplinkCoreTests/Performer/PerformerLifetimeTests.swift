@@ -72,12 +72,3 @@ struct PerformerLifetimeTests {
         #expect(result.notStartedCode() == .timedOut)
     }
 }
-
-/// A clock whose sleep fails at once, as a loop's clock does when the loop has ended.
-private struct BrokenClock: Clock {
-    struct Broken: Error {}
-    typealias Instant = SuspendingClock.Instant
-    var now: Instant { SuspendingClock.now }
-    var minimumResolution: Duration { .nanoseconds(1) }
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws { throw Broken() }
-}

@@ -4,6 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 import UplinkCore
+import UplinkEventLoop
 import UplinkHTTP
 import UplinkTesting
 
@@ -34,6 +35,18 @@ struct DownloadTests {
             #expect(request.head.headerFields[.acceptEncoding] == "identity")
             #expect(request.timeouts.total == nil)
             try await eventually { scene.clock.sleepers.isEmpty }
+        }
+    }
+
+    @Test func aLoopThatHasEndedIsAnErrorOfTheFile() async throws {
+        let ended = try await withEventLoop { $0 }
+        try await DownloadScene.with { scene in
+            let error = await #expect(throws: DownloadError.self) {
+                try await scene.start { $0.eventLoop = ended }.value
+            }
+            #expect(error?.code == .fileFailed)
+            #expect((error?.underlyingError as? EventLoopError)?.code == .ended)
+            #expect(scene.directory.names.isEmpty)
         }
     }
 

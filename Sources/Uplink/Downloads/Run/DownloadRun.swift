@@ -37,8 +37,13 @@ final class DownloadRun: Sendable {
 
     /// All of it: from opening the file to giving it its name.
     func run() async throws -> DownloadedFile {
-        let file = try await offLoop { [target, url, options] in
-            try PartialFile(for: target, url: url, options: options)
+        let file: PartialFile
+        do {
+            file = try await offLoop { [target, url, options] in
+                try PartialFile(for: target, url: url, options: options)
+            }
+        } catch {
+            throw reason(for: error)
         }
         let writer = PartialWriter(file, on: loop)
         let watch = Task(name: "download's network") { [network, core] in
@@ -203,13 +208,23 @@ final class DownloadRun: Sendable {
     /// Lets go of the file, and says what is thrown.
     private func conclude(_ error: any Error, _ writer: PartialWriter) async -> any Error {
         try? await writer.drain()
-        let error = core.cause.map { core.error(for: $0, after: error) } ?? error
+        let error = reason(for: error)
         let isWorthKeeping = options.resumes && machine.withLock { $0.isWorthKeeping(after: error) }
         let isHurried = error is CancellationError  // whoever has cancelled does not want to wait
         let kept = try? await offLoop { writer.file.abandon(keeping: isWorthKeeping, isHurried: isHurried) }
         guard var failure = error as? DownloadError else { return error }
         failure.keptBytes = kept ?? 0
         return failure
+    }
+
+    /// What is thrown for what went wrong.
+    private func reason(for error: any Error) -> any Error {
+        if let cause = core.cause { return core.error(for: cause, after: error) }
+        guard let failure = error as? EventLoopError else { return error }
+        var reason = DownloadError(
+            .fileFailed, message: "the file cannot be written: \(failure)", underlyingError: failure)
+        reason.errno = failure.errno
+        return reason
     }
 
     /// Asks the machine, and notes its numbers.

@@ -86,8 +86,7 @@ extension OfflineStore {
         guard let row = try await read({ db in try ItemRow.fetchOne(db, key: id.text) }) else {
             throw FilesError(.unreachable, "\(reason); and nothing is kept of the item")
         }
-        if let refused { try await discard([refused.id]) }
-        try await enqueue(.deletion, row, file: nil, because: reason) { row, db in
+        try await enqueue(.deletion, row, file: nil, replacing: refused?.id, because: reason) { row, db in
             let inside = try ChangeTable.made(in: row.id, db)
             guard inside.isEmpty else {
                 let numbers = inside.map(String.init).joined(separator: ", ")
@@ -98,12 +97,14 @@ extension OfflineStore {
         }
     }
 
-    /// - Parameter check: Whether the change is to be kept; throws where the server would refuse it.
+    /// - Parameters:
+    ///   - replaced: A change that is given up in the same transaction.
+    ///   - check: Whether the change is to be kept; throws where the server would refuse it.
     private func enqueue(
-        _ kind: PendingChange.Kind, _ row: ItemRow, file: String?, because reason: String,
-        check: @escaping @Sendable (ItemRow, Database) throws -> Bool
+        _ kind: PendingChange.Kind, _ row: ItemRow, file: String?, replacing replaced: PendingChange.ID? = nil,
+        because reason: String, check: @escaping @Sendable (ItemRow, Database) throws -> Bool
     ) async throws {
-        let change = try await write { [outbox, now] db -> PendingChange? in
+        let insert: @Sendable (Database) throws -> PendingChange? = { [outbox, now] db in
             var row = row
             if let folder = ItemID(row.folder) {
                 // It may have been made, or given up, while the file was copied.
@@ -120,7 +121,17 @@ extension OfflineStore {
             try change.insert(db)
             return change.pending(try ChangeTable.path(of: row.folder, row.name, in: db), .waiting(problem: reason))
         }
-        if let change { tell(.waits(change)) }
+        let kept = Locked<PendingChange?>(nil)
+        if let replaced {
+            try await discard([replaced]) { db in
+                let change = try insert(db)
+                kept.withLock { $0 = change }
+            }
+        } else {
+            let change = try await write(insert)
+            kept.withLock { $0 = change }
+        }
+        if let change = kept.withLock({ $0 }) { tell(.waits(change)) }
     }
 }
 

@@ -9,17 +9,28 @@ extension OfflineStore {
     /// What a query answers after a sync, or, when the server is not reached, as it is.
     ///
     /// - Parameters:
+    ///   - key: What is synced.
     ///   - query: Nil where nothing is kept.
-    ///   - fetched: What the server has answered, also where it could not be kept.
     ///   - activity: What is tried, for the errors.
+    ///   - fetch: Asks the server. What it answers is answered also where it cannot be kept.
+    ///   - write: Keeps what the server has answered.
     /// - Throws: ``FilesError``, or `CancellationError`.
     func answer<Value: Equatable & Sendable>(
-        to query: @escaping @Sendable (Database) throws -> Value?, _ sync: StoreSync, fetched: Locked<Value?>,
-        while activity: String
+        for key: String, to query: @escaping @Sendable (Database) throws -> Value?, while activity: String,
+        fetch: @escaping @Sendable () async throws -> Value,
+        write: @escaping @Sendable (Database, Value) throws -> Void
     ) async throws -> (value: Value, source: AnswerSource) {
+        let fetched = Locked<Value?>(nil)
+        let sync = StoreSync(
+            key, networkLimit: ServerReach.networkLimit, requiring: reach.requirement,
+            fetch: {
+                let value = try await fetch()
+                fetched.withLock { $0 = value }
+                return value as Value?
+            }, write: write)
         var problem = reach.recentFailure
         let request = problem == nil ? StoreRequest.freshOrStored : .storedOnly
-        for await element in store.stream(StoreQuery(sync.key, fetch: query), sync: sync, request: request) {
+        for await element in store.stream(StoreQuery(key, fetch: query), sync: sync, request: request) {
             switch element {
             case .waiting, .loading: continue
             case .noNews:  // somebody else has just synced it
@@ -29,8 +40,11 @@ extension OfflineStore {
                 guard let reason = ServerReach.reason(error) else {
                     // A disk that is full keeps nobody from reading what the server says.
                     if let value = fetched.withLock({ $0 }) { return (value, .server) }
-                    throw error.underlyingError as? FilesError
-                        ?? FilesError(.localFile, "could not \(activity): \(error)")
+                    if let error = error.underlyingError as? FilesError { throw error }
+                    guard error.code != .fetchFailed else {
+                        throw FilesError(.localFile, "could not \(activity): \(error)")
+                    }
+                    return (try await fetch(), .server)  // somebody else has fetched it
                 }
                 reach.failed(reason)
                 problem = reason
@@ -60,21 +74,13 @@ extension OfflineStore {
                 try ListingTable.listing(of: folder, states, isNew: true, in: db) ?? Listing(items: [], malformed: 0)
             }.from(.store(source))
         }
-        let fetched = Locked<Listing?>(nil)
-        let sync = StoreSync(
-            "items/\(folder)", networkLimit: ServerReach.networkLimit, requiring: reach.requirement,
-            fetch: {
-                let listing = try await remote(folder)
-                fetched.withLock { $0 = listing }
-                return listing as Listing?
-            },
+        let answer = try await answer(
+            for: "items/\(folder)", to: { try ListingTable.listing(of: folder, states, isNew: false, in: $0) },
+            while: "list the folder", fetch: { try await remote(folder) },
             write: { [self] db, listing in
                 let files = try ListingTable.write(listing, of: folder, now: now(), limit: limits.items, in: db)
                 remove(files, from: contents, after: db)
             })
-        let answer = try await answer(
-            to: { db in try ListingTable.listing(of: folder, states, isNew: false, in: db) }, sync,
-            fetched: fetched, while: "list the folder")
         return answer.value.from(answer.source)
     }
 
@@ -82,23 +88,16 @@ extension OfflineStore {
     ///
     /// - Throws: ``FilesError``, or `CancellationError`.
     func user(from remote: any ReadUser) async throws -> User {
-        let fetched = Locked<User?>(nil)
-        let sync = StoreSync(
-            "me", networkLimit: ServerReach.networkLimit, requiring: reach.requirement,
-            fetch: {
-                let user = try await remote()
-                fetched.withLock { $0 = user }
-                return user as User?
-            },
+        try await answer(
+            for: "me",
+            to: { db in
+                try Data.fetchOne(db, sql: "SELECT json FROM user").map { try FilesJSON.user(from: Array($0)) }
+            }, while: "log in", fetch: { try await remote() },
             write: { db, user in
                 try db.execute(
                     sql: "INSERT OR REPLACE INTO user (id, json) VALUES (1, ?)",
                     arguments: [Data(try FilesJSON.encode(user))])
-            })
-        return try await answer(
-            to: { db in
-                try Data.fetchOne(db, sql: "SELECT json FROM user").map { try FilesJSON.user(from: Array($0)) }
-            }, sync, fetched: fetched, while: "log in"
+            }
         ).value
     }
 }

@@ -43,14 +43,7 @@ struct StoredRetryChange: RetryChange {
 struct StoredDiscardChange: DiscardChange {
     let files: OfflineStore
 
-    func callAsFunction(_ id: PendingChange.ID) async throws {
-        let family = try await files.family(of: id)
-        guard family.count == 1 else {
-            let others = family.dropFirst().map(String.init).joined(separator: ", ")
-            throw FilesError(.refused, "what is to go into this folder waits too; discard \(others) first")
-        }
-        try await files.discard([id])
-    }
+    func callAsFunction(_ id: PendingChange.ID) async throws { try await files.discard([id]) }
 }
 
 extension OfflineStore {
@@ -74,15 +67,32 @@ extension OfflineStore {
 
     /// Gives changes up, with what was to be uploaded: all of them, or none.
     ///
-    /// - Throws: ``FilesError``, also when one of them is being sent, or may be by another process.
-    func discard(_ ids: [PendingChange.ID]) async throws {
+    /// - Parameters:
+    ///   - ids: Which changes.
+    ///   - write: What is written in the same transaction.
+    /// - Throws: ``FilesError``, also when one of them is being sent, or may be by another process, and when what is to
+    ///   go into one of them is not given up with it.
+    func discard(
+        _ ids: [PendingChange.ID], write: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) async throws {
         let outcome = try await Self.explained {
             do {
                 return try await outbox.cancel(ids) { [self] db in
                     let changes = try ChangeRow.fetchAll(db, keys: ids)
                     for change in changes { try change.delete(db) }
+                    let folders = changes.filter { $0.kind == .newFolder }.map(\.id)
+                    let inside = try ChangeRow.filter(folders.contains(Column("folder"))).order(Column("entry"))
+                        .fetchAll(db)
+                    guard inside.isEmpty else {
+                        let others = inside.map { String($0.entry) }.joined(separator: ", ")
+                        throw FilesError(
+                            .refused, "what is to go into this folder waits too; discard \(others) first")
+                    }
+                    try write(db)
                     remove(changes.compactMap(\.file), from: uploads, after: db)
                 }
+            } catch let error as StoreError where error.underlyingError is FilesError {
+                throw error.underlyingError ?? error
             } catch let error as StoreError where error.code == .outboxInUse {
                 throw FilesError(
                     .busy,

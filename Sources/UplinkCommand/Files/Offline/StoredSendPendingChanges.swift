@@ -57,12 +57,16 @@ struct StoredSendPendingChanges: SendPendingChanges {
                 group.cancelAll()
             }
         }
+        var problem: String?
         await reach { state in
-            if state.pending == 0 || state.isWaiting && state.sending.isEmpty || state.problem != nil { return true }
+            if state.pending == 0 || state.isWaiting && state.sending.isEmpty { return true }
+            problem = state.problem
+            if problem != nil { return true }
             guard state.sending.isEmpty, let entries = try? await files.outbox.entries() else { return false }
             return Set(entries.filter { !$0.isFailed }.map(\.key)).isSubset(of: failed.withLock { $0 })
         }
         try Task.checkCancellation()
+        if let problem { throw FilesError(.localFile, "what waits cannot be sent: \(problem)") }
     }
 
     private func reach(_ isSo: (OutboxState) async -> Bool) async {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
 import Foundation
+import GRDB
 import SystemPackage
 import TestSupport
 import Testing
@@ -144,6 +145,20 @@ struct OfflineChangingTests {
             #expect(try await site.send().left.map(\.state) == [.waiting(problem: "wrong user or password")])
             site.be(.fine)
             #expect(try await site.send().left.isEmpty)
+        }
+    }
+
+    @Test func aStoreThatCannotNoteWhatWasSentIsTold() async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            _ = try await site.files.makeFolder(named: "a", in: site.root)
+            site.be(.fine)
+            try await site.store.write { db in
+                try db.execute(
+                    sql: "CREATE TRIGGER full BEFORE DELETE ON uplink_outbox BEGIN SELECT RAISE(FAIL, 'full'); END")
+            }
+            await expectError(.localFile) { _ = try await site.send() }
+            #expect(try await site.files.pending.list().count == 1)
         }
     }
 

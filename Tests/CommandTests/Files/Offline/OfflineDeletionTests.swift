@@ -64,11 +64,49 @@ struct OfflineDeletionTests {
         }
     }
 
+    @Test func aDeletionThatWasRefusedStaysWhereTheNewOneCannotBeKept() async throws {
+        try await OfflineSite.with { site in
+            let item = try await site.refusedDeletion()
+            _ = try await site.files.list(site.root)
+            site.be(.unreachable)
+            try await site.store.write { db in
+                try db.execute(
+                    sql: "CREATE TRIGGER full BEFORE INSERT ON change BEGIN SELECT RAISE(FAIL, 'full'); END")
+            }
+            await expectError(.localFile) { try await site.files.delete(item.id) }
+            #expect(try await site.files.pending.list().map(\.isConflict) == [true])
+            #expect(try await site.store.outbox.entries().map(\.isFailed) == [true])
+        }
+    }
+
     @Test func aDeletionThatWasRefusedIsOverWhenTheItemIsDeleted() async throws {
         try await OfflineSite.with { site in
             let item = try await site.refusedDeletion()
             try await site.files.delete(item.id)
             #expect(try await site.files.pending.list().isEmpty)
+        }
+    }
+
+    /// As when another process keeps it after this one has looked.
+    @Test func aFolderIsNotGivenUpWithoutWhatIsToGoIntoIt() async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            let folder = try await site.files.makeFolder(named: "a", in: site.root)
+            _ = try await site.files.upload(.bytes([1]), named: "in", in: folder.id, progress: nil)
+            await expectError(.refused) { try await site.store.discard([1]) }
+            #expect(try await site.files.pending.list().count == 2)
+        }
+    }
+
+    @Test func aDeletionIsGivenUpThoughSomethingIsToGoIntoTheFolder() async throws {
+        try await OfflineSite.with { site in
+            let folder = try await site.served.makeFolder(named: "a", in: site.root)
+            _ = try await site.files.list(site.root)
+            site.be(.unreachable)
+            try await site.files.delete(folder.id)
+            _ = try await site.files.upload(.bytes([1]), named: "in", in: folder.id, progress: nil)
+            try await site.files.pending.discard(1)
+            #expect(try await site.files.pending.list().map(\.kind) == [.upload])
         }
     }
 

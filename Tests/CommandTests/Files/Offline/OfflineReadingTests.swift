@@ -91,6 +91,31 @@ struct OfflineReadingTests {
         }
     }
 
+    @Test func whoSharesAnAnswerThatCannotBeKeptIsAnsweredToo() async throws {
+        try await OfflineSite.with { site in
+            _ = try await site.put("x", named: "x")
+            try await site.store.write { db in
+                try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON item BEGIN SELECT RAISE(FAIL, 'full'); END")
+            }
+            let (gate, opened) = AsyncStream.makeStream(of: Void.self)
+            let entered = Locked(0)
+            let remote = StandInListFolder { folder in
+                let number = entered.withLock { entered in
+                    entered += 1
+                    return entered
+                }
+                if number == 1 { for await _ in gate {} }
+                return Listing(items: try await site.served.items(in: folder), malformed: 0)
+            }
+            let root = try await site.root
+            let lists = (0..<10).map { _ in Task { try await site.store.listing(of: root, from: remote) } }
+            try await eventually { entered.withLock { $0 } == 1 }
+            for _ in 0..<1000 { await Task.yield() }  // the others join
+            opened.finish()
+            for list in lists { #expect(try await list.value.items.map(\.name) == ["x"]) }
+        }
+    }
+
     @Test func whatWasUnreachableIsNotAskedForAMoment() async throws {
         try await OfflineSite.with { site in
             _ = try await site.files.list(site.root)
