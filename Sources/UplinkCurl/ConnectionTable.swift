@@ -78,6 +78,19 @@ final class ConnectionTable {
         if isFree, entry.uses >= maximum { shutdown(descriptor, CInt(SHUT_RDWR)) }  // libcurl sees that it is dead
     }
 
+    /// Ends an idle connection whose other end has closed it or says something unasked, which would be taken for the answer
+    /// to the next request.
+    ///
+    /// libcurl looks at a connection before it uses it again, and takes one that has something to read for alive (7.88:
+    /// also a TLS alert that says the opposite). It finds the end when all has been read, and after a shutdown nothing
+    /// more comes in.
+    static func discard(_ descriptor: CInt) {
+        shutdown(descriptor, CInt(SHUT_RDWR))
+        withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 1) { buffer in
+            while recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT)) > 0 {}
+        }
+    }
+
     /// Notices a peer that vanished, though keep-alive would wait longer (`TCP_USER_TIMEOUT`, tcp(7)).
     static func limit(_ descriptor: CInt, to milliseconds: CInt) {
         var milliseconds = milliseconds

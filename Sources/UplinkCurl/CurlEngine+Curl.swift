@@ -9,8 +9,12 @@ extension CurlEngine {
 
     func socketIsReady(_ descriptor: curl_socket_t, _ readiness: Readiness, in number: UInt64) {
         guard let generation = generation(number), let socket = generation.sockets[descriptor] else { return }
-        // An idle connection that its other end has closed, which libcurl sees when it would use it again.
-        guard socket.isWanted else { return socket.stop() }
+        guard socket.isWanted else {
+            socket.stop()
+            // A transfer that is paused has not left its connection.
+            guard let last = socket.lastTransfer, transfers[last] == nil else { return }
+            return ConnectionTable.discard(descriptor)
+        }
         var events: CInt = 0
         if readiness.contains(.readable) { events |= CURL_CSELECT_IN }
         if readiness.contains(.writable) { events |= CURL_CSELECT_OUT }

@@ -14,6 +14,14 @@ struct OpenedSockets {
     /// Why the system had no descriptor to give (EMFILE, ENFILE).
     var shortage: CInt?
 
+    /// What a request goes out on that has had sockets opened for it. Of several, libcurl has closed those that came too
+    /// late, or never; nil where it has not.
+    var connection: SocketIdentity? {
+        guard sinceRequest > 1 else { return sinceRequest == 1 ? all.last : nil }
+        let connected = all.suffix(sinceRequest).filter(\.isConnected)
+        return connected.count == 1 ? connected[0] : nil
+    }
+
     mutating func add(_ socket: SocketIdentity) {
         all.append(socket)
         sinceRequest += 1

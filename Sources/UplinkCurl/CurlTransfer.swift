@@ -103,11 +103,13 @@ final class CurlTransfer {
     /// libcurl is about to send the request.
     func requestGoesOut(now: Int64) {
         // libcurl counts its repetitions over all of a handle's transfers, and gives up after five.
-        if case .awaitingHead = machine.phase { handle?.isParticular = true }
+        if case .awaitingHead = machine.phase {
+            handle?.isParticular = true
+            salvaged = []  // was said on another connection
+        }
         machine.requestGoesOut(now: now)
         if sockets.all.isEmpty { generation?.gatesMayOpen = true }
-        // With several, nobody says which of them it is.
-        if sockets.sinceRequest == 1, let socket = sockets.all.last { generation?.socketConnected(socket.descriptor) }
+        if let socket = sockets.connection { generation?.socketConnected(socket.descriptor) }
     }
 
     /// libcurl brings a line of a head or of the trailers. False stops the transfer.

@@ -12,7 +12,8 @@ public import UplinkHTTP
 public final class CurlTransport: HTTPTransport, BeginningTransport {
     /// What becomes of the transfers at the end.
     public enum ShutdownMode: Sendable {
-        /// They may finish; new ones are refused.
+        /// They may finish; new ones are refused, also where a call that is under way would make one: after a redirect, for a
+        /// repetition.
         case draining
         /// They end with `CancellationError`.
         case cancelling

@@ -144,7 +144,9 @@ final class Generation {
     func socketChanged(_ descriptor: curl_socket_t, to change: CInt, for easy: UnsafeMutableRawPointer?) {
         guard change != CURL_POLL_REMOVE else {
             // A connection stays watched for its next transfer; stopping and starting would be two system calls for each.
-            if let socket = sockets[descriptor], socket.isConnected { return socket.rest() }
+            if let socket = sockets[descriptor], socket.isConnected {
+                return socket.rest(after: easy.flatMap { EasyHandle.transfer(of: $0)?.id })
+            }
             // libcurl may have closed the descriptor by now; closing the watcher does not mind.
             return socketGone(descriptor)
         }
@@ -208,6 +210,8 @@ final class WatchedSocket {
     private var isStopped = false
     /// libcurl wants to hear of it now.
     private(set) var isWanted = false
+    /// Who has wanted to hear of it before nobody did: it has ended, or is paused.
+    private(set) var lastTransfer: UInt64?
     /// It is a connection, whose closing libcurl tells (`CLOSESOCKETFUNCTION`). Sockets that have not become one are
     /// closed without a word.
     var isConnected = false
@@ -225,7 +229,9 @@ final class WatchedSocket {
     }
 
     /// Nobody wants to hear of it for now.
-    func rest() { isWanted = false }
+    ///
+    /// - Parameter transfer: Which transfer has wanted to, if it is one of ours.
+    func rest(after transfer: UInt64?) { (isWanted, lastTransfer) = (false, transfer) }
 
     func stop() {
         isStopped = true

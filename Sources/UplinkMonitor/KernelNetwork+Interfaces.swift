@@ -39,7 +39,7 @@ extension KernelNetwork {
     private func networkID(of path: NetworkPath) -> UInt64? {
         let family = [path.ipv4, path.ipv6].first(where: \.isAvailable)
         guard let family else { return nil }
-        let record = family.source.flatMap(table.record)
+        let record = family.source.flatMap { table.record(of: $0, on: family.interfaceIndex) }
         return NetworkIdentity.number(of: family, prefixLength: record.map { Int($0.prefixLength) } ?? 128)
     }
 }
@@ -101,11 +101,22 @@ extension KernelNetwork {
         let device = classify(link)
         var interface = NetworkInterface(
             name: link.name, index: link.index, kind: device.kind,
-            addresses: table.addresses(of: link.index).filter(\.isUsable).map(\.address), gateways: gateways,
+            addresses: usableAddresses(of: link), gateways: gateways,
             mtu: link.mtu, isMetered: device.isMetered)
         let hints = configuration.hints?(interface) ?? InterfaceHints()
         if let isMetered = hints.isMetered { interface.isMetered = isMetered }
         return Described(interface: interface, hints: hints)
+    }
+}
+
+extension KernelNetwork {
+    /// A link's addresses that may be a source, each once, though it have several other ends.
+    private func usableAddresses(of link: LinkRecord) -> [IPAddress] {
+        var addresses: [IPAddress] = []
+        for record in table.addresses(of: link.index) where record.isUsable && !addresses.contains(record.address) {
+            addresses.append(record.address)
+        }
+        return addresses
     }
 }
 

@@ -22,7 +22,7 @@ extension KernelNetwork {
             verdicts[target.family, default: []].append(flows.isEmpty ? .none : answers[number])
         }
         let evaluation = PathEvaluation(
-            table: view, destination: configuration.target.destination, verdicts: verdicts)
+            table: view(with: answers), destination: configuration.target.destination, verdicts: verdicts)
         var path = evaluation.path
         path.dns.resolvers = try reachability(of: resolvers)
         try describeInterfacesInUse(of: &path)
@@ -46,11 +46,13 @@ extension KernelNetwork {
     }
 
     /// What the configured socket sees of the host's links.
-    private var view: InterfaceTable {
+    private func view(with answers: [RouteVerdict]) -> InterfaceTable {
         switch binding {
-        case .any: table
-        case .interface(let index): table.restricted(to: index)
-        case .missing: InterfaceTable()
+        case .any: return table
+        case .interface(let index):
+            let own = answers.compactMap { if case .local(let route) = $0 { route.interfaceIndex } else { nil } }
+            return table.restricted(to: index, and: Set(own))
+        case .missing: return InterfaceTable()
         }
     }
 

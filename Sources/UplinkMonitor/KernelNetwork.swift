@@ -110,7 +110,6 @@ extension KernelNetwork {
     func resync() throws(NetlinkError) {
         statistics.resyncs += 1
         try takeStock()
-        hasGaps = false
     }
 
     /// Takes an event into the table; whether it may have changed the path.
@@ -118,7 +117,10 @@ extension KernelNetwork {
         switch event {
         case .link(let link): table.update(link)
         case .linkRemoved(let index): removeLink(index)
-        case .address(let address): return table.update(address)
+        case .address(let address):
+            // Where a router advertises another lifetime, the kernel says no more than that the addresses are there.
+            let isAdvertisement = address.address.family == .ipv6 && timeToExpiry != nil
+            return table.update(address) || isAdvertisement
         case .addressRemoved(let address): table.remove(address)
         case .route(let route): return watched.contains(where: route.covers)
         case .configuration: break
@@ -128,7 +130,9 @@ extension KernelNetwork {
 
     private func takeStock() throws(NetlinkError) {
         deviceTypes = DeviceTypes()
-        table = try kernel.interfaces()
+        // What was missed has its event, but for what only stood behind it in the kernel's list.
+        let (table, isWhole) = try kernel.interfaces()
+        (self.table, hasGaps) = (table, !isWhole)
     }
 
     private func removeLink(_ index: UInt32) {

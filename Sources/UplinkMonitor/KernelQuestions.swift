@@ -5,7 +5,7 @@ import UplinkCore
 
 /// What the monitor wants to know of the kernel, and the answers as values. Each costs microseconds.
 final class KernelQuestions {
-    /// How often a dump is repeated because something changed meanwhile. Events make up for the rest.
+    /// How often a dump is repeated because something changed meanwhile.
     private static let dumpAttempts = 5
 
     private let query: NetlinkQuery
@@ -63,8 +63,8 @@ final class KernelQuestions {
         return state
     }
 
-    /// All links and addresses.
-    func interfaces() throws(NetlinkError) -> InterfaceTable {
+    /// All links and addresses, and whether that is sure: where something changes all the while, some may be missing.
+    func interfaces() throws(NetlinkError) -> (table: InterfaceTable, isWhole: Bool) {
         var table = InterfaceTable()
         for _ in 0..<Self.dumpAttempts {
             table = InterfaceTable()
@@ -74,9 +74,9 @@ final class KernelQuestions {
             let addresses = try dump(.addresses) { header, payload in
                 if Int(header.type) == Int(RTM_NEWADDR), let address = AddressRecord(payload) { table.update(address) }
             }
-            if links && addresses { break }
+            if links && addresses { return (table, true) }
         }
-        return table
+        return (table, false)
     }
 
     private func ask(_ request: NetlinkRequest, _ flow: Flow) throws(NetlinkError) -> RouteVerdict {

@@ -142,7 +142,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// `NetworkPath.generation` rises with every path.
+    /// `NetworkPath.generation` rises with every path, as a `NetworkPathBroadcaster` sees to.
     public func checkGenerationsRise() async throws {
         try await check("the generation rises with every path") { monitor in
             try await goOffline(monitor)

@@ -71,6 +71,7 @@ package final class NginxServer: Sendable {
                 location = /take { root \(path); dav_methods PUT DELETE; client_max_body_size 64m; }
                 location = /missing { return 404; }
                 location = /go { return 302 $args; }
+                location = /brief { keepalive_timeout 1; return 200 brief; }
                 location = /resumed { keepalive_timeout 0; return 200 $ssl_session_reused; }
                 location = /who { return 200 "$ssl_client_s_dn $connection"; }
                 location = /backend {

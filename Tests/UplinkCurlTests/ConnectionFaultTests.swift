@@ -64,6 +64,28 @@ struct ConnectionFaultTests {
         }
     }
 
+    /// What comes on an idle connection is no answer: that of a server which gives up waiting, or sends too much.
+    @Test(arguments: [1, 2])
+    func whatComesUnaskedIsNotTheNextAnswer(addresses: Int) async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+        let script: [RawServer.Step] = [
+            .readHead, .send(answer + "right"), .pause(.milliseconds(50)), .send(answer + "wrong"), .loop,
+        ]
+        try await withServer(script) { server in
+            var transport = CurlTransport.Configuration()
+            let places = ["127.0.0.2", "127.0.0.1"].suffix(addresses)  // the first refuses
+            transport.resolve = ["many.test:\(server.port)": places.compactMap { IPAddress($0) }]
+            try await withClient(transport: transport) { client, _ in
+                for _ in 0..<3 {
+                    let response = try await client.get("http://many.test:\(server.port)/")
+                    #expect(try await response.body.collect(upTo: 5) == Array("right".utf8))
+                    try await Task.sleep(for: .milliseconds(200))
+                }
+            }
+            #expect(server.connections.count == 3)
+        }
+    }
+
     /// As when a server is restarted: each transfer ends once, and none is short and called whole.
     @Test func aHundredBrokenStreamsAreAHundredErrors() async throws {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n30d40\r\n"

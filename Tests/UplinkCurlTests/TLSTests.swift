@@ -30,6 +30,25 @@ struct TLSTests {
         return String(decoding: try await response.body.collect(upTo: 1000), as: UTF8.self)
     }
 
+    /// Each of them has an alert to be read, which says that it has ended.
+    @Test func connectionsThatTheServerHasEndedAreAllReplaced() async throws {
+        try await withNginx { _, _ in
+        } _: { server, client, _ in
+            let url = server.url("/brief", certificate: "good")
+            let count = 6  // one more than libcurl replaces for one request
+            for _ in 0..<2 {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<count {
+                        group.addTask { _ = try await client.get(url).body.collect(upTo: 10) }
+                    }
+                    try await group.waitForAll()
+                }
+                try await Task.sleep(for: .milliseconds(1500))
+            }
+            #expect(try await client.get(url).body.collect(upTo: 10) == Array("brief".utf8))
+        }
+    }
+
     // MARK: Identities
 
     @Test(arguments: ["client.key", "client-locked.key", "client.p12"])

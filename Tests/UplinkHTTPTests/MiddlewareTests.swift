@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import Dispatch
 import HTTPTypes
 import Testing
 import UplinkCore
@@ -58,13 +58,17 @@ private struct Answering: HTTPMiddleware {
 
 /// Answers with a body that is pulled, and notes on which threads it does so.
 private struct Located: HTTPMiddleware {
-    let threads: Notes<pthread_t>
+    /// On Linux the main queue may run on any thread.
+    static let mark = DispatchSpecificKey<Bool>()
+    static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: mark) == true }
+
+    let places: Notes<Bool>
 
     func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
-        threads.add(pthread_self())
+        places.add(Self.isOnMainQueue)
         let rest = Locked([[1], [2, 3]] as [[UInt8]])
         let body = HTTPBody(pulling: {
-            threads.add(pthread_self())
+            places.add(Self.isOnMainQueue)
             return rest.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         })
         return HTTPTransportResponse(head: HTTPResponse(status: .ok), body: body)
@@ -95,12 +99,15 @@ struct MiddlewareTests {
     }
 
     @Test @MainActor func whatOthersDoForACallRunsOnNoActorOfItsCallers() async throws {
-        let (main, threads) = (pthread_self(), Notes<pthread_t>())
-        let response = try await HTTPClient(transport, Located(threads: threads)).get(url)
-        #expect(pthread_self() == main)
+        DispatchQueue.main.setSpecific(key: Located.mark, value: true)
+        defer { DispatchQueue.main.setSpecific(key: Located.mark, value: nil) }
+        let places = Notes<Bool>()
+        #expect(Located.isOnMainQueue)
+        let response = try await HTTPClient(transport, Located(places: places)).get(url)
+        #expect(Located.isOnMainQueue)
         #expect(try await response.body.collect(upTo: 3) == [1, 2, 3])
-        #expect(pthread_self() == main)
-        #expect(threads.all.count == 4 && !threads.all.contains(main))
+        #expect(Located.isOnMainQueue)
+        #expect(places.all == [false, false, false, false])
     }
 
     @Test func insideOfARetryEachAttemptIsSeenOutsideOne() async throws {

@@ -77,6 +77,50 @@ struct SingleFlightTests {
         #expect(transport.requests.count == 5)
     }
 
+    /// Each may have an identity of its own, though the configuration be the same.
+    @Test func clientsShareNothing() async throws {
+        transport.respond { [clock] _ in .text("a").after(.seconds(1), on: clock) }
+        let flight = flight()
+        let tasks = try await get(flight, 2) + get(flight, 2)
+        try await clock.advance(by: .seconds(1), sleepers: 2)
+        for task in tasks { _ = try await task.value }
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func whoHasTimeLeftAsksAgainWhenTheFirstOnesIsOver() async throws {
+        let late = HTTPClientError(.totalTimeout, phase: .firstByte, message: "late")
+        transport.answerOnce(nil, url, .error(late).after(.seconds(10), on: clock), .text("in time"))
+        let flight = flight()
+        let client = client(flight)
+        func start() -> Task<HTTPCollectedResponse, any Error> {
+            Task { [url] in
+                try await client.get(url, timeouts: HTTPTimeouts(total: .seconds(10))).collected(upTo: 100)
+            }
+        }
+        let first = start()
+        try await clock.advance(by: .seconds(9), sleepers: 2)
+        let second = start()
+        try await eventually { flight.waiting == 2 }
+        try await clock.advance(by: .seconds(1), sleepers: 3)
+        #expect(await clientError { _ = try await first.value }?.code == .totalTimeout)
+        #expect(try await second.value.body == Array("in time".utf8))
+    }
+
+    /// The provider asks for what waits for its token.
+    @Test func whatIsAskedInTheCourseOfARequestDoesNotWaitForIt() async throws {
+        transport.respond { .text($0.head.headerFields[.authorization] ?? "nobody") }
+        let made = Locked<HTTPClient?>(nil)
+        let url = "https://a.example/"
+        let bearer: HTTPBearerAuthentication = try .bearer(for: [url]) { _ in
+            let body = try await made.withLock { $0 }?.get(url).collected(upTo: 100).body ?? []
+            return String(decoding: body, as: UTF8.self)
+        }
+        let client = HTTPClient(transport, flight(), bearer, clock: clock)
+        made.withLock { $0 = client }
+        #expect(try await client.get(url).collected(upTo: 100).body == Array("Bearer nobody".utf8))
+        made.withLock { $0 = nil }
+    }
+
     @Test func eventsTellTheFirstOfTheTransferAndAllOfTheEnd() async throws {
         transport.answer(url, .text("hello").after(.seconds(1), on: clock))
         let flight = flight()

@@ -155,6 +155,18 @@ struct AddressLifeScenarios {
         }
     }
 
+    /// The kernel tells nothing of it but that the addresses are there.
+    @Test(arguments: FrontEnd.allCases) func aLifetimeThatIsCutShortCounts(on frontEnd: FrontEnd) async throws {
+        try await withAdvertisedScenario(on: frontEnd) { scenario, advertise in
+            try await advertise(1800)
+            try await scenario.path { $0.isSatisfied }
+            try await advertise(2)
+            try await scenario.path(within: Timing.limit(.milliseconds(3500), otherwise: .seconds(10))) {
+                !$0.isSatisfied
+            }
+        }
+    }
+
     private func withAdvertisedScenario(
         on frontEnd: FrontEnd, _ body: (Scenario, (_ lifetime: UInt16) async throws -> Void) async throws -> Void
     ) async throws {

@@ -98,6 +98,20 @@ struct DestinationScenarios {
         }
     }
 
+    /// The kernel leads there through the loopback, also where the socket is bound to the link that has the address.
+    @Test func anOwnAddressOnALinkIsThisHost() async throws {
+        try await withScenario(from: .connected) { scenario in
+            try await scenario.watching("fe80::10%eth0") { scenario in
+                try scenario.host.ip("addr add fe80::10/64 dev eth0 nodad")
+                let path = try await scenario.path { $0.isSatisfied }
+                #expect(path.scope == .host)
+                #expect(path.primaryInterface?.name == "lo")
+                try scenario.host.ip("addr del fe80::10/64 dev eth0")
+                try await scenario.path { !$0.isSatisfied }
+            }
+        }
+    }
+
     @Test(arguments: ["eth0", "40"]) func aLinkLocalAddressIsOnItsLink(zone: String) async throws {
         try await withScenario(from: .connected) { scenario in
             try await scenario.watching("fe80::1%\(zone)") { scenario in

@@ -36,6 +36,39 @@ struct InterfaceTableTests {
         #expect(table.addresses(of: 40).map(\.prefixLength) == [32])
     }
 
+    @Test func theSameAddressWithAnotherPeerIsAnother() throws {
+        var table = InterfaceTable()
+        let peers = [try #require(IPAddress("192.0.2.20")), try #require(IPAddress("192.0.2.30"))]
+        for peer in peers { table.update(try address("192.0.2.10", prefixLength: 32, peer: peer)) }
+        table.remove(try address("192.0.2.10", prefixLength: 32, peer: peers[1]))
+        #expect(table.addresses(of: 40).map(\.peer) == [peers[0]])
+    }
+
+    @Test func anAddressThatTwoLinksHaveIsThatOfTheLinkInQuestion() throws {
+        var table = InterfaceTable()
+        for index in [9, 3, 40] as [UInt32] {
+            var entry = try address("192.0.2.10", prefixLength: UInt8(index - 2))
+            entry.index = index
+            table.update(entry)
+        }
+        let shared = try #require(IPAddress("192.0.2.10"))
+        #expect(table.record(of: shared, on: 9)?.prefixLength == 7)
+        #expect(table.record(of: shared, on: 1)?.index == 3)
+        #expect(table.record(of: shared, on: nil)?.index == 3)
+    }
+
+    @Test func aSocketThatIsBoundToAVRFSeesTheLinksInIt() throws {
+        var table = InterfaceTable()
+        var (vrf, inside) = (eth0, eth0)
+        (vrf.index, vrf.name, vrf.kind) = (7, "blue", "vrf")
+        (inside.index, inside.master) = (8, 7)
+        for link in [eth0, vrf, inside] { table.update(link) }
+        #expect(Set(table.restricted(to: 7).links.keys) == [7, 8])
+        #expect(Set(table.restricted(to: 8).links.keys) == [8])
+        #expect(Set(table.restricted(to: 40, and: [8]).links.keys) == [8, 40])
+        #expect(table.restricted(to: 41, and: [8]).links.isEmpty)
+    }
+
     @Test func onlyOperationalLinksCount() {
         var table = InterfaceTable()
         table.update(eth0)
@@ -45,8 +78,9 @@ struct InterfaceTableTests {
     }
 
     private func address(
-        _ text: String, prefixLength: UInt8 = 24, flags: AddressRecord.Flags = []
+        _ text: String, prefixLength: UInt8 = 24, flags: AddressRecord.Flags = [], peer: IPAddress? = nil
     ) throws -> AddressRecord {
-        AddressRecord(index: 40, address: try #require(IPAddress(text)), prefixLength: prefixLength, flags: flags)
+        AddressRecord(
+            index: 40, address: try #require(IPAddress(text)), prefixLength: prefixLength, flags: flags, peer: peer)
     }
 }

@@ -23,7 +23,9 @@ struct RuleRecordTests {
     @Test func selectorsThatAnUnboundSocketNeverMatches() throws {
         #expect(try !rule(sourceLength: 24).forbids(flow(), interface: nil, user: 0))
         #expect(try !rule(service: 16).forbids(flow(), interface: nil, user: 0))
-        for (attribute, value) in [(3, Array("eth0\0".utf8)), (22, [6]), (23, [1, 0, 2, 0]), (24, [1, 0, 2, 0])] {
+        for (attribute, value) in [
+            (3, Array("eth0\0".utf8)), (22, [6]), (23, [1, 0, 2, 0]), (24, [1, 0, 2, 0]), (25, [46]),
+        ] {
             let rule = try rule { $0.add(attribute: attribute, value) }
             #expect(!rule.forbids(try flow(), interface: nil, user: 0))
         }

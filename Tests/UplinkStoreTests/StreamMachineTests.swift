@@ -60,6 +60,23 @@ struct StreamMachineTests {
         #expect(after.observed(3, after: 1, age: 0) == ["3"])
     }
 
+    @Test func aKeyThatIsClearedMeanwhileIsStillSynced() {
+        let stream = Stream()
+        #expect(stream.observed(1, after: 1, age: 5) == ["1…", "sync"])
+        #expect(stream.observed(0, after: 2) == ["0…"])  // cleared
+        #expect(stream.succeeded(3) == [])
+        #expect(stream.observed(7, after: 3, age: 0) == ["7"])
+    }
+
+    /// What comes after a sync is fresh, also where what the sync itself brought could not be read.
+    @Test func aReadThatFailsAfterASyncClosesNoStream() {
+        let stream = Stream(.freshOnly)
+        #expect(stream.readFailed() == ["readFailed", "sync"])
+        #expect(stream.succeeded(6) == [])
+        #expect(stream.readFailed() == ["readFailed"])
+        #expect(stream.observed(1, after: 6, age: 0) == ["1"])
+    }
+
     @Test func noNewsIsToldOnceWhicheverComesFirst() {
         let before = Stream()
         #expect(before.observed(1) == ["1…", "sync"])

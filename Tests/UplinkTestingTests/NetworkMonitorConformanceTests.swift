@@ -12,32 +12,24 @@ struct NetworkMonitorConformanceTests {
         ).check()
     }
 
-    /// A monitor with a fault, on a broadcaster as a user's own would be.
+    /// A monitor with a fault.
     private final class FaultyMonitor: NetworkMonitor {
-        enum Fault: CaseIterable { case silent, forgetful, deaf, sameGeneration, doesNotStop, endsEarly }
+        enum Fault: CaseIterable { case silent, forgetful, deaf, doesNotStop, endsEarly }
         let fault: Fault
         let stub: StubNetworkMonitor
-        private let broadcaster = NetworkPathBroadcaster()
 
         init(_ fault: Fault) {
             self.fault = fault
             stub = StubNetworkMonitor(fault == .silent ? nil : .offline())
-            switch fault {
-            case .sameGeneration: broadcaster.send(.offline())
-            case .endsEarly: stub.stop()
-            case .silent, .forgetful, .deaf, .doesNotStop: break
-            }
+            if fault == .endsEarly { stub.stop() }
         }
 
-        var currentPath: NetworkPath? {
-            fault == .sameGeneration ? broadcaster.currentPath : fault == .forgetful ? nil : stub.currentPath
-        }
-        var paths: NetworkPaths { fault == .sameGeneration ? broadcaster.paths : stub.paths }
+        var currentPath: NetworkPath? { fault == .forgetful ? nil : stub.currentPath }
+        var paths: NetworkPaths { stub.paths }
         var timeToFirstPath: Duration { .zero }
 
         func turn(online isOnline: Bool) {
             if fault == .silent || fault == .deaf { return }
-            broadcaster.send(isOnline ? .online() : .offline())
             if isOnline { stub.goOnline() } else { stub.goOffline() }
         }
 
@@ -47,7 +39,7 @@ struct NetworkMonitorConformanceTests {
     @Test(
         arguments: [
             (.silent, "first path"), (.forgetful, "currentPath"), (.deaf, "currentPath"),
-            (.sameGeneration, "generation"), (.doesNotStop, "stop"), (.endsEarly, "first path"),
+            (.doesNotStop, "stop"), (.endsEarly, "first path"),
         ] as [(FaultyMonitor.Fault, String)])
     private func aFaultIsFoundAndNamed(_ fault: FaultyMonitor.Fault, _ promise: String) async throws {
         let error = await #expect(throws: NetworkMonitorConformanceError.self) {

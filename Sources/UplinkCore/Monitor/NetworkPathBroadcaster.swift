@@ -14,6 +14,7 @@
 /// ```
 public final class NetworkPathBroadcaster: Sendable {
     let list: SubscriberList<NetworkPath>
+    private let lastGeneration = Locked<UInt64?>(nil)
 
     /// Makes a broadcaster that knows no path yet.
     ///
@@ -37,7 +38,23 @@ public final class NetworkPathBroadcaster: Sendable {
     public var paths: NetworkPaths { NetworkPaths(broadcaster: self) }
 
     /// Makes a path the current one and tells all subscribers, unless it equals the current one.
-    public func send(_ path: NetworkPath) { list.send(path, remains: true) }
+    ///
+    /// A path whose ``NetworkPath/generation`` is not above that of the one before gets the next number, so that a monitor
+    /// need not count.
+    public func send(_ path: NetworkPath) {
+        list.send(remains: true) { current in
+            lastGeneration.withLock { last in
+                var path = path
+                if let number = last, path.generation <= number {
+                    path.generation = current?.generation ?? number
+                    if path == current { return nil }
+                    path.generation = number &+ 1
+                }
+                last = path.generation
+                return path
+            }
+        }
+    }
 
     /// Forgets the current path, because it is not known any more.
     public func forget() { list.forget() }

@@ -20,6 +20,13 @@ final class SubscriberList<Element: Sendable & Equatable>: Sendable {
     func send(_ element: Element, remains: Bool) {
         perform(subscribers.withLock { $0.send(element, remains: remains) })
     }
+    /// Gives what is made of the current element, under the lock; nil is none.
+    func send(remains: Bool, _ make: (_ current: Element?) -> Element?) {
+        perform(
+            subscribers.withLock { subscribers in
+                make(subscribers.current).map { subscribers.send($0, remains: remains) } ?? .init()
+            })
+    }
     func forget() { subscribers.withLock { $0.forget() } }
     func forgetIfUnobserved() { subscribers.withLock { $0.forgetIfUnobserved() } }
     func finish() { perform(subscribers.withLock { $0.finish() }) }

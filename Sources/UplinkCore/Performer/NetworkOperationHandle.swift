@@ -57,6 +57,7 @@ extension NetworkOperationPerformer {
     ) -> NetworkOperationHandle<Value> {
         let request = core.request(requirement, limit: TimeLimit(limit))
         let place = core.enter(request)
+        if case .success(let call) = place { call.look(at: request.start) }
         let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
         let task = Task(name: Task.name, executorPreference: executor) {
             [core] () async -> Result<Value, PerformFailure<any Error>> in

@@ -35,14 +35,17 @@ final class PerformerCall: Sendable {
     /// A call has a place before it looks, so that a path which comes after the look finds it there.
     @inline(never)
     private func proceed() -> Result<PerformerCore.Admission, Refusal>? {
+        var newer: NetworkPath?
         while true {
             let isGranted: Bool
             let start: PerformerMachine.Start
             switch core.machine.withLock({ $0.standing(of: id) }) {
             case .denied: (isGranted, start) = (false, begin(nil))
-            case .granted(let requirement): (isGranted, start) = (true, begin(look(requirement)))
+            case .granted(let requirement):
+                let look = (newer ?? core.monitor.currentPath).map { PerformerMachine.Look($0, requirement) }
+                (isGranted, start) = (true, begin(look))
             case .undecided(let requirement):
-                guard let path = core.monitor.currentPath else { return nil }
+                guard let path = newer ?? core.monitor.currentPath else { return nil }
                 let look = PerformerMachine.Look(path, requirement)
                 guard look.isEnough else {
                     core.answer([(id, look)], seen: path)
@@ -53,13 +56,18 @@ final class PerformerCall: Sendable {
             switch start {
             case .started(let slot): return .success(PerformerCore.Admission(id: id, slot: slot))
             case .notStarted(let error): return .failure(Refusal(error))
+            case .superseded(let path): newer = path
             case .requeued: if !isGranted { return nil }
             }
         }
     }
 
-    private func look(_ requirement: NetworkRequirement) -> PerformerMachine.Look? {
-        core.monitor.currentPath.map { PerformerMachine.Look($0, requirement) }
+    /// Takes the first look at once, for a task that may begin late.
+    func look(at start: Int64) {
+        guard case .undecided(let requirement) = core.machine.withLock({ $0.standing(of: id) }),
+            let path = core.monitor.currentPath
+        else { return }
+        core.answer([(id, PerformerMachine.Look(path, requirement))], seen: path, now: start)
     }
 
     /// Asks for the last word. There is no look when the path is not known.

@@ -18,8 +18,10 @@ extension PerformerCore {
     }
 
     /// - Parameter path: What a call has seen by itself, perhaps before the monitor has told anything.
-    func answer(_ answers: [(PerformerMachine.ID, PerformerMachine.Look)], seen path: NetworkPath? = nil) {
-        let now = clock.now()
+    func answer(
+        _ answers: [(PerformerMachine.ID, PerformerMachine.Look)], seen path: NetworkPath? = nil, now: Int64? = nil
+    ) {
+        let now = now ?? clock.now()
         let actions = machine.withLock { machine in
             if let path { machine.saw(path) }
             return machine.answered(answers, now: now)

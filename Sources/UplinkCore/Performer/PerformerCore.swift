@@ -9,12 +9,15 @@ final class PerformerCore: Sendable {
     let executor: (any TaskExecutor)?
     /// Why no operation will ever run.
     private let fault: NetworkOperationError?
+    /// Whether one operation's end may be what another call waits for.
+    private let isLimited: Bool
 
     init(
         monitor: any NetworkMonitor, clock: PerformerClock, maximumRunning: Int?, executor: (any TaskExecutor)? = nil
     ) {
         (self.monitor, self.clock, self.executor) = (monitor, clock, executor)
         machine = Locked(PerformerMachine(maximumRunning: maximumRunning))
+        isLimited = maximumRunning != nil
         fault = maximumRunning.map { $0 < 1 } == true ? .invalidMaximumRunning : nil
     }
 
@@ -119,7 +122,8 @@ final class PerformerCore: Sendable {
 
     /// Ends a call whose operation has ended.
     func finish(_ id: PerformerMachine.ID) -> PerformerMachine.Ending {
-        let (ending, actions) = machine.withLock { $0.finish(id) }
+        let now = isLimited ? clock.now() : .min
+        let (ending, actions) = machine.withLock { $0.finish(id, now: now) }
         perform(actions)
         return ending
     }

@@ -59,21 +59,24 @@ extension PerformerMachine {
         switch call.stage {
         case .entered, .decided(.granted): break
         case .decided(.notStarted(let error)):
-            leave(id, error, &actions)
+            leave(id, error, now: now, &actions)
             return (.notStarted(error), actions)
         case .waiting, .running, .overdue, .lost, .abandoned:
             preconditionFailure("a call begins once, and not while it waits")
         }
         if isCancelled {
-            leave(id, .cancelled, &actions)
+            leave(id, .cancelled, now: now, &actions)
             return (.notStarted(.cancelled), actions)
         }
+        if let look, let lastPath, look.generation < lastPath.generation {
+            return (.superseded(lastPath), actions)
+        }
         let isReady = note(id, look, now: now)
-        guard isReady, takeSlot(id) else {
-            releaseSlot(id, &actions)
+        guard isReady, isInTime(id), takeSlot(id) else {
+            releaseSlot(id, now: now, &actions)
             if look != nil, call.deadline <= now {
                 let error = timedOut(id)
-                leave(id, error, &actions)
+                leave(id, error, now: now, &actions)
                 return (.notStarted(error), actions)
             }
             calls[id]?.stage = .entered
@@ -94,6 +97,12 @@ extension PerformerMachine {
         return (.started(calls[id]?.slot), actions)
     }
 
+    /// Whether a call that is ready has become so in time. One that has not looked before is asked how it was at the call.
+    private func isInTime(_ id: ID) -> Bool {
+        guard let call = calls[id], case .entered = call.stage, call.hasLooked, !call.isInGrace else { return true }
+        return call.steadyFrom.map { $0 <= call.deadline } ?? false
+    }
+
     /// Takes note of how to cancel an operation that has begun.
     mutating func run(_ id: ID, cancel: @escaping @Sendable () -> Void) -> Actions {
         var actions = Actions()
@@ -107,7 +116,7 @@ extension PerformerMachine {
     }
 
     /// Ends a call whose operation has ended, and says what had cancelled it.
-    mutating func finish(_ id: ID) -> (Ending, Actions) {
+    mutating func finish(_ id: ID, now: Int64) -> (Ending, Actions) {
         var actions = Actions()
         let ending: Ending =
             switch calls[id]?.stage {
@@ -115,9 +124,9 @@ extension PerformerMachine {
             case .lost: .lost
             case .entered, .waiting, .decided, .running, .abandoned, nil: .undisturbed
             }
-        releaseSlot(id, &actions)
+        releaseSlot(id, now: now, &actions)
         if calls[id]?.watchesLoss == true { watchingCount -= 1 }
-        calls.remove(id)
+        actions.released = calls.remove(id)?.requirement
         deadlines.remove(slot: id.slot)
         retireIfIdle(&actions)
         return (ending, actions)

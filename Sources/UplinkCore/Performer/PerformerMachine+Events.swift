@@ -55,6 +55,7 @@ extension PerformerMachine {
             case .entered, .waiting:
                 // The path is known now, so that no grace is left. Exactly at the deadline it came in time, and so did
                 // the first word within the grace: it says what was so at the call.
+                calls[id]?.hasLooked = true
                 let isReady = note(id, look, now: now)
                 if isReady, calls[id]?.steadyFrom.map({ $0 <= call.deadline }) == true || call.isInGrace {
                     grant(id, now: now, &actions)

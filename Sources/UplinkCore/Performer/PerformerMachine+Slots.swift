@@ -38,14 +38,19 @@ extension PerformerMachine {
         line.remove(slot: id.slot)
     }
 
-    /// Gives a call's slot back, and to the first in the line.
-    mutating func releaseSlot(_ id: ID, _ actions: inout Actions) {
+    /// Gives a call's slot back, and to the first in the line whose time is not over.
+    mutating func releaseSlot(_ id: ID, now: Int64, _ actions: inout Actions) {
         guard let maximumRunning, let slot = calls[id]?.slot else { return }
         calls[id]?.slot = nil
         slots[slot]? -= 1
         if slots[slot] == 0 { slots.remove(slot) }
         while slots.count < maximumRunning, let first = line.first {
             let next = calls.id(inSlot: first.slot)
+            // The alarm may be late, as when every thread was busy with what has ended just now.
+            if let call = calls[next], call.deadline < now {
+                decide(next, .notStarted(timedOut(next)), &actions)
+                continue
+            }
             leaveLine(next)
             if takeSlot(next) { decide(next, .granted, &actions) }
         }

@@ -5,9 +5,11 @@
 extension PerformerMachine {
     func timedOut(_ id: ID) -> NetworkOperationError {
         guard let call = calls[id] else { preconditionFailure("a call that times out is there") }
+        // Where no stability is asked for, a path that is there has come too late.
+        let lacksPath = call.steadySince == nil || call.requirement.stableTime == .zero
         return .timedOut(
-            missing: call.isInLine ? .slot : call.steadySince == nil ? .path : .stability,
-            requirement: call.requirement, lastPath: lastPath)
+            missing: call.isInLine ? .slot : lacksPath ? .path : .stability, requirement: call.requirement,
+            lastPath: lastPath)
     }
 
     /// Takes note of what a call found, and says whether it has all that it waits for.
@@ -45,11 +47,11 @@ extension PerformerMachine {
     }
 
     /// Ends a call whose operation never runs.
-    mutating func leave(_ id: ID, _ error: NetworkOperationError, _ actions: inout Actions) {
+    mutating func leave(_ id: ID, _ error: NetworkOperationError, now: Int64, _ actions: inout Actions) {
         note(error)
         leaveLine(id)
-        releaseSlot(id, &actions)
-        calls.remove(id)
+        releaseSlot(id, now: now, &actions)
+        actions.released = calls.remove(id)?.requirement
         deadlines.remove(slot: id.slot)
         waitingCount -= 1
         retireIfIdle(&actions)

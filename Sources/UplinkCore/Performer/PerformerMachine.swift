@@ -39,6 +39,8 @@ struct PerformerMachine {
         let watchesLoss: Bool
         /// Whether the call waits beyond its deadline for the first word on the path.
         var isInGrace: Bool
+        /// Whether it was told what it found of a path.
+        var hasLooked = false
         /// Whether it has all but a slot.
         var isInLine = false
         var stage: Stage
@@ -94,6 +96,8 @@ struct PerformerMachine {
         var retired: [Task<Void, Never>] = []
         /// Sleep until this time, as the alarm of this number.
         var arm: (deadline: Int64, number: UInt64)?
+        /// What a call that has left required. It may hold objects of the user's, whose end is not to be under the lock.
+        var released: NetworkRequirement?
     }
 
     /// What a path is to a call.
@@ -125,6 +129,8 @@ struct PerformerMachine {
         /// The network went away again, was not there for long enough, or there is no slot: suspend again, and if this
         /// was after a grant, look before.
         case requeued
+        /// A newer path has come than the one that was looked at: look at this one, and begin again.
+        indirect case superseded(NetworkPath)
         /// The operation will never run.
         case notStarted(NetworkOperationError)
     }

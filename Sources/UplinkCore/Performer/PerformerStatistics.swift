@@ -8,9 +8,9 @@ public struct PerformerStatistics: Sendable, Hashable {
     public internal(set) var running = 0
     /// Operations that were started since the performer was made, every attempt counted.
     public internal(set) var granted = 0
-    /// Calls whose time was over before the operation could start.
+    /// Calls whose time was over before the operation could start, or could start again.
     public internal(set) var timedOut = 0
-    /// Calls that were cancelled before the operation could start.
+    /// Calls that were cancelled before the operation could start, or could start again.
     public internal(set) var cancelled = 0
 
     init() {}

@@ -14,7 +14,7 @@ import UplinkCore
 public final class HTTPBearerAuthentication: HTTPMiddleware {
     /// The instance whose provider runs in this task: its requests go without a token, instead of waiting for
     /// themselves.
-    @TaskLocal private static var providing: ObjectIdentifier?
+    @TaskLocal static var providing: ObjectIdentifier?
 
     private let scope: CredentialScope
     private let provider: @Sendable (String?) async throws -> String

@@ -4,15 +4,19 @@ import UplinkCore
 
 /// Lets identical GETs that are under way at the same time share one transfer.
 ///
-/// Requests are identical when URL, fields and timeouts are, the fields in `ignoring` left out; a request with a body is
-/// never shared. The first one is sent, with its events and options; the others wait for its answer, body included, and
-/// get the same bytes or the same error. Who comes after the answer has a transfer of its own: nothing is cached.
+/// Requests of one client are identical when URL, fields and timeouts are, the fields in `ignoring` left out; a request
+/// with a body is never shared, nor one that is made in the course of an identical one, as by a provider of tokens. The
+/// first one is sent, with its events and options; the others wait for its answer, body included, and get the same bytes or
+/// the same error, but for its total timeout: who has time left asks again. Who comes after the answer has a transfer of
+/// their own: nothing is cached.
 ///
 /// A task that is cancelled leaves the others alone; the last one's cancellation ends the transfer. Stand it before
 /// (outside of) ``HTTPRetry``, so that attempts are shared too, and after what adds fields that differ between users.
 public final class HTTPSingleFlight: HTTPMiddleware {
     /// What makes requests identical.
     private struct Key: Hashable {
+        /// Another one may have another identity, or trust others.
+        let client: ObjectIdentifier
         let url: String
         let fields: HTTPFields
         let timeouts: HTTPTimeouts
@@ -27,6 +31,9 @@ public final class HTTPSingleFlight: HTTPMiddleware {
         let chunk: HTTPBody.Chunk
         let trailerFields: HTTPFields?
     }
+
+    /// What this task is in the course of: who waited for it would wait for themselves.
+    @TaskLocal private static var underWay: Set<Key> = []
 
     private let maximum: Int
     private let ignored: [HTTPField.Name]
@@ -53,22 +60,48 @@ public final class HTTPSingleFlight: HTTPMiddleware {
         var fields = request.head.headerFields
         for name in ignored { fields[name] = nil }
         let key = Key(
-            url: url.textWithoutFragment, fields: fields, timeouts: request.timeouts,
+            client: ObjectIdentifier(request.call.settings), url: url.textWithoutFragment, fields: fields,
+            timeouts: request.timeouts,
             redirecting: request.history.map(\.origin))
-        let answer = try await request.withinTotal { [work, maximum, request] in
-            try await work.value(for: key) {
-                let response = try await next(request)
-                let bytes = try await response.body.collect(upTo: maximum, within: nil)
-                return Answer(
-                    head: response.head, framing: response.body.framing, contentLength: response.body.contentLength,
-                    chunk: HTTPBody.Chunk(bytes), trailerFields: response.body.trailerFields)
-            }
+        // A provider of tokens may be waited for by any that is under way.
+        guard !Self.underWay.contains(key), HTTPBearerAuthentication.providing == nil else {
+            return try await next(request)
         }
+        let answer = try await answer(to: request, key, next)
         return HTTPTransportResponse(
             head: answer.head,
             body: HTTPBody(
                 framing: answer.framing, contentLength: answer.contentLength,
                 source: SharedChunk(answer.chunk, trailerFields: answer.trailerFields)))
+    }
+}
+
+extension HTTPSingleFlight {
+    /// Joins the flight of an identical request, or starts one.
+    private func answer(
+        to request: HTTPClientRequest, _ key: Key, _ next: @escaping Next
+    ) async throws -> Answer {
+        while true {
+            let isFirst = Locked(false)
+            do {
+                return try await request.withinTotal { [work, maximum] in
+                    try await work.value(for: key) {
+                        isFirst.withLock { $0 = true }
+                        return try await Self.$underWay.withValue(Self.underWay.union([key])) {
+                            let response = try await next(request)
+                            let bytes = try await response.body.collect(upTo: maximum, within: nil)
+                            return Answer(
+                                head: response.head, framing: response.body.framing,
+                                contentLength: response.body.contentLength, chunk: HTTPBody.Chunk(bytes),
+                                trailerFields: response.body.trailerFields)
+                        }
+                    }
+                }
+            } catch let error as HTTPClientError where error.code == .totalTimeout {
+                // It was another one's total, who began before this one.
+                guard !isFirst.withLock({ $0 }), let left = request.remainingTime, left > .zero else { throw error }
+            }
+        }
     }
 }
 

@@ -39,20 +39,28 @@ struct InterfaceTable: Equatable {
     /// The addresses of a link, in the kernel's order.
     func addresses(of index: UInt32) -> [AddressRecord] { addressesByLink[index] ?? [] }
 
-    /// What is known of one of this host's addresses, on whatever link it is.
-    func record(of address: IPAddress) -> AddressRecord? {
-        addressesByLink.values.lazy.joined().first { $0.address == address }
+    /// What is known of one of this host's addresses: on the link in question, or on the first that has it.
+    func record(of address: IPAddress, on index: UInt32?) -> AddressRecord? {
+        func entry(_ index: UInt32) -> AddressRecord? { addresses(of: index).first { $0.address == address } }
+        if let entry = index.flatMap(entry) { return entry }
+        return addressesByLink.keys.filter { entry($0) != nil }.min().flatMap(entry)
     }
 
     /// The link with this name.
     func link(named name: String) -> LinkRecord? { links.values.first { $0.name == name } }
 
     /// What a socket sees that is bound to one link; nothing where there is no such link.
-    func restricted(to index: UInt32?) -> Self {
+    ///
+    /// - Parameter own: The links that the kernel names on the way to this host's own addresses: the loopback, mostly.
+    func restricted(to index: UInt32, and own: Set<UInt32> = []) -> Self {
         var table = Self()
-        guard let index, let link = links[index] else { return table }
-        table.links[index] = link
-        table.addressesByLink[index] = addressesByLink[index]
+        guard let bound = links[index] else { return table }
+        for (number, link) in links {
+            let isInside = bound.kind == "vrf" && link.master == index  // a VRF leads out through the links in it
+            guard number == index || isInside || own.contains(number) else { continue }
+            table.links[number] = link
+            table.addressesByLink[number] = addressesByLink[number]
+        }
         return table
     }
 
@@ -72,6 +80,6 @@ struct InterfaceTable: Equatable {
 
 extension AddressRecord {
     fileprivate func isSameEntry(as other: Self) -> Bool {
-        address == other.address && prefixLength == other.prefixLength
+        address == other.address && prefixLength == other.prefixLength && peer == other.peer
     }
 }

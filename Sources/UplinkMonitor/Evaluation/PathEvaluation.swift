@@ -64,7 +64,7 @@ struct PathEvaluation {
         path.interfaceIndex = index
         path.gateway = route.gateway
         path.table = route.table
-        path.isDegraded = path.isAvailable && isDeprecated(route.source)
+        path.isDegraded = path.isAvailable && isDeprecated(route.source, on: index)
         return path
     }
 
@@ -83,8 +83,8 @@ struct PathEvaluation {
         return destination?.isLinkLocal == true
     }
 
-    private func isDeprecated(_ source: IPAddress?) -> Bool {
-        guard let source, let record = table.record(of: source) else { return false }
+    private func isDeprecated(_ source: IPAddress?, on index: UInt32) -> Bool {
+        guard let source, let record = table.record(of: source, on: index) else { return false }
         return record.flags.contains(.deprecated)
     }
 

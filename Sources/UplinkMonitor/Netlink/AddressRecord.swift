@@ -22,6 +22,8 @@ struct AddressRecord: Equatable {
     var address: IPAddress
     var prefixLength: UInt8
     var flags: Flags
+    /// The other end of a point-to-point link, which tells two entries with one address of ours apart.
+    var peer: IPAddress?
 
     /// Whether the address could be used to speak with other hosts, now or when it has been checked.
     private var isForOthers: Bool {
@@ -60,6 +62,8 @@ extension AddressRecord {
             }
         }
         guard let own = local ?? address else { return nil }
-        self.init(index: index, address: own, prefixLength: prefixLength, flags: Flags(rawValue: flags))
+        self.init(
+            index: index, address: own, prefixLength: prefixLength, flags: Flags(rawValue: flags),
+            peer: address == own ? nil : address)
     }
 }

@@ -34,6 +34,8 @@ struct LinkRecord: Equatable {
     /// The driver's word for a virtual link, such as `veth` or `wireguard` (`IFLA_INFO_KIND`); nil for hardware.
     var kind: String?
     var mtu: UInt32 = 0
+    /// The link that it is a part of: a bridge, a bond, a VRF.
+    var master: UInt32?
     /// The far end of a tunnel, where the driver knows it.
     var remote: IPAddress?
     /// Whether the hardware address was made up and not given by a maker (IEEE 802, the locally administered bit).
@@ -72,6 +74,7 @@ extension LinkRecord {
             switch type {
             case Int(IFLA_IFNAME): name = value.text
             case Int(IFLA_MTU): mtu = value.integer(at: 0, as: UInt32.self) ?? 0
+            case Int(IFLA_MASTER): master = value.integer(at: 0, as: UInt32.self)
             case Int(IFLA_OPERSTATE): operationalState = value.integer(at: 0, as: UInt8.self) ?? 0
             case Int(IFLA_WIRELESS): isWirelessEvent = change == 0
             case Int(IFLA_ADDRESS):

@@ -4,7 +4,8 @@ import Glibc
 
 /// Asks the kernel and reads its answer, on a socket that nothing else uses.
 ///
-/// The kernel answers while it takes the question, in microseconds; the wait for it is bounded all the same.
+/// The kernel answers while it takes the question, in microseconds. About a link it does so only when whoever changes the
+/// network at that moment has finished, and sendto(2) waits for that without a bound; recvmsg(2) has one.
 final class NetlinkQuery {
     /// How an exchange ended.
     enum Reply: Equatable {

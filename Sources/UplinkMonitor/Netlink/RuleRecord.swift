@@ -71,6 +71,8 @@ extension RuleRecord {
             case Int(FRA_IIFNAME): if value.text != "lo" { hasOtherSelectors = true }
             case Int(FRA_IP_PROTO), Int(FRA_SPORT_RANGE), Int(FRA_DPORT_RANGE), Int(FRA_TUN_ID), Int(FRA_L3MDEV):
                 if !value.isZero { hasOtherSelectors = true }
+            case (Int(FRA_DPORT_RANGE) + 1)...:  // newer kernels' (dscp, flow labels)
+                if !value.isZero { hasOtherSelectors = true }
             default: break
             }
         }

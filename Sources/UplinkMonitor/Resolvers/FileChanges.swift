@@ -9,7 +9,8 @@ import UplinkEventLoop
 /// file itself, because a container may have it mounted over another one. Where a directory does not exist, the nearest
 /// one above it is watched, until it does.
 final class FileChanges: Sendable {
-    private static let inDirectory = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE)
+    private static let inDirectory = UInt32(
+        IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
     private static let inFile = UInt32(IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF)
     private static let maximumOfLinks = 8
 
@@ -65,7 +66,9 @@ final class FileChanges: Sendable {
         return names
     }
 
-    /// Reads what happened; whether any of it is about a file with one of these names.
+    /// Reads what happened; whether any of it is about a file with one of these names, or about what is watched itself.
+    ///
+    /// - Parameter names: With none, as before the first reading has ended, all of it is.
     func takeChanges(of names: Set<String>) -> Bool {
         var isConcerned = false
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -75,7 +78,9 @@ final class FileChanges: Sendable {
             buffer.withUnsafeBytes { bytes in
                 let bytes = bytes.bytes
                 let events = bytes.extracting(0..<min(count, buffer.count))
-                if Self.names(in: events).contains(where: { $0.isEmpty || names.contains($0) }) { isConcerned = true }
+                if Self.names(in: events).contains(where: { names.isEmpty || $0.isEmpty || names.contains($0) }) {
+                    isConcerned = true
+                }
             }
         }
     }

@@ -65,7 +65,10 @@ struct StreamMachine<Value: Equatable & Sendable> {
     /// The database could not be read.
     mutating func readFailed(_ error: StoreError, now: Date) -> [Action] {
         let decision = decide(nil, now: now)
-        if case .awaiting = sync { sync = .over }  // what it brought cannot be shown, and this is why
+        if case .awaiting = sync {
+            // What it brought cannot be shown now, and this is why; what comes after it can.
+            (sync, isOpen) = (.over, true)
+        }
         return [.emit(.error(error))] + decision
     }
 
@@ -136,7 +139,9 @@ struct StreamMachine<Value: Equatable & Sendable> {
         let isRefreshing =
             switch sync {
             case .undecided, .over: false
-            case .running(let baseline, _): (latest?.number ?? 0) <= baseline ?? .max
+            case .running(let baseline, _):
+                // A number that has risen without a success is that of a key that was cleared: the sync fetches again.
+                (latest?.number ?? 0) <= baseline ?? .max || latest?.record?.succeededAt == nil
             case .awaiting(let number, _): (latest?.number ?? 0) < number
             }
         return StoreOrigin(latest?.record, now: now, isRefreshing: isRefreshing)

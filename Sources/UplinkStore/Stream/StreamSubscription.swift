@@ -14,6 +14,8 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
         var readers: [CheckedContinuation<Void, Never>] = []
         var observation: AnyDatabaseCancellable?
         var task: Task<Void, Never>?
+        /// Between an observation that has ended and the next one.
+        var pause: Task<Void, Never>?
         var isOver = false
     }
 
@@ -42,13 +44,13 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
 
     /// Lets go of everything; from any thread, any number of times.
     func end() {
-        let (observation, task, readers) = state.withLock { state in
-            defer { (state.observation, state.task, state.readers) = (nil, nil, []) }
+        let (observation, tasks, readers) = state.withLock { state in
+            defer { (state.observation, state.task, state.pause, state.readers) = (nil, nil, nil, []) }
             state.isOver = true
-            return (state.observation, state.task, state.readers)
+            return (state.observation, [state.task, state.pause], state.readers)
         }
         observation?.cancel()
-        task?.cancel()
+        for task in tasks { task?.cancel() }
         for reader in readers { reader.resume() }
     }
 
@@ -142,11 +144,16 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
     private func observationEnded(_ error: any Error) {
         let (name, clock) = (stream.query.name, stream.store.clock)
         tell { machine, now in machine.readFailed(Self.readError(error, name), now: now) }
-        Task { [weak self] in
-            try? await MonotonicClock(clock).sleep(.seconds(1))
+        let pause = Task { [weak self] in
+            guard (try? await MonotonicClock(clock).sleep(.seconds(1))) != nil else { return }
             guard let self, !self.state.withLock({ $0.isOver }) else { return }
             self.observe()
         }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.pause = pause }
+            return state.isOver
+        }
+        if isOver { pause.cancel() }
     }
 
     private static func readError(_ error: any Error, _ name: String) -> StoreError {

@@ -24,6 +24,22 @@ struct NetworkPathsTests {
         #expect(try await paths.next() == second)
     }
 
+    @Test func pathsThatAMonitorDoesNotNumberAreNumbered() async throws {
+        let broadcaster = NetworkPathBroadcaster()
+        var paths = broadcaster.paths.makeAsyncIterator()
+        var seen: [UInt64?] = []
+        let sent: [NetworkPath] = [.offline(), .online(), .online(), .offline(), NetworkPath(generation: 9), .online()]
+        for path in sent {
+            let before = broadcaster.currentPath
+            broadcaster.send(path)
+            if broadcaster.currentPath != before { seen.append(try await paths.next()?.generation) }
+        }
+        #expect(seen == [0, 1, 2, 9, 10])  // the second `online` is no news
+        broadcaster.forget()
+        broadcaster.send(.online())
+        #expect(broadcaster.currentPath?.generation == 11)
+    }
+
     @Test func everySubscriberSeesAllAndASlowOneTheNewest() async throws {
         let monitor = StubNetworkMonitor(.offline())
         var (quick, slow) = (monitor.paths.makeAsyncIterator(), monitor.paths.makeAsyncIterator())

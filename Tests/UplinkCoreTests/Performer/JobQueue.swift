@@ -17,11 +17,15 @@ final class JobQueue: TaskExecutor {
         jobs.withLock { $0.append(job) }
     }
 
-    func run() {
+    func run() { while runOne() {} }
+
+    /// Runs the first job; false when there is none.
+    @discardableResult
+    func runOne() -> Bool {
+        guard let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
         running.withLock { $0 = true }
         defer { running.withLock { $0 = false } }
-        while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-            job.runSynchronously(on: asUnownedTaskExecutor())
-        }
+        job.runSynchronously(on: asUnownedTaskExecutor())
+        return true
     }
 }

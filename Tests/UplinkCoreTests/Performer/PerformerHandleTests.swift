@@ -43,6 +43,64 @@ struct PerformerHandleTests {
         #expect(fixture.runCount == 0)
     }
 
+    @Test func whatIsSoAtTheStartCountsThoughTheTaskIsLate() async throws {
+        let fixture = PerformerFixture(.offline())
+        let queue = JobQueue()
+        let handles = Locked<[NetworkOperationHandle<Int>]>([])
+        Task(executorPreference: queue) {
+            for path in [NetworkPath.offline(), .online()] {
+                fixture.monitor.send(path)
+                let handle = fixture.performer.start(within: .seconds(3)) { fixture.count() }
+                handles.withLock { $0.append(handle) }
+            }
+        }
+        while handles.withLock({ $0.count < 2 }) { queue.runOne() }
+        fixture.clock.move(by: .seconds(4))
+        let outcomes = Task {
+            var missing: [NetworkOperationError.Missing?] = []
+            for handle in handles.withLock({ $0 }) { missing.append(await handle.outcome.missing()) }
+            return missing
+        }
+        let isOver = Locked(false)
+        Task {
+            _ = await outcomes.value
+            isOver.withLock { $0 = true }
+        }
+        try await eventually {
+            queue.run()
+            return isOver.withLock { $0 }
+        }
+        #expect(await outcomes.value == [.path, nil])
+        #expect(fixture.runCount == 1)
+    }
+
+    /// Whatever a requirement's closure holds goes with the call, and may ask the performer on its way.
+    @Test func whatARequirementHoldsDoesNotEndUnderThePerformersLock() async throws {
+        final class Asker: Sendable {
+            let performer: NetworkOperationPerformer
+            let hasAsked: Locked<Bool>
+            init(_ performer: NetworkOperationPerformer, _ hasAsked: Locked<Bool>) {
+                (self.performer, self.hasAsked) = (performer, hasAsked)
+            }
+            deinit {
+                _ = performer.statistics
+                hasAsked.withLock { $0 = true }
+            }
+        }
+        for path in [NetworkPath.online(), .offline()] {
+            let (fixture, hasAsked) = (PerformerFixture(path), Locked(false))
+            func start() -> NetworkOperationHandle<Int> {
+                let asker = Asker(fixture.performer, hasAsked)
+                let requirement = NetworkRequirement.predicate("asks") { path in
+                    withExtendedLifetime(asker) { path.isSatisfied }
+                }
+                return fixture.performer.start(within: .zero, requiring: requirement) { fixture.count() }
+            }
+            _ = await start().outcome
+            try await eventually { hasAsked.withLock { $0 } }
+        }
+    }
+
     @Test func handlesGetTheirTurnInTheOrderOfTheirStarts() async throws {
         let fixture = PerformerFixture(.online(), maximumRunning: 1)
         let (gate, order) = (Gate(), Locked<[Int]>([]))

@@ -204,6 +204,26 @@ struct PerformerSlotTests {
         }
     }
 
+    /// The alarm may be late, as when every thread was busy with what held the slot.
+    @Test(arguments: [(Int64(2), "first"), (3, "second")])
+    func aSlotGoesToNobodyWhoseTimeIsOver(time: Int64, next: String) throws {
+        var machine = PerformerMachine(maximumRunning: 1)
+        let online = PerformerMachine.Look(.online(), .internet)
+        let ids = [Int64.max, 2, .max].map { deadline in
+            machine.enter(requirement: .internet, deadline: deadline, graceEnd: 0, isSupervised: false)
+        }
+        _ = machine.answered(ids.map { ($0, online) }, now: 0)
+        _ = machine.begin(ids[0], look: online, isCancelled: false, now: 0, graceEnd: 0)
+        _ = machine.finish(ids[0], now: time)
+        let first = machine.begin(ids[1], look: online, isCancelled: false, now: time, graceEnd: 0).0
+        switch first {
+        case .started: #expect(next == "first")
+        case .notStarted(let error): #expect((next, error.missing) == ("second", .slot))
+        case .requeued, .superseded: Issue.record("\(first)")
+        }
+        #expect(machine.census.inLine == (next == "first" ? 1 : 0))
+    }
+
     @Test(arguments: [0, -1, Int.min])
     func aLimitBelowOneIsAnErrorOfEveryCall(limit: Int) async throws {
         let fixture = PerformerFixture(.online(), maximumRunning: limit)

@@ -128,6 +128,7 @@ struct PerformerMachineStabilityTests {
         switch machine.begin(id, look: look, isCancelled: false, now: now, graceEnd: 0).0 {
         case .started: return "started"
         case .requeued: return "waits"
+        case .superseded: return "looks again"
         case .notStarted(let error): return error.missing?.description ?? error.code.description
         }
     }
@@ -164,6 +165,37 @@ struct PerformerMachineStabilityTests {
             Issue.record("it started on a path that was gone: \(start)")
             return
         }
+    }
+
+    /// What is told meanwhile is told to those who wait and to those who run, and the call is on its way between the two.
+    @Test mutating func whatWasToldSinceTheLastLookIsLookedAt() throws {
+        let online = PerformerMachine.Look(.online(), .internet)
+        let ids = (0..<2).map { _ in
+            machine.enter(
+                requirement: .internet, deadline: 100, graceEnd: 0, isSupervised: false, watchesLoss: true)
+        }
+        _ = machine.answered(ids.map { ($0, online) }, now: 0)
+        let actions = machine.begin(ids[0], look: online, isCancelled: false, now: 0, graceEnd: 0).1
+        var path = NetworkPath.offline()
+        path.generation = 1
+        _ = machine.pathArrived(path, subscription: try #require(actions.subscribe))
+        let start = machine.begin(ids[1], look: online, isCancelled: false, now: 1, graceEnd: 0).0
+        guard case .superseded(path) = start else {
+            Issue.record("\(start)")
+            return
+        }
+        let look = PerformerMachine.Look(path, .internet)
+        guard case .requeued = machine.begin(ids[1], look: look, isCancelled: false, now: 1, graceEnd: 0).0 else {
+            Issue.record("it does not wait")
+            return
+        }
+    }
+
+    /// As when every thread was busy: the call was there when the path was not, and its limit was over when it came.
+    @Test mutating func aPathThatCameTooLateIsNoneToACallThatIsLateToo() {
+        let id = machine.enter(requirement: .internet, deadline: 2, graceEnd: 0, isSupervised: false)
+        tell(id, .offline(), now: 0)
+        #expect(starts(id, now: 3, newer: 1) == "path")
     }
 
     @Test mutating func aChangeThatIsStillEnoughIsNoBreak() {
