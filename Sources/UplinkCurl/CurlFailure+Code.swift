@@ -54,6 +54,7 @@ extension CurlFailure {
             (.invalidFraming, "a line of the answer's head is no field")
         case CURLE_BAD_FUNCTION_ARGUMENT where phase == .body:
             (.invalidFraming, "the body's chunks or trailer fields are malformed")
+        case CURLE_BAD_CONTENT_ENCODING: (.invalidFraming, "the answer has more transfer codings than libcurl reads")
         case CURLE_OUT_OF_MEMORY where phase == .firstByte:
             (.headerTooLarge, "a line of the answer's head is larger than libcurl takes")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR: broken(report)

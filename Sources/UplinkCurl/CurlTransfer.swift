@@ -33,6 +33,8 @@ final class CurlTransfer {
     private var hasTakenRefusal = false
     /// The server knows no expectations, and libcurl sends the request again; what comes until then is no answer.
     private var isAskedAgain = false
+    /// It has sent it again, and does so once.
+    private(set) var wasAskedAgain = false
     /// What libcurl has it in.
     var generation: Generation?
     /// For its observer, if it has one.
@@ -121,7 +123,7 @@ final class CurlTransfer {
             case .more: break
             case .interim(let status): events?.note(.interim(status))
             case .final(let response, let framing) where refusesExpectation(response, framing):
-                isAskedAgain = true
+                (isAskedAgain, wasAskedAgain) = (true, true)
                 // libcurl waits no more, and would send the field all the same. It reads the list when it asks again.
                 handle?.setFields(self, expectsContinue: false)
                 parser = HeadParser(method: exchange.request.method, limits: exchange.request.limits)
@@ -130,6 +132,7 @@ final class CurlTransfer {
                 let now = Monotonic.now
                 guard case .deliverHead = machine.headArrived(now: now) else { return false }
                 (self.framing, status) = (framing, response.status.code)
+                origin.isHTTP10 = parser.isHTTP10
                 if let new = parser.remembered { origin.newestHead = new }
                 events?.finishHead(response.status, now: now)
                 head = ReceivedHead(response: response, framing: framing)

@@ -9,6 +9,8 @@ final class Origin {
     let proxy: CurlTransport.Proxy?
     /// The host that libcurl looks up for it; nil where an address is known.
     let hostToLookUp: String?
+    /// Whether its newest answer was one of HTTP/1.0.
+    var isHTTP10 = false
     /// The newest head that it has sent.
     @exclusivity(unchecked) var newestHead = RememberedHead.none
 

@@ -26,6 +26,14 @@ struct DownloadLineTests {
         #expect(line(progress(.receiving)).hasPrefix(String(repeating: "━", count: 10) + "─"))
     }
 
+    @Test(arguments: [1, 10, 20, 40]) func itIsNoLongerThanTheTerminalIsWide(columns: Int) {
+        #expect(Text(line(progress(.receiving), columns: columns)).width < max(2, columns))
+        for expected in [Int64(200_000_000), nil] {
+            let text = ProgressLine.line(50_000_000, of: expected, after: .seconds(4), columns: columns)
+            #expect(Text(text).width < max(2, columns), "\(text)")
+        }
+    }
+
     @Test func whileItWaitsItSaysForWhatAndForHowLong() {
         var waiting = progress(.waitingForNetwork)
         #expect(line(waiting).hasSuffix("50 MB of 200 MB  waiting for the network, for 1:00:00 at most"))

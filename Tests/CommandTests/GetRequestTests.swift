@@ -20,6 +20,21 @@ struct GetRequestTests {
         var text: String { String(decoding: body, as: UTF8.self) }
     }
 
+    /// A server's control characters are a terminal's commands.
+    @Test func whatAServerSaysIsNoCommandToTheTerminal() async throws {
+        let head = "HTTP/1.1 200 OK\r\nX-A: a\u{1B}]0;owned\u{7}\r\nContent-Length: 0\r\n\r\n"
+        let server = try RawServer([.readHead, .send(head), .close])
+        defer { server.stop() }
+        let told = try await BuiltProgram.run("get -v \(server.url())")
+        #expect(told.status == 0 && told.errors.contains("< X-A: a\u{FFFD}]0;owned\u{FFFD}\n"), "\(told.errors)")
+        let piped = try await BuiltProgram.run("get -I \(server.url())")
+        #expect(piped.output.contains("\nX-A: a\u{1B}]0;owned\u{7}\r\n"))
+        let shown = try RunningProgram(
+            [BuiltProgram.path, "get", "-I", server.url()], terminal: TerminalDimensions(columns: 80, rows: 24))
+        try await shown.wait()
+        #expect(shown.output.contains("X-A: a\u{FFFD}]0;owned\u{FFFD}"))
+    }
+
     /// Runs `uplink get` with these words and the URL of a server that keeps what it is asked.
     private func get(
         _ words: String, path: String = "/", input: [UInt8]? = nil, expecting status: Int32 = 0

@@ -142,6 +142,16 @@ struct NetworkCommandTests {
         }
     }
 
+    @Test func runHandsOnTheWordsByteForByte() async throws {
+        try await withNetworkNamespaces { host, _ in
+            try host.batch(Self.up)
+            let line = "\(BuiltProgram.path) run --within 5 -- /usr/bin/printf %s $'caf\\xe9' -- | od -An -tx1"
+            let program = try RunningProgram(["/sbin/ip", "netns", "exec", host.name, "/bin/bash", "-c", line])
+            #expect(try await program.wait() == 0, "\(program.errors)")
+            #expect(program.output == " 63 61 66 e9 2d 2d\n")
+        }
+    }
+
     @Test func runHandsOnSignalSettingsAsTheyWere() async throws {
         try await withNetworkNamespaces { host, _ in
             try host.batch(Self.up)

@@ -64,6 +64,10 @@ struct FramingTests {
         Answer("chunk size of 17 digits", "\(chunked)11111111111111111\r\nabc\r\n0\r\n\r\n", .invalidFraming),
         Answer("no last chunk", "\(chunked)3\r\nabc\r\n", .truncated),
         Answer("cut inside a chunk", "\(chunked)3\r\na", .truncated),
+        Answer(
+            "many transfer codings",
+            "\(head)Transfer-Encoding: gzip, gzip, gzip, gzip, gzip, gzip, chunked\r\n\r\n0\r\n\r\n",
+            .invalidFraming),
         Answer("unknown transfer coding", "\(head)Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", .invalidFraming),
         Answer("encoded, or so it says", "\(head)Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", gzipFailure),
         Answer("identity", "\(head)Content-Encoding: identity\r\nContent-Length: 3\r\n\r\nabc", nil),

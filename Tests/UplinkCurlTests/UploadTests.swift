@@ -193,6 +193,51 @@ struct UploadTests {
         }
     }
 
+    /// The server refuses the request as such.
+    @Test func aSecondRefusalIsTheAnswer() async throws {
+        let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"
+        try await withServer([.readHead, .send(refusal), .readHead, .send(refusal), .waitForClose]) { server in
+            try await withClient { client, _ in
+                var body = HTTPRequestBody.bytes([UInt8](repeating: 1, count: 8_000_000))
+                body.expectsContinue = true
+                let request = try HTTPRequest(parsing: server.url(), method: .put)
+                let response = try await client.execute(request, body: body)
+                #expect(response.status == .expectationFailed)
+                #expect(try await response.body.collect(upTo: 9) == Array("no".utf8))
+            }
+            #expect(server.heads.count == 2)
+        }
+    }
+
+    /// libcurl has sent all of the body by then, and asks no more.
+    @Test(arguments: [nil, 5]) func aRefusalAfterTheWholeBodyIsTheAnswer(length: Int64?) async throws {
+        let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"
+        try await withServer([.readHead, .readBody(), .send(refusal), .waitForClose]) { server in
+            try await withClient { client, _ in
+                var body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)), length: length, isReplayable: true)
+                body.expectsContinue = true
+                let request = try HTTPRequest(parsing: server.url(), method: .put)
+                let response = try await client.execute(request, body: body)
+                #expect(response.status == .expectationFailed)
+                #expect(try await response.body.collect(upTo: 9) == Array("no".utf8))
+            }
+        }
+    }
+
+    /// libcurl sends no chunks on a connection on which the server has spoken HTTP/1.0.
+    @Test func chunksGoToAServerThatHasSpokenHTTP10() async throws {
+        let old = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok"
+        try await withServer([.readHead, .send(old), .waitForClose], Self.script) { server in
+            try await withClient { client, _ in
+                _ = try await client.get(server.url()).body.collect(upTo: 9)
+                let request = try HTTPRequest(parsing: server.url(), method: .put)
+                let body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)), isReplayable: true)
+                #expect(try await client.execute(request, body: body).status == .ok)
+            }
+            #expect(server.bodies == [BodyRecord(of: Array("hello".utf8))])
+        }
+    }
+
     /// The refusal comes before the body, which then can still be sent elsewhere.
     @Test func aBodyThatTheServerDoesNotWantIsNotTouched() async throws {
         let refusal = "HTTP/1.1 307 Elsewhere\r\nLocation: /there\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"

@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 import Testing
+import UplinkCore
 
 @testable import UplinkHTTP
 
 /// Undoing content codings, without zlib: with codings that are easily undone.
 @Suite(.timeLimit(.minutes(1)))
 struct DecodingTests {
-    /// Each byte stands for so many of its kind; a zero ends.
+    /// Each byte stands for so many of its kind; a zero ends, unless the end of what comes does.
     private final class Repeating: ContentDecoder, @unchecked Sendable {  // one test, one thread
         private let times: Int
         private var pending: (byte: UInt8, count: Int) = (0, 0)
-        private(set) var isComplete = false
+        private let endsByItself: Bool
+        private var hasEnded = false
+        var isComplete: Bool { hasEnded || !endsByItself }
 
-        init(times: Int) { self.times = times }
+        init(times: Int, endsByItself: Bool = true) { (self.times, self.endsByItself) = (times, endsByItself) }
 
         func decode(
             _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
         ) throws(DecodingFault) -> (taken: Int, made: Int) {
-            guard !isComplete, input.first != 0xFF else { throw .damaged }
+            guard !hasEnded, input.first != 0xFF else { throw .damaged }
             var taken = 0
             if pending.count == 0, let byte = input.first {
                 taken = 1
-                if byte == 0 { isComplete = true } else { pending = (byte, times) }
+                if byte == 0 { hasEnded = true } else { pending = (byte, times) }
             }
             let made = min(pending.count, output.count)
             for index in 0..<made { output[index] = pending.byte }
@@ -98,6 +101,28 @@ struct DecodingTests {
         #expect(try await body([[1, 0]], times: 1 << 20, maximumRatio: 2).collect(upTo: 1 << 21).count == 1 << 20)
         let error = await #expect(throws: HTTPClientError.self) {
             try await body([[1, 2, 3, 0]], times: 1 << 20, maximumRatio: 1000).collect(upTo: 1 << 30)
+        }
+        #expect(error?.code == .compressionRatioExceeded)
+    }
+
+    /// Each of the codings stays within the ratio, and the body does not.
+    @Test func whatGrowsTooMuchInSeveralStepsIsAnError() async throws {
+        func body(maximumRatio: Int) -> HTTPBody {
+            let rest = ([[UInt8](repeating: 1, count: 15) + [0]] as [[UInt8]]).makeIterator()
+            let inner = PulledSource(next: { [box = Box(rest)] in box.next() })
+            let (reader, arrived) = (BodyReader(inner), Locked<Int64>(0))
+            let first = DecodingMachine(Repeating(times: 400), maximumRatio: maximumRatio, arrived: arrived)
+            let second = DecodingMachine(
+                Repeating(times: 400, endsByItself: false), maximumRatio: maximumRatio, arrived: arrived, isFirst: false
+            )
+            return HTTPBody(
+                framing: .chunked, contentLength: nil,
+                source: DecodedSource(DecodedSource(inner, first, keeping: reader), second, keeping: reader))
+        }
+        let size = 15 * 400 * 400
+        #expect(try await body(maximumRatio: 200_000).collect(upTo: size).count == size)
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await body(maximumRatio: 1000).collect(upTo: size)
         }
         #expect(error?.code == .compressionRatioExceeded)
     }

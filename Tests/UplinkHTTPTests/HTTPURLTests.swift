@@ -7,6 +7,14 @@ import UplinkCore
 
 @Suite(.timeLimit(.minutes(1)))
 struct HTTPURLTests {
+    /// What stands before an `@`, wherever that is.
+    @Test(arguments: ["http://user:pa#ss@host/", "http://user:p/ss@host/", "http://user:pa?ss@host/"])
+    func aPasswordIsInNoMessage(_ text: String) {
+        let error = #expect(throws: HTTPClientError.self) { try HTTPURLParser.parse(text) }
+        let message = error?.message ?? ""
+        #expect(!message.isEmpty && !message.contains("user:") && !message.contains("`p"), "\(message)")
+    }
+
     @Test(arguments: [
         ("http://example.org", "http://example.org/"),
         ("HTTP://Example.ORG:80/A", "http://example.org/A"),

@@ -156,7 +156,7 @@ struct RedirectTests {
 
     @Test(arguments: [
         "file:///etc/passwd", "ftp://b/", "gopher://b/", "data:,x", "javascript:alert(1)", "http://b:99999/",
-        "http://[/",
+        "http://[/", "http:\\\\evil/", "/\\evil/", "//a|b/",
     ])
     func forbiddenTargetsAreNotAsked(_ target: String) async throws {
         let table = Table(["http://a/?key=secret": redirect(302, target)])
@@ -216,6 +216,28 @@ struct RedirectTests {
         }
         #expect(error?.code == .redirectForbidden)
         #expect(try await HTTPClient(transport: table).get("http://a/2").status == .ok)
+    }
+
+    @Test(arguments: [
+        ("/list?page[size]=2", "http://a/list?page%5Bsize%5D=2"), ("/a|b{1}^`", "http://a/a%7Cb%7B1%7D%5E%60"),
+        ("/p\"q<r>", "http://a/p%22q%3Cr%3E"), ("/100%", "http://a/100%25"), ("/%zz%2", "http://a/%25zz%252"),
+        ("/%41", "http://a/%41"), ("http://[::1]/a[1]", "http://[::1]/a%5B1%5D"), ("//a/x:[1]", "http://a/x:%5B1%5D"),
+        ("?x=[1]", "http://a/?x=%5B1%5D"),
+    ])
+    func charactersThatAreNoURLsAreEncoded(location: String, target: String) async throws {
+        let table = Table(["http://a/": redirect(302, location), target: HTTPResponse(status: .ok)])
+        #expect(try await HTTPClient(transport: table).get("http://a/").url == target)
+    }
+
+    /// Each reference is short.
+    @Test func aURLThatGrowsWithEachRedirectHasALimit() async throws {
+        let step = String(repeating: "a", count: 9000) + "/"
+        let table = Table(["http://a/": redirect(302, step), "http://a/\(step)": redirect(302, step)])
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await HTTPClient(transport: table).get("http://a/")
+        }
+        #expect(error?.code == .redirectForbidden)
+        #expect(error?.message.contains("bytes long") == true)
     }
 
     @Test func bytesThatAreNoUTF8AreKept() async throws {

@@ -52,7 +52,7 @@ struct RunCommand: AsyncParsableCommand {
     /// Becomes the program, or says why that cannot be.
     private func execute() -> ExitCode {
         InheritedSignals.restore()
-        let error = Program.become(command)
+        let error = Program.becomeWhatFollowsTerminator()
         complain("`\(command[0])` cannot be started: \(String(cString: strerror(error)))")
         return ExitCode(error == ENOENT ? 127 : 126)
     }

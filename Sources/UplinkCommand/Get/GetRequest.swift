@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Glibc
 import HTTPTypes
 import Uplink
 
@@ -60,10 +61,13 @@ struct GetRequest: Sendable {
         if isVerbose { tell(Transcript.lines(of: response.head)) }
         guard response.status.code < 400 else {
             let url = response.url.prefix { $0 != "?" }  // a query may be a signature
-            throw CommandFailure("\(url): the server answered \(response.status)")
+            throw CommandFailure("\(url): the server answered \(Self.safe("\(response.status)"))")
         }
         if printsHead {
-            try Output.standard.write(Transcript.headLines(response.head).map { "\($0)\r\n" }.joined() + "\r\n")
+            let output = Output.standard
+            // On a terminal a server's control characters would be commands; a program gets what came.
+            let lines = Transcript.headLines(response.head).map { isatty(output.descriptor) == 1 ? Self.safe($0) : $0 }
+            try output.write(lines.map { "\($0)\r\n" }.joined() + "\r\n")
         }
         try await write(response.body, progress)
     }
@@ -92,6 +96,8 @@ struct GetRequest: Sendable {
     }
 
     private func tell(_ lines: [String]) {
-        for line in lines { try? Output.error.write("\(line)\n") }  // a courtesy
+        for line in lines { try? Output.error.write("\(Self.safe(line))\n") }  // a courtesy
     }
+
+    private static func safe(_ line: String) -> String { Text.oneLine(line).plain }
 }

@@ -16,7 +16,7 @@ enum ProgressBar {
         let shown = Text(news).truncated(toColumns: columns - 1 - percent.count - words.count - 2)
         let text = Text(percent + words) + (shown.runs.isEmpty ? Text() : Text("  ") + style(shown))
         let room = min(40, columns - 1 - text.width - 2)
-        guard let share, room >= 10 else { return text }
+        guard let share, room >= 10 else { return text.truncated(toColumns: columns - 1) }
         let done = Int(min(1, max(0, share)) * Double(room))
         return Text(String(repeating: "━", count: done) + String(repeating: "─", count: room - done) + "  ") + text
     }

@@ -33,7 +33,9 @@ final class ProgressLine: Sendable {
         let seconds = max(0.001, Double(time.nanosecondsRoundedUp) / 1e9)
         let pace = "\(ByteCount(Int(Double(written) / seconds)))/s"
         let amount = "\(ByteCount(Int(written)))"
-        guard let expected, expected > 0 else { return "\(amount)  \(pace)" }
+        guard let expected, expected > 0 else {
+            return Text("\(amount)  \(pace)").truncated(toColumns: columns - 1).plain
+        }
         let left = written > 0 && written < expected ? Double(expected - written) * seconds / Double(written) : nil
         return ProgressBar.line(
             share: Double(written) / Double(expected), "\(amount) of \(ByteCount(Int(expected)))",

@@ -13,6 +13,7 @@ func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async thro
     let signals = Signals()
     try await signals.watch([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { signal in
         if Interruption.begin() == .again {
+            PasswordPrompt.restore()
             TerminalMode.restore()
             _exit(128 + signal)
         }

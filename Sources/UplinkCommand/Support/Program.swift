@@ -9,11 +9,22 @@ enum Program {
     static func become(_ command: [String]) -> CInt {
         var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
-        return arguments.withUnsafeMutableBufferPointer { arguments in
-            guard let start = arguments.baseAddress, let program = start.pointee else { return EINVAL }
-            execvp(program, start)
-            return errno
-        }
+        return arguments.withUnsafeMutableBufferPointer { $0.baseAddress.map(become) ?? EINVAL }
+    }
+
+    /// The same with the words behind this program's own `--`, byte for byte: Swift's strings have others where they are no
+    /// UTF-8.
+    static func becomeWhatFollowsTerminator() -> CInt {
+        let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+        let terminator = words.dropFirst().firstIndex { $0.map { strcmp($0, "--") } == 0 }
+        guard let terminator else { return EINVAL }
+        return become(CommandLine.unsafeArgv + terminator + 1)  // a null ends them (execve(2))
+    }
+
+    private static func become(_ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt {
+        guard let program = words.pointee else { return EINVAL }
+        execvp(program, words)
+        return errno
     }
 
     /// The path of a program in `PATH`, or where an administrator's programs are: Debian leaves those out for users.

@@ -18,7 +18,10 @@ actor Keyboard: LoopActor {
     /// Listens from now on.
     func start() throws {
         // Opened anew: the standard input would become non-blocking for the shell as well.
-        descriptor = open("/proc/self/fd/0", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        let flags = O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC
+        descriptor = open("/proc/self/fd/0", flags)
+        // After `su` the terminal's own name is still another user's.
+        if descriptor < 0, errno == EACCES { descriptor = open("/dev/tty", flags) }
         guard descriptor >= 0 else { throw TerminalError(errno: errno) }
         timer = try LoopTimer(for: self) { keyboard in keyboard.timeOut() }
         watcher = try DescriptorWatcher(of: descriptor, for: self) { keyboard, _ in keyboard.read() }

@@ -14,8 +14,10 @@ extension EasyHandle {
             setBody(transfer.upload, method)
         }
         // libcurl repeats a request by itself when a connection that was used again dies before an answer. What must
-        // not be done twice gets a connection of its own.
-        setFreshConnection(!transfer.exchange.mayBeRepeated)
+        // not be done twice gets a connection of its own; and so do chunks, which it refuses to send where the last answer
+        // was one of HTTP/1.0.
+        let sendsChunks = transfer.upload.map { $0.length == nil } ?? false
+        setFreshConnection(!transfer.exchange.mayBeRepeated || sendsChunks && transfer.origin.isHTTP10)
     }
 
     private func setBody(_ upload: Upload?, _ method: HTTPRequest.Method) {

@@ -34,6 +34,8 @@ final class Upload {
     private var reported: Int64 = 0
     /// libcurl was told to wait.
     private(set) var isPaused = false
+    /// libcurl was told that this is all.
+    private var hasEnded = false
 
     init(_ body: PreparedBody, on loop: EventLoop, priority: TaskPriority, tell: @escaping @Sendable () -> Void) {
         (self.body, self.loop, self.priority, self.tell) = (body, loop, priority, tell)
@@ -49,7 +51,7 @@ final class Upload {
     var failure: (any Error)? { pipe?.failure }
 
     /// Whether libcurl has everything.
-    var isWhole: Bool { sent == length }
+    var isWhole: Bool { sent == length || hasEnded }
 
     /// Whether libcurl can have it from its start, and does not have all of it.
     var canBeRepeated: Bool { sent == 0 && pipe == nil || body.isReplayable && !isWhole }
@@ -74,7 +76,8 @@ final class Upload {
         switch reading {
         case .bytes(let count): sent += Int64(count)
         case .wait: isPaused = true
-        case .end, .failed: break
+        case .end: hasEnded = true
+        case .failed: break
         }
         return reading
     }
@@ -89,11 +92,14 @@ final class Upload {
     ///
     /// - Parameter letGo: Gets what ends the sending so far.
     func rewind(_ letGo: (UploadEnd) -> Void) -> Bool {
-        guard sent > 0 || pipe != nil else { return true }
+        guard sent > 0 || pipe != nil else {
+            hasEnded = false
+            return true
+        }
         guard body.isReplayable else { return false }
         if let end = stop() { letGo(end) }
         (pipe, producer) = (nil, nil)
-        (sent, reported) = (0, 0)
+        (sent, reported, hasEnded) = (0, 0, false)
         return true
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPTypes
+import UplinkCore
 
 /// Content codings (RFC 9110, section 8.4). With the trait `Compression` gzip and deflate are asked for and decoded here;
 /// without it none is asked for, so none is accepted.
@@ -54,15 +55,17 @@ package enum ContentCoding: String, Sendable {
         }
         guard let reader = body.handle.reader() else { return body }
         var source = reader.source
-        for name in names.reversed() {
+        let arrived = names.count > 1 ? Locked<Int64>(0) : nil
+        for (place, name) in names.reversed().enumerated() {
             guard let decoder = ContentCoding(rawValue: name == "x-gzip" ? "gzip" : name)?.decoder() else {
                 throw failure(
                     .unsupportedEncoding,
-                    "the body is encoded (\(name)), which was not asked for and cannot be decoded; leave "
-                        + "`Accept-Encoding` out, or have the server send the plain body")
+                    "the answer (status \(response.status.code)) is encoded (\(name)), which was not asked for and cannot "
+                        + "be decoded; leave `Accept-Encoding` out, or have the server send the plain body")
             }
-            source = DecodedSource(
-                source, DecodingMachine(decoder, maximumRatio: limits.compressionRatio), keeping: reader)
+            let machine = DecodingMachine(
+                decoder, maximumRatio: limits.compressionRatio, arrived: arrived, isFirst: place == 0)
+            source = DecodedSource(source, machine, keeping: reader)
         }
         return HTTPBody(framing: body.framing.withoutLength, contentLength: nil, source: source)
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import UplinkCore
 
 /// A body's way through a decoder: pure but for the decoder; input is given, chunks are returned.
 package struct DecodingMachine {
@@ -25,10 +26,21 @@ package struct DecodingMachine {
     private var mayHoldMore = false
     private(set) var taken: Int64 = 0
     private(set) var made: Int64 = 0
+    /// How much has come of the body itself, where that is another decoder's input.
+    private let arrived: Locked<Int64>?
+    /// Whether it is this one's.
+    private let isFirst: Bool
 
-    package init(_ decoder: any ContentDecoder, maximumRatio: Int) {
-        self.decoder = decoder
-        self.maximumRatio = maximumRatio
+    /// - Parameters:
+    ///   - decoder: What undoes the coding.
+    ///   - maximumRatio: How many times larger than what arrived the body may become.
+    ///   - arrived: What the decoders of a body share that was encoded several times.
+    ///   - isFirst: Whether this one's input is what arrives.
+    package init(
+        _ decoder: any ContentDecoder, maximumRatio: Int, arrived: Locked<Int64>? = nil, isFirst: Bool = true
+    ) {
+        (self.decoder, self.maximumRatio) = (decoder, maximumRatio)
+        (self.arrived, self.isFirst) = (arrived, isFirst)
     }
 
     /// The next piece that came, or nil at the end.
@@ -71,7 +83,9 @@ package struct DecodingMachine {
         }
         taken += Int64(progress.taken)
         made += Int64(progress.made)
-        guard made <= Self.innocent || made / Int64(maximumRatio) <= taken else { throw .expandsTooMuch }
+        if isFirst { arrived?.withLock { $0 = taken } }
+        guard made > Self.innocent else { return progress }
+        guard made / Int64(maximumRatio) <= arrived?.withLock({ $0 }) ?? taken else { throw .expandsTooMuch }
         return progress
     }
 }

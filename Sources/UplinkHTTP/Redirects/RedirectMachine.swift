@@ -115,16 +115,37 @@ struct RedirectMachine {
         return next
     }
 
-    /// Servers put raw spaces, UTF-8 and older encodings into `Location`; every browser encodes the bytes as they are.
+    /// Servers put raw spaces, UTF-8 and older encodings into `Location`, and characters that are no URL's; every browser
+    /// encodes the bytes as they are. Not so in the name of a host, and a backslash, of which some make a slash.
     private func encodingWhatServersLeave(_ location: some Sequence<UInt8>) -> String {
+        let bytes = Array(location)
         let digits = Array("0123456789ABCDEF")
-        return location.reduce(into: "") { text, byte in
-            if byte == 0x20 || byte >= 0x80 {
+        let authority = authority(in: bytes)
+        return bytes.indices.reduce(into: "") { text, place in
+            let byte = bytes[place]
+            let isLeft =
+                switch byte {
+                case 0x20, 0x80...: true
+                case _ where authority.contains(place): false
+                case UInt8(ascii: "%"):
+                    !bytes[(place + 1)...].prefix(2).allSatisfy(\.isHexDigit) || place + 2 >= bytes.count
+                default: "\"<>^`{|}[]".utf8.contains(byte)
+                }
+            if isLeft {
                 text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
             } else {
                 text.unicodeScalars.append(Unicode.Scalar(byte))
             }
         }
+    }
+
+    /// Where a reference names a host.
+    private func authority(in reference: [UInt8]) -> Range<Int> {
+        let slash = UInt8(ascii: "/")
+        let colon = reference.firstIndex { $0 == UInt8(ascii: ":") || "/?#".utf8.contains($0) }
+        let start = colon.flatMap { reference[$0] == UInt8(ascii: ":") ? $0 + 1 : nil } ?? 0
+        guard reference[start...].starts(with: [slash, slash]) else { return 0..<0 }
+        return start..<(reference[(start + 2)...].firstIndex { "/?#".utf8.contains($0) } ?? reference.endIndex)
     }
 
     private func failure(_ code: HTTPClientError.Code, _ message: String) -> HTTPClientError {

@@ -55,7 +55,8 @@ enum HTTPHostParser {
     private static func number(_ port: Substring?, text: String) throws(HTTPClientError) -> UInt16? {
         guard let port, !port.isEmpty else { return nil }
         guard port.utf8.allSatisfy(\.isDigit), let number = UInt16(port), number > 0 else {
-            throw HTTPURLParser.invalid(text, "has the port `\(port)`; ports are numbers from 1 to 65535")
+            let shown = text.contains("@") ? "a port that is none" : "the port `\(port)`"
+            throw HTTPURLParser.invalid(text, "has \(shown); ports are numbers from 1 to 65535")
         }
         return number
     }

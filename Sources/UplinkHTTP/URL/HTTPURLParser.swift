@@ -52,11 +52,7 @@ package enum HTTPURLParser {
     }
 
     private static func split(_ text: String) throws(HTTPClientError) -> Parts {
-        guard text.utf8.count <= maximumLength else {
-            throw HTTPClientError(
-                .invalidURL, phase: .request,
-                message: "the URL is \(text.utf8.count) bytes long; at most \(maximumLength) are allowed")
-        }
+        try check(length: text.utf8.count)
         try checkCharacters(text)
         var rest = text[...]
         let fragment = cut(&rest, from: "#")
@@ -76,6 +72,13 @@ package enum HTTPURLParser {
         return Parts(scheme: scheme, authority: authority, path: rest, query: query, fragment: fragment)
     }
 
+    private static func check(length: Int) throws(HTTPClientError) {
+        guard length > maximumLength else { return }
+        throw HTTPClientError(
+            .invalidURL, phase: .request,
+            message: "the URL is \(length) bytes long; at most \(maximumLength) are allowed")
+    }
+
     private static func assemble(
         _ parts: Parts, scheme: Substring, text: String, ignoringUserInfo: Bool
     ) throws(HTTPClientError) -> HTTPURL {
@@ -91,6 +94,7 @@ package enum HTTPURLParser {
             }
             authority = authority[authority.index(after: at)...]
         }
+        try check(length: [parts.authority, parts.path, parts.query].reduce(0) { $0 + ($1?.utf8.count ?? 0) })
         let (host, port) = try HTTPHostParser.parse(authority, text: text)
         for part in [parts.path, parts.query, parts.fragment] {
             guard let part, let character = part.first(where: { "[]".contains($0) }) else { continue }
@@ -147,7 +151,7 @@ package enum HTTPURLParser {
     /// `text` is shown in the message; give an empty one where it may hold what should not be seen.
     static func invalid(_ text: String, _ reason: String) -> HTTPClientError {
         var shown = text.prefix { $0 != "?" && $0 != "#" }.prefix(200)
-        if shown.contains("@") { shown = "" }
+        if text.contains("@") { shown = "" }  // what stands before it may be a password
         return HTTPClientError(
             .invalidURL, phase: .request, message: shown.isEmpty ? "the URL \(reason)" : "the URL `\(shown)` \(reason)")
     }

@@ -70,6 +70,34 @@ struct FilesTransferTests {
         }
     }
 
+    /// What is there stays until all of the new one has come.
+    @Test func anInputThatDoesNotEndReplacesNothing() async throws {
+        try await FilesPrograms.with { site in
+            let home = site.home.path
+            try site.home.write("old", Array("old".utf8))
+            try FileManager.default.createDirectory(atPath: "\(home)/tmp", withIntermediateDirectories: false)
+            try await site.run("put \(home)/old /name")
+            #expect(mkfifo("\(home)/pipe", 0o600) == 0)
+            let options = "--server \(site.url) --user \(FilesPrograms.user)"
+            for (words, signal, status) in [
+                ("put - /name --force --password-file \(home)/password", "INT", CInt(130)),
+                ("ls --password-stdin", "TERM", 143), ("ls --password-file \(home)/pipe", "HUP", 129),
+            ] {
+                let line = "exec 3<>\(home)/pipe; exec timeout --preserve-status -s \(signal) 1 "
+                let program = try RunningProgram(
+                    ["/bin/bash", "-c", "\(line) \(BuiltProgram.path) files \(words) \(options) <&3"],
+                    environment: site.environment.merging(["TMPDIR": "\(home)/tmp"]) { $1 })
+                #expect(try await program.wait(upTo: .seconds(20)) == status, "\(words): \(program.errors)")
+            }
+            #expect(try await site.run("cat /name").output == "old")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(home)/tmp").isEmpty)
+            let whole = "echo new | \(BuiltProgram.path) files put - /name --force \(site.options)"
+            let program = try RunningProgram(["/bin/bash", "-c", whole], environment: site.environment)
+            #expect(try await program.wait(upTo: .seconds(20)) == 0, "\(program.errors)")
+            #expect(try await site.run("cat /name").output == "new\n")
+        }
+    }
+
     @Test(arguments: ["get /file %/new", "cat /file", "put %/source /"])
     func cancelledItEndsAtOnceAndLeavesNothingBehind(words: String) async throws {
         let holding = try HoldingServer()

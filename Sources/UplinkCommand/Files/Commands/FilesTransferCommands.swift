@@ -113,26 +113,37 @@ struct FilesPutCommand: AsyncParsableCommand {
         guard file == "-" || stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
             throw CommandFailure("`\(file)` is a folder or a pipe, and no file; `-` takes what a pipe brings")
         }
-        let source = file == "-" ? UploadSource.pieces(StandardInput.bytes) : .file(FilePath(file))
         try await connection.run { [json, file, force] files in
             var (folder, name) = try await Self.place(for: path, file == "-" ? nil : ownName, files)
             let old = force ? try Self.replaced(name, in: try await files.list(folder.id)) : nil
+            var source = file == "-" ? UploadSource.pieces(StandardInput.bytes) : .file(FilePath(file))
+            var spool: SpooledInput?
             if let old {
+                if file == "-" {
+                    // Who is interrupted before all is there has lost nothing.
+                    let whole = try await SpooledInput()
+                    (spool, source) = (whole, .file(whole.path))
+                }
                 try await files.delete(old.id)
                 name = old.name
             }
+            defer { withExtendedLifetime(spool) {} }
             let progress = ProgressLine()
             defer { progress.end() }
             let item: Item
             do {
                 item = try await files.upload(source, named: name, in: folder.id) { progress.show($0, of: $1) }
             } catch let error as FilesError where old != nil {
-                let message = "\(error.message); the file that was there is deleted, so put it again"
-                throw FilesError(error.code, message, underlying: error.underlying)
+                throw FilesError(error.code, "\(error.message); \(Self.loss)", underlying: error.underlying)
+            } catch  where old != nil {
+                try? Output.error.write("Warning: \(Self.loss)\n")  // a signal's end says nothing by itself
+                throw error
             }
             if json { try FilesOutput.json(ListedItem(item: item, change: try await files.changes(of: item).first)) }
         }
     }
+
+    private static let loss = "the file that was there is deleted, so put it again"
 
     /// The file that another one takes the place of; nil where there is none.
     private static func replaced(_ name: String, in listing: Listing) throws -> Item? {

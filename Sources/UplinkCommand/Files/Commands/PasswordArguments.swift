@@ -31,7 +31,7 @@ struct PasswordArguments: ParsableArguments {
         try await EventLoop.shared.offLoop { [fromInput, file] in
             if fromInput { return try Self.line(of: STDIN_FILENO, called: "the standard input") }
             guard let file else { return try PasswordPrompt.ask("Password for \(whom): ") }
-            let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+            let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // it may be a pipe that nobody writes to
             guard descriptor >= 0 else {
                 throw CommandFailure("`\(file)` cannot be read: \(String(cString: strerror(errno)))")
             }
@@ -45,8 +45,9 @@ struct PasswordArguments: ParsableArguments {
         var bytes: [UInt8] = []
         while bytes.count <= maximumSize {
             var byte: UInt8 = 0
+            try StandardInput.wait(for: descriptor)
             let count = Glibc.read(descriptor, &byte, 1)
-            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count >= 0 else {
                 throw CommandFailure("\(name) cannot be read: \(String(cString: strerror(errno)))")
             }

@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import UplinkCore
 
 /// Asks a person for a password on the terminal, without an echo.
 enum PasswordPrompt {
+    /// The terminal that is asked on, and its own settings.
+    private static let saved = Locked<(terminal: CInt, settings: termios)?>(nil)
+
+    /// Puts the terminal back as it was, if somebody is being asked. From any thread.
+    static func restore() {
+        saved.withLock { saved in
+            guard var asked = saved else { return }
+            tcsetattr(asked.terminal, TCSADRAIN, &asked.settings)
+            saved = nil
+        }
+    }
+
     /// Asks on the program's terminal, wherever its input and output go. Blocks.
     ///
     /// - Throws: ``CommandFailure`` when there is no terminal, `CancellationError` after a signal.
@@ -18,11 +31,15 @@ enum PasswordPrompt {
         let screen = Output(descriptor: terminal)
         var silent = settings
         silent.c_lflag &= ~tcflag_t(ECHO)
+        // No stopping: whoever went on would find the terminal as the shell has it, with an echo.
+        withUnsafeMutableBytes(of: &silent.c_cc) { $0[Int(VSUSP)] = 0 }
+        saved.withLock { $0 = (terminal, settings) }
         guard tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else {
+            restore()
             throw CommandFailure("the terminal would show the password; give --password-stdin or --password-file")
         }
         defer {
-            tcsetattr(terminal, TCSADRAIN, &settings)
+            restore()
             try? screen.write("\n")  // the person's own was not shown
         }
         try screen.write(prompt)
@@ -33,10 +50,7 @@ enum PasswordPrompt {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1024)
         while true {
-            var entry = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&entry, 1, 50)
-            if Interruption.hasBegun || Task.isCancelled { throw CancellationError() }
-            guard ready > 0 else { continue }
+            try StandardInput.wait(for: terminal)
             let count = read(terminal, &buffer, buffer.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count > 0 else { throw CommandFailure("no password was given") }

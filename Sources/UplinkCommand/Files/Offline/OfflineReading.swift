@@ -96,16 +96,37 @@ struct StoredReadData: ReadData {
     private func copy(
         _ source: FilePath, to target: FilePath, replacingExisting: Bool, _ progress: TransferProgress?
     ) async throws {
-        let draft = try await Shelf(directory: target.removingLastComponent().orHere).draft(permissions: 0o666)
+        try Self.check(target, replacingExisting: replacingExisting)
+        let permissions = DownloadTarget.permissions(of: target)
+        let draft = try await Shelf(directory: target.removingLastComponent().orHere).draft()
         defer { draft.discard() }
         try await send(source, progress) { try await draft.write($0) }
         try await EventLoop.shared.offLoop {
-            let status =
-                replacingExisting
-                ? rename(draft.path.string, target.string) : link(draft.path.string, target.string)
-            guard status != 0 else { return }
-            throw FilesError(.localFile, "`\(target)` cannot be written: \(String(cString: strerror(errno)))")
+            DownloadTarget.set(permissions, of: draft.path)
+            if !replacingExisting {
+                // link(2) fails where the target exists; rename(2) would replace it.
+                if link(draft.path.string, target.string) == 0 { return }
+                guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { throw Self.failure(target) }
+                // A file system without hard links.
+            }
+            try Self.check(target, replacingExisting: replacingExisting)
+            guard rename(draft.path.string, target.string) == 0 else { throw Self.failure(target) }
         }
+    }
+
+    /// Sees to it that the target may be written, as a download does.
+    private static func check(_ target: FilePath, replacingExisting: Bool) throws(FilesError) {
+        var status = stat()
+        guard lstat(target.string, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw FilesError(
+                .localFile, "`\(target)` is a directory, a symbolic link or another thing that is no regular file")
+        }
+        guard replacingExisting else { throw FilesError(.localFile, "`\(target)` exists; choose another name") }
+    }
+
+    private static func failure(_ target: FilePath) -> FilesError {
+        FilesError(.localFile, "`\(target)` cannot be written: \(String(cString: strerror(errno)))")
     }
 }
 

@@ -199,8 +199,17 @@ struct OfflineReadingTests {
             await expectError(.localFile) {
                 try await site.files.read(file.id, to: target, replacingExisting: false, progress: nil)
             }
+            chmod(target.string, 0o600)
             try await site.files.read(file.id, to: target, replacingExisting: true, progress: nil)
+            var status = stat()
+            #expect(stat(target.string, &status) == 0 && status.st_mode & 0o777 == 0o600)
             #expect(directory.names == ["copy"])
+            #expect(symlink("copy", directory.path.appending("link").string) == 0)
+            await expectError(.localFile) {
+                try await site.files.read(
+                    file.id, to: directory.path.appending("link"), replacingExisting: true, progress: nil)
+            }
+            #expect(directory.names == ["copy", "link"])
             let told = StoredAnswer(age: .seconds(60), reason: "could not ask the server: no way (stub)")
             #expect(site.news.withLock { $0.contains(.stored(told)) })
         }
