@@ -35,17 +35,17 @@ final class PerformerCall: Sendable {
     /// A call has a place before it looks, so that a path which comes after the look finds it there.
     @inline(never)
     private func proceed() -> Result<PerformerCore.Admission, Refusal>? {
-        var newer: NetworkPath?
+        var isSuperseded = false
         while true {
             let isGranted: Bool
             let start: PerformerMachine.Start
             switch core.machine.withLock({ $0.standing(of: id) }) {
             case .denied: (isGranted, start) = (false, begin(nil))
             case .granted(let requirement):
-                let look = (newer ?? core.monitor.currentPath).map { PerformerMachine.Look($0, requirement) }
+                let look = path(asTold: isSuperseded).map { PerformerMachine.Look($0, requirement) }
                 (isGranted, start) = (true, begin(look))
             case .undecided(let requirement):
-                guard let path = newer ?? core.monitor.currentPath else { return nil }
+                guard let path = path(asTold: isSuperseded) else { return nil }
                 let look = PerformerMachine.Look(path, requirement)
                 guard look.isEnough else {
                     core.answer([(id, look)], seen: path)
@@ -56,10 +56,17 @@ final class PerformerCall: Sendable {
             switch start {
             case .started(let slot): return .success(PerformerCore.Admission(id: id, slot: slot))
             case .notStarted(let error): return .failure(Refusal(error))
-            case .superseded(let path): newer = path
+            case .superseded: isSuperseded = true
             case .requeued: if !isGranted { return nil }
             }
         }
+    }
+
+    /// The newest path: as the monitor has it or, where that is behind, as it was told.
+    @inline(__always)
+    private func path(asTold isTold: Bool) -> NetworkPath? {
+        guard isTold, let told = core.machine.withLock(\.lastPath) else { return core.monitor.currentPath }
+        return told
     }
 
     /// Takes the first look at once, for a task that may begin late.

@@ -68,11 +68,9 @@ extension PerformerMachine {
             leave(id, .cancelled, now: now, &actions)
             return (.notStarted(.cancelled), actions)
         }
-        if let look, let lastPath, look.generation < lastPath.generation {
-            return (.superseded(lastPath), actions)
-        }
+        if let look, let newest = lastPath?.generation, look.generation < newest { return (.superseded, actions) }
         let isReady = note(id, look, now: now)
-        guard isReady, isInTime(id), takeSlot(id) else {
+        guard isReady, !call.hasLooked || isInTime(id), takeSlot(id) else {
             releaseSlot(id, now: now, &actions)
             if look != nil, call.deadline <= now {
                 let error = timedOut(id)
@@ -97,9 +95,9 @@ extension PerformerMachine {
         return (.started(calls[id]?.slot), actions)
     }
 
-    /// Whether a call that is ready has become so in time. One that has not looked before is asked how it was at the call.
+    /// Whether a call that is ready has become so in time. (One that has not looked before says how it was at the call.)
     private func isInTime(_ id: ID) -> Bool {
-        guard let call = calls[id], case .entered = call.stage, call.hasLooked, !call.isInGrace else { return true }
+        guard let call = calls[id], case .entered = call.stage, !call.isInGrace else { return true }
         return call.steadyFrom.map { $0 <= call.deadline } ?? false
     }
 

@@ -129,8 +129,8 @@ struct PerformerMachine {
         /// The network went away again, was not there for long enough, or there is no slot: suspend again, and if this
         /// was after a grant, look before.
         case requeued
-        /// A newer path has come than the one that was looked at: look at this one, and begin again.
-        indirect case superseded(NetworkPath)
+        /// A newer path has been told than the one that was looked at: look at that one, and begin again.
+        case superseded
         /// The operation will never run.
         case notStarted(NetworkOperationError)
     }
