@@ -16,10 +16,10 @@ enum Handles {
     private static let state = Locked(State())
     /// The process that the contexts belong to, from the first time on that one is made or named. A child that it forks has
     /// their memory and none of their threads; and perhaps a lock that one of these held.
-    private static let process = getpid()
+    private static let forks = ForkCount.current
 
     /// Whether there may be contexts in this process.
-    static var areOfThisProcess: Bool { process == getpid() }
+    static var areOfThisProcess: Bool { forks == ForkCount.current }
 
     /// A number that no context has or had. Its low bits are zero, as an address's would be.
     static func reserve() -> UInt {

@@ -11,8 +11,9 @@ extension CurlEngine {
         guard let generation = generation(number), let socket = generation.sockets[descriptor] else { return }
         guard socket.isWanted else {
             socket.stop()
-            // A transfer that is paused has not left its connection.
-            guard let last = socket.lastTransfer, transfers[last] == nil else { return }
+            // A transfer that is paused has not left its connection, and libcurl may never have had that watched.
+            let mayBePaused = transfers.values.contains { $0.generation === generation && $0.isPaused }
+            guard let last = socket.lastTransfer, transfers[last] == nil, !mayBePaused else { return }
             return ConnectionTable.discard(descriptor)
         }
         var events: CInt = 0

@@ -34,7 +34,7 @@ extension EasyHandle {
     /// The second line behind our own timer, and what libcurl reckons an address's share of the time from.
     func setConnectTimeout(_ timeouts: HTTPTimeouts) {
         guard let limit = timeouts.connect.map({ min($0, timeouts.total ?? $0) }) ?? timeouts.total else {
-            return setConnectTimeout(0)
+            return setConnectTimeout(Int(CInt.max))  // none is 300 seconds
         }
         setConnectTimeout(Int(min(limit.nanosecondsRoundedUp / 1_000_000, 86_400_000)) + 100)
     }

@@ -242,6 +242,19 @@ struct OutboxFailureTests: OutboxSuite {
         await stop(run)
     }
 
+    @Test func aProblemOfAnEntryEndsWithTheEntry() async throws {
+        let clock = ManualClock()
+        let outbox = try Outbox(try Store.stubbed(clock: clock))
+        try await add(outbox, "a", "1")
+        let run = start(outbox, StubOutboxHandler(.done { _ in throw Broken() }))
+        try await clock.waitForSleepers(patience: .seconds(30))
+        #expect(await outbox.state(after: nil).problem != nil)
+        let entry = try #require(try await outbox.entries().first)
+        #expect(try await outbox.cancel(entry.id) == .cancelled)
+        try await eventually { await outbox.state(after: nil).problem == nil }
+        await stop(run)
+    }
+
     @Test func aProblemEndsWithItsRun() async throws {
         let clock = ManualClock()
         let outbox = try Outbox(try Store.stubbed(clock: clock))

@@ -3,6 +3,9 @@ import UplinkCore
 
 /// What a program has begun and not yet heard the end of.
 protocol Call: Sendable {
+    /// Whether the program has its id.
+    var isNamed: Bool { get }
+
     /// The program wants it to end. From any thread, at any time, more than once.
     func cancel()
 
@@ -17,6 +20,7 @@ protocol Call: Sendable {
 }
 
 extension Call {
+    var isNamed: Bool { true }
     func stop() { cancel() }
     func complete(_ result: CInt) -> Bool { false }
     func resume() -> Bool { false }

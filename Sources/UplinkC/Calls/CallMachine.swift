@@ -94,8 +94,9 @@ struct CallMachine {
 
     /// Marks a call as cancelled and gives it, to be told; nil when there is none.
     mutating func cancel(_ id: ID) -> (any Call)? {
+        guard let call = calls[id]?.call, call.isNamed else { return nil }
         calls[id]?.isCancelled = true
-        return calls[id]?.call
+        return call
     }
 
     /// Whether a call is cancelled; nil when there is none.

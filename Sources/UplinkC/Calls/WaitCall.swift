@@ -5,6 +5,7 @@ import UplinkMonitor
 /// A thread of the program that is blocked until the network is there. It has no callback.
 final class WaitCall: Call {
     private let task = CallTask()
+    let isNamed = false
 
     func cancel() { task.cancel() }
 

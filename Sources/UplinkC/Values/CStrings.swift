@@ -5,7 +5,8 @@ import UplinkCore
 /// Texts that C programs read, which last as long as this does.
 final class CStrings: Sendable {
     private struct State: @unchecked Sendable {  // the texts are written before they are shared and never after
-        var texts: [String: UnsafeMutablePointer<CChar>] = [:]
+        /// By their bytes: texts that Swift calls equal may be written in different ones.
+        var texts: [[UInt8]: UnsafeMutablePointer<CChar>] = [:]
     }
 
     private let state = Locked(State())
@@ -15,10 +16,11 @@ final class CStrings: Sendable {
     /// A text as C has it; nil for nil, and where there is no memory.
     func text(_ text: String?) -> UnsafePointer<CChar>? {
         guard let text else { return nil }
+        let bytes = Array(text.utf8)
         return state.withLock { state in
-            if let known = state.texts[text] { return Sent(known) }
+            if let known = state.texts[bytes] { return Sent(known) }
             guard let copy = strdup(text) else { return Sent(nil) }
-            state.texts[text] = copy
+            state.texts[bytes] = copy
             return Sent(copy)
         }.pointer
     }

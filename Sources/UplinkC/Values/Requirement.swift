@@ -17,17 +17,36 @@ enum Requirement {
         let values = try Structure.read(pointer, atLeast: Structure.requirementSize)
         guard values.flags & ~known == 0, values.stable_milliseconds >= 0 else { throw StatusError(Status.invalid) }
         var parts: [NetworkRequirement] = []
-        if values.flags & ipv4 != 0 { parts.append(.ipv4) }
-        if values.flags & ipv6 != 0 { parts.append(.ipv6) }
+        let families = [(ipv4, IPAddress.Family.ipv4), (ipv6, .ipv6)].filter { values.flags & $0.0 != 0 }.map(\.1)
+        for family in families { parts.append(family == .ipv4 ? .ipv4 : .ipv6) }
         if values.flags & localNetwork != 0 { parts.append(.localNetwork) }
         if values.flags & notMetered != 0 { parts.append(.notMetered) }
-        if let kind = try kind(values.interface_kind) { parts.append(.interfaceKind(kind)) }
-        if let name = values.interface_name {
-            parts.append(.interface(try Text.read(name, atMost: Int(IFNAMSIZ) - 1)))
+        let kind = try kind(values.interface_kind)
+        let name = try values.interface_name.map { name throws(StatusError) in
+            try Text.read(name, atMost: Int(IFNAMSIZ) - 1)
         }
+        if kind != nil || name != nil { parts.append(way(of: families, through: kind, name)) }
         if values.stable_milliseconds > 0 { parts.append(.stable(for: .milliseconds(values.stable_milliseconds))) }
         guard let first = parts.first else { return .internet }
         return parts.dropFirst().reduce(first) { $0.and($1) }
+    }
+
+    /// A way to the internet through one interface that is of this kind and has this name: that of each family which is
+    /// needed, or of any.
+    private static func way(
+        of families: [IPAddress.Family], through kind: NetworkInterface.Kind?, _ name: String?
+    ) -> NetworkRequirement {
+        let words = [name.map { "interface \($0)" }, kind.map { "interface of kind \($0.rawValue)" }]
+        return .predicate(words.compactMap(\.self).joined(separator: " and ")) { path in
+            func fits(_ family: IPAddress.Family) -> Bool {
+                guard path[family].isAvailable else { return false }
+                return path.interfaces.contains { interface in
+                    interface.index == path[family].interfaceIndex && name.map { $0 == interface.name } ?? true
+                        && kind.map { $0 == interface.kind } ?? true
+                }
+            }
+            return families.isEmpty ? IPAddress.Family.allCases.contains(where: fits) : families.allSatisfy(fits)
+        }
     }
 
     private static func kind(_ number: CInt) throws(StatusError) -> NetworkInterface.Kind? {

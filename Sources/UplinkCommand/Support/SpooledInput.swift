@@ -2,10 +2,14 @@
 import Foundation
 import SystemPackage
 
-/// The standard input, whole, in a file that goes with this.
+/// The standard input, whole, in a file that goes with this, and with the process however it ends.
+///
+/// It is in `TMPDIR`, or `/tmp`, and has no name there.
 final class SpooledInput: Sendable {
-    /// Where it is: in `TMPDIR`, or `/tmp`, for this user alone.
-    let path: FilePath
+    private let descriptor: CInt
+
+    /// How it can be opened in this process.
+    var path: FilePath { FilePath("/proc/self/fd/\(descriptor)") }
 
     /// Reads to the end.
     ///
@@ -13,11 +17,9 @@ final class SpooledInput: Sendable {
     init() async throws {
         let directory = FileManager.default.temporaryDirectory.path
         var template = Array("\(directory)/uplink-input-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
+        descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw Self.failure(directory, errno) }
-        defer { close(descriptor) }
-        path = FilePath(String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
-        // From here on `deinit` removes it, also when this throws.
+        unlink(template)
         for try await piece in StandardInput.bytes {
             do { try FileDescriptor(rawValue: descriptor).writeAll(piece) } catch {
                 throw Self.failure(directory, (error as? Errno)?.rawValue ?? EIO)
@@ -25,7 +27,7 @@ final class SpooledInput: Sendable {
         }
     }
 
-    deinit { unlink(path.string) }
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     private static func failure(_ directory: String, _ number: CInt) -> CommandFailure {
         CommandFailure(

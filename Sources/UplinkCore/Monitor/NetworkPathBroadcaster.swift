@@ -57,15 +57,27 @@ public final class NetworkPathBroadcaster: Sendable {
     }
 
     /// Forgets the current path, because it is not known any more.
-    public func forget() { list.forget() }
+    public func forget() {
+        leaveGap()
+        list.forget()
+    }
 
     /// Forgets the current path if nobody listens: what a monitor does that pauses, lest it forget what a subscriber
     /// who comes at this moment was just told.
-    public func forgetIfUnobserved() { list.forgetIfUnobserved() }
+    public func forgetIfUnobserved() {
+        leaveGap()
+        list.forgetIfUnobserved()
+    }
 
     /// Ends all streams, for ever: those who subscribe later find an ended stream.
     public func finish() { list.finish() }
 
     /// Ends all streams with an error. Those who subscribe later start anew.
-    public func fail(_ error: NetworkMonitorError) { list.fail(error) }
+    public func fail(_ error: NetworkMonitorError) {
+        leaveGap()
+        list.fail(error)
+    }
+
+    /// What is not seen meanwhile counts as a change.
+    private func leaveGap() { lastGeneration.withLock { $0 = $0.map { $0 &+ 1 } } }
 }

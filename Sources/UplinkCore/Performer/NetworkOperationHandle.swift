@@ -47,7 +47,7 @@ extension NetworkOperationPerformer {
     ///
     /// - Parameters:
     ///   - limit: Zero and negative: only if the network is there now. Beyond 292 years: no limit.
-    ///   - requirement: What the operation needs of the network.
+    ///   - requirement: What the operation needs of the network; asked for the first time before this returns.
     ///   - operation: Runs at most once, in a task of its own, which prefers the executor that the caller's task prefers.
     /// - Returns: The way to the outcome, and to cancel.
     @discardableResult

@@ -13,8 +13,7 @@ public struct HTTPTimeouts: Sendable, Hashable {
         get { parts.value.queue }
         set { parts.value.queue = newValue }
     }
-    /// From the transfer's turn until the connection stands, TLS included. Without a limit of ours libcurl's of 300
-    /// seconds holds.
+    /// From the transfer's turn until the connection stands, TLS included.
     public var connect: Duration? {
         get { parts.value.connect }
         set { parts.value.connect = newValue }

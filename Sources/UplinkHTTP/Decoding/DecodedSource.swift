@@ -46,7 +46,7 @@ final class DecodedSource: HTTPBodySource {
     var trailerFields: HTTPFields? { source.trailerFields }
 
     private func error(_ fault: DecodingFault) -> HTTPClientError {
-        let (taken, made, maximumRatio) = machine.withLock { ($0.taken, $0.made, $0.maximumRatio) }
+        let (taken, made, maximumRatio) = machine.withLock { ($0.arrivedBytes, $0.made, $0.maximumRatio) }
         let (code, message): (HTTPClientError.Code, String) =
             switch fault {
             case .damaged: (.invalidEncoding, "the body is not of the coding that `Content-Encoding` names, or damaged")

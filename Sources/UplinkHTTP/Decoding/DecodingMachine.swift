@@ -84,8 +84,10 @@ package struct DecodingMachine {
         taken += Int64(progress.taken)
         made += Int64(progress.made)
         if isFirst { arrived?.withLock { $0 = taken } }
-        guard made > Self.innocent else { return progress }
-        guard made / Int64(maximumRatio) <= arrived?.withLock({ $0 }) ?? taken else { throw .expandsTooMuch }
+        guard made <= Self.innocent || made / Int64(maximumRatio) <= arrivedBytes else { throw .expandsTooMuch }
         return progress
     }
+
+    /// How much has come of the body itself.
+    var arrivedBytes: Int64 { arrived?.withLock { $0 } ?? taken }
 }

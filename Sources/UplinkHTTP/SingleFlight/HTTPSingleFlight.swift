@@ -5,7 +5,7 @@ import UplinkCore
 /// Lets identical GETs that are under way at the same time share one transfer.
 ///
 /// Requests of one client are identical when URL, fields and timeouts are, the fields in `ignoring` left out; a request
-/// with a body is never shared, nor one that is made in the course of an identical one, as by a provider of tokens. The
+/// with a body is never shared, nor one that is made in the course of an identical one, or by a provider of tokens. The
 /// first one is sent, with its events and options; the others wait for its answer, body included, and get the same bytes or
 /// the same error, but for its total timeout: who has time left asks again. Who comes after the answer has a transfer of
 /// their own: nothing is cached.

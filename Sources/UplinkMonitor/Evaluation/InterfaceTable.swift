@@ -80,6 +80,8 @@ struct InterfaceTable: Equatable {
 
 extension AddressRecord {
     fileprivate func isSameEntry(as other: Self) -> Bool {
-        address == other.address && prefixLength == other.prefixLength && peer == other.peer
+        // A link has an address of IPv6 once; its other end may become another one.
+        let isSamePeer = peer == other.peer || address.family == .ipv6
+        return address == other.address && prefixLength == other.prefixLength && isSamePeer
     }
 }

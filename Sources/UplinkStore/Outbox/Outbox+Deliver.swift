@@ -23,16 +23,16 @@ extension Outbox {
             }
             switch sent {
             case .success(.row(let row, let verdict)):
-                return await settle(row, verdict)
+                return await settle(row, verdict, of: claim)
             case .success(.not(let error)):
                 guard let error else { return nil }
-                report(error)
+                report(error, of: claim)
                 return configuration.backoff.initial
             case .failure(.notStarted(let error)):
                 if error.code == .timedOut, seconds == 0 {
                     tell { $0.machine.waits(claim) }
                 } else {
-                    if error.code != .cancelled { report(error) }
+                    if error.code != .cancelled { report(error, of: claim) }
                     return configuration.backoff.maximum
                 }
             }
@@ -71,7 +71,7 @@ extension Outbox {
     }
 
     /// Notes what became of an entry, with its result, in one transaction.
-    private func settle(_ row: OutboxRow, _ answer: Answer) async -> Duration? {
+    private func settle(_ row: OutboxRow, _ answer: Answer, of claim: OutboxMachine.Claim) async -> Duration? {
         guard case .verdict(let verdict) = answer else { return configuration.backoff.initial }
         let failed: OutboxRow
         do {
@@ -89,9 +89,9 @@ extension Outbox {
                 }
                 return failed
             }
-            report(nil)
+            reportNoProblem()
         } catch {
-            report(error)
+            report(error, of: claim)
             return await postpone(row, because: error)
         }
         switch verdict {

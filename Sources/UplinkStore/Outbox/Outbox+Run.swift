@@ -41,7 +41,7 @@ extension Outbox {
                     try await look(knowsAll ? changed : nil, clock)
                     knowsAll = true
                 } catch {
-                    report(error, isOfLook: true)
+                    report(error)
                     core.withLock { $0.changed.formUnion(changed) }
                     retry = clock.now() + .seconds(1)
                 }
@@ -86,7 +86,7 @@ extension Outbox {
         do {
             return try await .running(name, beside: path) { report($0) }
         } catch {
-            report(nil)  // nobody waits any more
+            reportNoProblem()  // nobody waits any more
             throw error
         }
     }
@@ -106,7 +106,7 @@ extension Outbox {
             return try keys.compactMap { try OutboxRow.head(of: name, key: $0, in: db) }
         }
         let now = store.now().timeIntervalSince1970
-        report(nil, isOfLook: true)
+        reportLook(keys, heads)
         core.withLock { core in
             var missing = keys ?? []
             for head in heads {

@@ -13,8 +13,8 @@ struct OutboxCore {
     var runner: (@Sendable () -> Void)?
     /// How many change entries beside the run, whose lock keeps other processes away until they have.
     private(set) var changers = 0
-    /// What went wrong last; a look that goes well ends the problem of a look, an entry that does, each.
-    fileprivate(set) var problem: (text: String, isOfLook: Bool)?
+    /// What went wrong last, and with which entry; nil where it was a look for entries.
+    fileprivate(set) var problem: (text: String, claim: OutboxMachine.Claim?)?
     private var listeners: [UInt64: @Sendable () -> Void] = [:]
     private var lastListener: UInt64 = 0
 
@@ -129,17 +129,33 @@ extension Outbox {
         return result
     }
 
-    /// Tells those who watch of a problem of the outbox itself, or with nil that there is none any more.
-    ///
-    /// - Parameter isOfLook: Whether it is a look for entries that went wrong, or well.
-    func report(_ problem: (any Error)?, isOfLook: Bool = false) {
+    /// Tells those who watch of a problem of the outbox itself, of an entry or of a look for entries.
+    func report(_ problem: any Error, of claim: OutboxMachine.Claim? = nil) {
         if problem is CancellationError { return }
+        report { _ in ("\(problem)", claim) }
+    }
+
+    /// An entry went well, and with it all that it takes.
+    func reportNoProblem() { report { _ in nil } }
+
+    /// A look for entries went well, in which these came first of their keys.
+    func reportLook(_ keys: Set<String>?, _ heads: [OutboxRow.Head]) {
+        report { problem in
+            // That of an entry which is still there stays.
+            guard let claim = problem?.claim,
+                keys?.contains(claim.key) == false || heads.contains(where: { $0.id == claim.id })
+            else { return nil }
+            return problem
+        }
+    }
+
+    private func report(
+        _ change: (_ problem: (text: String, claim: OutboxMachine.Claim?)?) -> (String, OutboxMachine.Claim?)?
+    ) {
         let watchers = core.withLock { core -> [@Sendable () -> Void] in
-            let text = problem.map { "\($0)" }
-            guard text != core.problem?.text else { return [] }
-            if text == nil, isOfLook, core.problem?.isOfLook == false { return [] }
-            core.problem = text.map { ($0, isOfLook) }
-            return core.watchers
+            let before = core.problem?.text
+            core.problem = change(core.problem)
+            return core.problem?.text == before ? [] : core.watchers
         }
         for wake in watchers { wake() }
     }

@@ -16,8 +16,8 @@ public struct OutboxState: Sendable, Hashable {
     public var resting = 0
     /// The entries whose handlers run.
     public var sending: Set<OutboxEntry.ID> = []
-    /// What went wrong last with the outbox itself, as the database being full; nil when it has gone well since, or
-    /// when ``Outbox/run(_:)`` has ended.
+    /// What went wrong last with the outbox itself, as the database being full; nil when it has gone well since,
+    /// when the entry with which it went wrong is gone, and when ``Outbox/run(_:)`` has ended.
     public var problem: String?
 }
 

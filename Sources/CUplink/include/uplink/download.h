@@ -76,7 +76,8 @@ typedef struct uplink_download_options {
 typedef struct uplink_download_result {
     size_t size;
     int status;           /* UPLINK_OK: the file is whole, and stands under its name */
-    int http_status;      /* of the last answer, with UPLINK_OK and UPLINK_ESTATUS; else 0, also when nothing was missing */
+    int http_status;      /* of the last answer, with UPLINK_OK, UPLINK_ESTATUS, and UPLINK_ETIMEDOUT after a refusal such
+                             as 503; else 0, also when nothing was missing */
     const char *path;     /* the file's, as it was given but without repeated or trailing slashes */
     const char *url;      /* with UPLINK_OK the URL that answered, after all redirects; else NULL */
     int64_t bytes;        /* the file's size; 0 where there is none */

@@ -14,7 +14,8 @@
 extern "C" {
 #endif
 
-/* What an operation may need, to be joined with |. Nothing at all means: a way to the internet, over either family. */
+/* What an operation may need, to be joined with |. Nothing at all means: a way to the internet, over either family; and so
+ * does an interface's kind or name, also with UPLINK_REQUIRE_LOCAL_NETWORK. */
 #define UPLINK_REQUIRE_IPV4 UINT32_C(0x1)          /* a way to the internet over IPv4 */
 #define UPLINK_REQUIRE_IPV6 UINT32_C(0x2)          /* a way to the internet over IPv6 */
 #define UPLINK_REQUIRE_LOCAL_NETWORK UINT32_C(0x4) /* a connected or routed network is enough, internet or not */

@@ -39,7 +39,7 @@ void uplink_request_free(uplink_request *request);
  * Adds a header field. Those that frame the message, such as Content-Length or Host, are the library's own.
  *
  * Errors: UPLINK_EINVAL, also for what is not UTF-8, and when there are 256 already; UPLINK_EREQUEST when it must not be
- * sent.
+ * sent. Of a field that is the library's own the request's end tells so.
  */
 int uplink_request_add_header(uplink_request *request, const char *name, const char *value);
 

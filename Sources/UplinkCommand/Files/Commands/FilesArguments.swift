@@ -120,7 +120,8 @@ struct FilesArguments: ParsableArguments {
             if Output.error.isTerminal {
                 try? Output.error.write("Sending what waits first (\(waiting)); Ctrl-C leaves it for later.\n")
             }
-            _ = try await files.pending.send(within: .zero)
+            let problem = try await files.pending.send(within: .zero).problem
+            if let problem { try? Output.error.write("Warning: \(problem)\n") }
         } catch let error as FilesError {
             if error.code != .busy { try? Output.error.write("Nothing was sent: \(error)\n") }
         }

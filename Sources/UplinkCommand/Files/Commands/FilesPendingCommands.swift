@@ -72,6 +72,7 @@ struct FilesSyncCommand: AsyncParsableCommand {
             } else {
                 try Output.standard.write(FilesOutput.lines(outcome.left))
             }
+            if let problem = outcome.problem { throw CommandFailure(problem) }
             if !outcome.left.isEmpty { throw ExitCode(1) }
         }
     }

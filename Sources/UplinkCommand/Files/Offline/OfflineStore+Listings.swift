@@ -41,7 +41,8 @@ extension OfflineStore {
                     // A disk that is full keeps nobody from reading what the server says.
                     if let value = fetched.withLock({ $0 }) { return (value, .server) }
                     if let error = error.underlyingError as? FilesError { throw error }
-                    guard error.code != .fetchFailed else {
+                    guard request != .storedOnly, [.diskFull, .writeFailed, .readOnly, .locked].contains(error.code)
+                    else {
                         throw FilesError(.localFile, "could not \(activity): \(error)")
                     }
                     return (try await fetch(), .server)  // somebody else has fetched it

@@ -20,6 +20,7 @@ struct StoredSendPendingChanges: SendPendingChanges {
         let sender = ChangeSender(remote: remote, files: files)
         /// The outbox's keys whose last attempt has failed.
         let failed = Locked<Set<String>>([])
+        let problem = Locked<String?>(nil)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await files.outbox.run { entry in
@@ -34,7 +35,10 @@ struct StoredSendPendingChanges: SendPendingChanges {
                     }
                 }
             }
-            group.addTask { try await wait(upTo: limit, failed) }
+            group.addTask {
+                let found = try await wait(upTo: limit, failed)
+                problem.withLock { $0 = found }
+            }
             defer { group.cancelAll() }
             do { _ = try await group.next() } catch let error as StoreError where error.code == .outboxInUse {
                 throw FilesError(.busy, "another process sends at this moment what waits")
@@ -44,11 +48,14 @@ struct StoredSendPendingChanges: SendPendingChanges {
         }
         // What has gone otherwise was discarded meanwhile.
         let sent = sender.sent.withLock { $0 }
-        return SentChanges(sent: before.filter { sent.contains($0.id) }, left: try await files.changes())
+        return SentChanges(
+            sent: before.filter { sent.contains($0.id) }, left: try await files.changes(),
+            problem: problem.withLock { $0 }.map { "what waits cannot be sent: \($0)" })
     }
 
-    /// Returns when nothing waits, or, after the limit, when all that waits cannot be sent.
-    private func wait(upTo limit: Duration, _ failed: Locked<Set<String>>) async throws {
+    /// Returns when nothing waits, or, after the limit, when all that waits cannot be sent; with the outbox's own problem,
+    /// if it has one.
+    private func wait(upTo limit: Duration, _ failed: Locked<Set<String>>) async throws -> String? {
         if limit > .zero {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await reach { $0.pending == 0 } }
@@ -66,7 +73,7 @@ struct StoredSendPendingChanges: SendPendingChanges {
             return Set(entries.filter { !$0.isFailed }.map(\.key)).isSubset(of: failed.withLock { $0 })
         }
         try Task.checkCancellation()
-        if let problem { throw FilesError(.localFile, "what waits cannot be sent: \(problem)") }
+        return problem
     }
 
     private func reach(_ isSo: (OutboxState) async -> Bool) async {

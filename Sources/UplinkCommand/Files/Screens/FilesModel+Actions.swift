@@ -54,7 +54,10 @@ extension FileActions {
         lastStored: @escaping @Sendable () -> StoredAnswer?
     ) {
         list = { folder in try await files.list(folder.id) }
-        send = { _ = try await files.pending.send(within: .zero) }
+        send = {
+            let problem = try await files.pending.send(within: .zero).problem
+            if let problem { throw FilesError(.localFile, problem) }
+        }
         read = { item, progress in
             _ = lastStored()
             let limit = FileContent.limit(for: item)

@@ -46,6 +46,8 @@ struct SentChanges: Sendable, Hashable {
     var sent: [PendingChange] = []
     /// What is left: what waits, and what is in conflict.
     var left: [PendingChange] = []
+    /// Why no more was sent, where that is this host's fault and not the server's.
+    var problem: String?
 }
 
 /// What can be done with changes that were made offline.

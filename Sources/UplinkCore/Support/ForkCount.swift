@@ -2,10 +2,10 @@
 import Glibc
 
 /// How often fork(2) has made this process of another one, counted by pthread_atfork(3): to ask for the process's number
-/// is a system call, and would be one for each request.
-enum ForkCount {
+/// is a system call, and would be one for each request; and in another namespace a child may have its parent's.
+package enum ForkCount {
     /// The count. Whoever keeps it knows later whether it is in the same process.
-    static var current: Int { count.pointee }
+    package static var current: Int { count.pointee }
 
     private nonisolated(unsafe) static let count: UnsafeMutablePointer<Int> = {  // a new process writes, still alone
         let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
