@@ -9,8 +9,9 @@ struct ExhaustionTests {
     @Test func withoutDescriptorsAPerformerSaysWhyAndDoesNotTrap() async throws {
         await #expect(processExitsWith: .success) {
             // libdispatch, which carries Swift's tasks, kills a process in which its manager finds no descriptor
-            // (`_dispatch_epoll_init`). It starts with the first timer.
-            try await Task.sleep(nanoseconds: 1_000_000)
+            // (`_dispatch_epoll_init`). It starts with the first timer, and each clock's has a descriptor of its own.
+            try await Task.sleep(for: .milliseconds(1), clock: .continuous)
+            try await Task.sleep(for: .milliseconds(1), clock: .suspending)
             var limit = rlimit()
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             limit.rlim_cur = 0
