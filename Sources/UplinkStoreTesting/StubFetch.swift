@@ -16,6 +16,12 @@ public final class StubFetch<Value: Sendable>: Sendable {
         var isHeld = false
         var held: [UInt64: CheckedContinuation<Void, Never>] = [:]
         var cancelled: Set<UInt64> = []
+        /// What those bring who were held and go on.
+        var assigned: [UInt64: Result<Value?, any Error>] = [:]
+
+        mutating func takeResult() -> Result<Value?, any Error> {
+            results.count > 1 ? results.removeFirst() : results.first ?? .success(nil)
+        }
     }
 
     private let state: Locked<State>
@@ -39,12 +45,15 @@ public final class StubFetch<Value: Sendable>: Sendable {
     /// Lets calls wait from now on, until ``release()``.
     public func hold() { state.withLock { $0.isHeld = true } }
 
-    /// Lets those who wait go on, and those who come not wait.
+    /// Lets those who wait go on, the results for those who came first, and those who come not wait.
     public func release() {
         let held = state.withLock { state in
             defer { state.held = [:] }
             state.isHeld = false
-            return state.held.values.map { $0 }
+            return state.held.sorted { $0.key < $1.key }.map { id, continuation in
+                state.assigned[id] = state.takeResult()
+                return continuation
+            }
         }
         for continuation in held { continuation.resume() }
     }
@@ -60,10 +69,9 @@ public final class StubFetch<Value: Sendable>: Sendable {
         }
         defer { state.withLock { $0.running -= 1 } }
         await wait(id)
+        let assigned = state.withLock { $0.assigned.removeValue(forKey: id) }
         try Task.checkCancellation()
-        let result = state.withLock { state in
-            state.results.count > 1 ? state.results.removeFirst() : state.results.first ?? .success(nil)
-        }
+        let result = assigned ?? state.withLock { $0.takeResult() }
         return try result.get()
     }
 

@@ -13,7 +13,9 @@ public final class StubOutboxHandler: Sendable {
     private struct State {
         var verdicts: [OutboxVerdict]
         var entries: [OutboxEntry] = []
-        var running: Set<String> = []
+        var running = 0
+        /// By the entries' keys.
+        var runningOfKey: [String: Int] = [:]
         var overlaps = 0
         var mostRunning = 0
     }
@@ -27,7 +29,7 @@ public final class StubOutboxHandler: Sendable {
     /// What it was given, in order.
     public var entries: [OutboxEntry] { state.withLock { $0.entries } }
     /// How many calls have not returned.
-    public var running: Int { state.withLock { $0.running.count } }
+    public var running: Int { state.withLock { $0.running } }
     /// How many calls ran at the same time, at most.
     public var mostRunning: Int { state.withLock { $0.mostRunning } }
     /// How often a call came while one of the same key ran; an outbox keeps it at zero.
@@ -47,10 +49,17 @@ public final class StubOutboxHandler: Sendable {
     public func callAsFunction(_ entry: OutboxEntry) async throws -> OutboxVerdict {
         state.withLock { state in
             state.entries.append(entry)
-            if !state.running.insert(entry.key).inserted { state.overlaps += 1 }
-            state.mostRunning = max(state.mostRunning, state.running.count)
+            if state.runningOfKey[entry.key, default: 0] > 0 { state.overlaps += 1 }
+            state.runningOfKey[entry.key, default: 0] += 1
+            state.running += 1
+            state.mostRunning = max(state.mostRunning, state.running)
         }
-        defer { state.withLock { _ = $0.running.remove(entry.key) } }
+        defer {
+            state.withLock { state in
+                state.runningOfKey[entry.key, default: 1] -= 1
+                state.running -= 1
+            }
+        }
         _ = try await gate()
         return state.withLock { state in
             state.verdicts.count > 1 ? state.verdicts.removeFirst() : state.verdicts.first ?? .done()

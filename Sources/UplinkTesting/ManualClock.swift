@@ -62,12 +62,13 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Waits until `count` sleepers are asleep, then moves the time and wakes those who are due, in order.
+    /// Waits until `count` sleepers are asleep, then moves the time and wakes those who are due: they are resumed in order,
+    /// and run side by side.
     ///
     /// Who is woken and sleeps again sleeps from the new time: to see each tick of a ticker, advance tick by tick.
     ///
     /// - Parameters:
-    ///   - duration: How far to move. Zero only waits for the sleepers.
+    ///   - duration: How far to move. Zero only waits for the sleepers, and so does less.
     ///   - count: How many sleepers the test expects, at least. Zero moves at once.
     ///   - patience: How long to wait for them, in real time.
     /// - Throws: ``ManualClockError`` when they do not come; `CancellationError` when the test is cancelled.
@@ -78,7 +79,8 @@ public final class ManualClock: Clock, Sendable {
         move(by: duration)
     }
 
-    /// Moves the time at once, and wakes those who are due, in order.
+    /// Moves the time at once, and wakes those who are due: they are resumed in order, and run side by side. Never back: a
+    /// negative duration is zero.
     public func move(by duration: Duration) { perform(machine.withLock { $0.move(by: duration) }) }
 
     /// Waits until at least `count` sleepers are asleep.

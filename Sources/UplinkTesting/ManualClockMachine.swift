@@ -76,7 +76,7 @@ struct ManualClockMachine {
     }
 
     mutating func move(by duration: Duration) -> [Resumption] {
-        now += duration
+        now += max(duration, .zero)
         let due = sleepers.prefix { $0.deadline <= now }
         sleepers.removeFirst(due.count)
         return due.map { ($0.continuation, .success(())) }

@@ -7,12 +7,13 @@ public import UplinkCore
 /// as their tasks run.
 public final class StubNetworkMonitor: NetworkMonitor {
     private struct State {
-        var generation: UInt64 = 0
         var starts = 0
         var wasObserved = false
     }
 
     private let state: Locked<State>
+    /// Held while a path is sent, so that paths are told in the order of their numbers.
+    private let generation = Locked<UInt64>(0)
     private let broadcaster: NetworkPathBroadcaster
 
     /// Makes a monitor that knows this path, or none yet.
@@ -39,6 +40,8 @@ public final class StubNetworkMonitor: NetworkMonitor {
     }
 
     /// The path that the test told last; nil before the first and after ``forget()``.
+    ///
+    /// Known also while nobody subscribes, so that tests need not: a real monitor then has none.
     public var currentPath: NetworkPath? { broadcaster.currentPath }
     /// The current path, then every one that the test tells.
     public var paths: NetworkPaths { broadcaster.paths }
@@ -46,21 +49,16 @@ public final class StubNetworkMonitor: NetworkMonitor {
     /// Whether anybody subscribes now.
     public var isObserved: Bool { broadcaster.hasSubscribers }
 
-    /// How often a first subscriber came, that is, how often a real monitor would have been started.
+    /// How often a first subscriber came. A performer that finds what it needs in ``currentPath`` does not subscribe.
     public var starts: Int { state.withLock { $0.starts } }
 
     /// Makes a path the current one. Its generation is set anew, so that equal paths in a row are told apart.
     public func send(_ path: NetworkPath) {
         var path = path
-        path.generation = nextGeneration()
-        broadcaster.send(path)
-    }
-
-    @discardableResult
-    private func nextGeneration() -> UInt64 {
-        state.withLock { state in
-            state.generation += 1
-            return state.generation
+        generation.withLock { generation in
+            generation += 1
+            path.generation = generation
+            broadcaster.send(path)
         }
     }
 
@@ -72,8 +70,10 @@ public final class StubNetworkMonitor: NetworkMonitor {
 
     /// Forgets the path, as if it had never been known. The generation rises for what is not seen meanwhile.
     public func forget() {
-        nextGeneration()
-        broadcaster.forget()
+        generation.withLock { generation in
+            generation += 1
+            broadcaster.forget()
+        }
     }
 
     /// Ends all streams, for ever.
@@ -81,8 +81,10 @@ public final class StubNetworkMonitor: NetworkMonitor {
 
     /// Ends all streams with an error. The generation rises for what is not seen meanwhile.
     public func fail(_ error: NetworkMonitorError) {
-        nextGeneration()
-        broadcaster.fail(error)
+        generation.withLock { generation in
+            generation += 1
+            broadcaster.fail(error)
+        }
     }
 }
 

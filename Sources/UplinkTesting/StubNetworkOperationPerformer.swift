@@ -12,7 +12,8 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         /// The operation never runs; this is why.
         case fails(NetworkOperationError)
 
-        /// The operation never runs, because the network does not come.
+        /// The operation never runs, because the network does not come. A call without a limit waits: until it is
+        /// cancelled, or until ``StubNetworkOperationPerformer/behaviour`` changes.
         public static var timesOut: Self {
             .fails(NetworkOperationError(.timedOut, missing: .path, message: "the network did not come (stub)"))
         }
@@ -28,15 +29,29 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         public let isSupervised: Bool
     }
 
-    private let state: Locked<(behaviour: Behaviour, calls: [Call])>
+    private struct State {
+        var behaviour: Behaviour
+        var calls: [Call] = []
+        /// Calls without a limit, to which the network does not come.
+        var waiting: [AsyncStream<Never>.Continuation] = []
+    }
+
+    private let state: Locked<State>
 
     /// Makes a stand-in.
-    public init(_ behaviour: Behaviour = .runs) { state = Locked((behaviour, [])) }
+    public init(_ behaviour: Behaviour = .runs) { state = Locked(State(behaviour: behaviour)) }
 
-    /// What becomes of the next calls.
+    /// What becomes of the next calls, and of those that wait without a limit.
     public var behaviour: Behaviour {
         get { state.withLock { $0.behaviour } }
-        set { state.withLock { $0.behaviour = newValue } }
+        set {
+            let waiting = state.withLock { state in
+                state.behaviour = newValue
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for call in waiting { call.finish() }
+        }
     }
 
     /// The calls so far, in order.
@@ -48,7 +63,7 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         operation: nonisolated(nonsending) () async throws(Failure) -> Value
     ) async -> Result<Value, PerformFailure<Failure>> {
         do {
-            try admit(seconds, requirement, isSupervised: false)
+            try await admit(seconds, requirement, isSupervised: false)
         } catch {
             return .failure(.notStarted(error))
         }
@@ -64,7 +79,7 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         within limit: Duration, requiring requirement: NetworkRequirement,
         operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        try admitOrThrow(limit / .seconds(1), requirement, isSupervised: false)
+        try await admitOrThrow(limit / .seconds(1), requirement, isSupervised: false)
         return try await operation()
     }
 
@@ -73,7 +88,7 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         completingWithin limit: Duration, requiring requirement: NetworkRequirement,
         operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try admitOrThrow(limit / .seconds(1), requirement, isSupervised: true)
+        try await admitOrThrow(limit / .seconds(1), requirement, isSupervised: true)
         return try await operation()
     }
 
@@ -98,33 +113,47 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
     public nonisolated(nonsending) func performNetworkOperation(
         using operation: @escaping @Sendable () async -> Void, withinSeconds seconds: Double
     ) async throws {
-        try admitOrThrow(seconds, .internet, isSupervised: true)
+        try await admitOrThrow(seconds, .internet, isSupervised: true)
         await operation()
     }
 
     /// The throwing forms tell a cancellation as Swift does.
-    private func admitOrThrow(_ seconds: Double, _ requirement: NetworkRequirement, isSupervised: Bool) throws {
+    private nonisolated(nonsending) func admitOrThrow(
+        _ seconds: Double, _ requirement: NetworkRequirement, isSupervised: Bool
+    ) async throws {
         do throws(NetworkOperationError) {
-            try admit(seconds, requirement, isSupervised: isSupervised)
+            try await admit(seconds, requirement, isSupervised: isSupervised)
         } catch {
             throw error.code == .cancelled ? CancellationError() as any Error : error
         }
     }
 
-    private func admit(
+    private nonisolated(nonsending) func admit(
         _ seconds: Double, _ requirement: NetworkRequirement, isSupervised: Bool
-    ) throws(NetworkOperationError) {
-        let behaviour = state.withLock { state in
+    ) async throws(NetworkOperationError) {
+        state.withLock { state in
             state.calls.append(Call(seconds: seconds, requirement: requirement, isSupervised: isSupervised))
-            return state.behaviour
         }
         if seconds.isNaN {
             throw NetworkOperationError(.invalidArgument, message: "the time limit is not a number (stub)")
         }
-        if Task.isCancelled { throw NetworkOperationError(.cancelled, message: "cancelled before the start (stub)") }
-        switch behaviour {
-        case .runs: break
-        case .fails(let error): throw error
+        while true {
+            if Task.isCancelled {
+                throw NetworkOperationError(.cancelled, message: "cancelled before the start (stub)")
+            }
+            let (change, call) = AsyncStream.makeStream(of: Never.self)
+            let behaviour = state.withLock { state in
+                if case .fails(let error) = state.behaviour, error.code == .timedOut, seconds == .infinity {
+                    state.waiting.append(call)
+                    return nil as Behaviour?
+                }
+                return state.behaviour
+            }
+            switch behaviour {
+            case .runs: return
+            case .fails(let error): throw error
+            case nil: for await _ in change {}
+            }
         }
     }
 }

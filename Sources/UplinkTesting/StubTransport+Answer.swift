@@ -14,7 +14,8 @@ extension StubTransport {
         var delay: @Sendable () async throws -> Void = {}
         var pause: @Sendable () async throws -> Void = {}
 
-        /// A whole answer, its body in the pieces given. `Content-Length` is set unless the fields have one.
+        /// A whole answer, its body in the pieces given. `Content-Length` is set unless the fields have one; pieces that
+        /// are shorter than it says are a body that breaks off (`truncated`).
         public static func response(
             _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:], pieces: [[UInt8]] = []
         ) -> Self {
@@ -31,11 +32,15 @@ extension StubTransport {
             .response(status, headers: [.location: location])
         }
 
-        /// An answer whose body breaks off with an error after these pieces.
+        /// An answer whose body breaks off with an error after these pieces. The error's `requestDisposition` becomes
+        /// `responseStarted`, for so it is.
         public static func broken(
             _ error: HTTPClientError, after pieces: [[UInt8]], headers: HTTPFields = [:]
         ) -> Self {
-            Self(kind: .response(HTTPResponse(status: .ok, headerFields: headers), pieces: pieces, .error(error)))
+            var error = error
+            error.requestDisposition = .responseStarted
+            let head = HTTPResponse(status: .ok, headerFields: headers)
+            return Self(kind: .response(head, pieces: pieces, .error(error)))
         }
 
         /// An answer whose body never ends: after these pieces it waits until its reader is cancelled.
@@ -44,6 +49,10 @@ extension StubTransport {
         }
 
         /// No answer but an error.
+        ///
+        /// An error made without ``HTTPClientError/requestDisposition`` says that nothing was sent, and a retry repeats
+        /// whatever was not sent, a POST too. Where the test means a connection that broke later, say
+        /// `requestDisposition: .maybeProcessed`.
         public static func error(_ error: HTTPClientError) -> Self { Self(kind: .error(error)) }
 
         /// Neither answer nor error: the request waits until it is cancelled.

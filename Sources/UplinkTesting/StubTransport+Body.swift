@@ -20,16 +20,21 @@ final class StubBody: HTTPBodySource {
 
     private let state: Locked<State>
     private let ending: Ending
+    private let expected: Int64?
     private let pause: @Sendable () async throws -> Void
     private let tell: @Sendable (_ received: Int64, Result<Void, any Error>) -> Void
 
-    /// - Parameter tell: Told once how the body ended.
+    /// - Parameters:
+    ///   - expected: How many bytes a whole body has, where the head says so.
+    ///   - tell: Told once how the body ended.
     init(
-        _ pieces: [[UInt8]], _ ending: Ending, pause: @escaping @Sendable () async throws -> Void,
+        _ pieces: [[UInt8]], _ ending: Ending, expecting expected: Int64?,
+        pause: @escaping @Sendable () async throws -> Void,
         tell: @escaping @Sendable (_ received: Int64, Result<Void, any Error>) -> Void
     ) {
         state = Locked(State(pieces: pieces))
-        (self.ending, self.pause, self.tell) = (ending, pause, tell)
+        (self.ending, self.expected) = (ending, expected)
+        (self.pause, self.tell) = (pause, tell)
     }
 
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
@@ -63,11 +68,22 @@ final class StubBody: HTTPBodySource {
     private nonisolated(nonsending) func end() async throws -> HTTPBody.Chunk? {
         switch ending {
         case .complete:
+            let received = state.withLock { $0.received }
+            if let expected, received != expected { throw Self.contradiction(received, expected) }
             finish(.success(()))
             return nil
         case .error(let error): throw error
         case .silence: throw await StubTransport.untilCancelled()
         }
+    }
+
+    /// What a real transport says of a server that sends less. More it would not read: then the test is wrong.
+    private static func contradiction(_ received: Int64, _ expected: Int64) -> HTTPClientError {
+        let isShort = received < expected
+        return HTTPClientError(
+            isShort ? .truncated : .invalidFraming, phase: .body, requestDisposition: .responseStarted,
+            message: "the stub's pieces have \(received) bytes, and Content-Length says \(expected); "
+                + (isShort ? "a server whose connection breaks does that" : "give pieces and length that agree"))
     }
 
     private func finish(_ result: Result<Void, any Error>) {

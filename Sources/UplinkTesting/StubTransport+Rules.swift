@@ -53,7 +53,7 @@ struct StubRules: Sendable {
         _ pattern: Pattern, repeatsLast: Bool,
         _ answers: [@Sendable (HTTPTransportRequest) async -> StubTransport.Answer]
     ) {
-        rules.removeAll { pattern.replaces($0.pattern) && $0.repeatsLast == repeatsLast }
+        if repeatsLast { rules.removeAll { pattern.replaces($0.pattern) } }
         lastID += 1
         rules.insert(Rule(id: lastID, pattern: pattern, answers: answers, repeatsLast: repeatsLast), at: 0)
     }

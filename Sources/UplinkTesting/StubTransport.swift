@@ -17,8 +17,8 @@ public import UplinkHTTP
 /// #expect(transport.unused.isEmpty)
 /// ```
 ///
-/// Rules are looked at from the last one that was set to the first. Setting a rule for the same method and URL again
-/// replaces it.
+/// Rules are looked at from the last one that was set to the first. Setting ``answer(_:_:)`` for the same method and URL
+/// again replaces what was set before.
 public final class StubTransport: HTTPTransport {
     private struct State {
         var rules = StubRules()
@@ -102,8 +102,10 @@ public final class StubTransport: HTTPTransport {
 
     // MARK: Answering
 
-    /// Records the request and answers as the test said; an error where it said nothing.
+    /// Records the request and answers as the test said; an error where it said nothing. In a cancelled task it does
+    /// neither.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        try Task.checkCancellation()
         let story = StubStory(of: request, isTold: tellsEvents)
         let place = state.withLock { state in
             state.requests.append(request)
@@ -145,6 +147,7 @@ public final class StubTransport: HTTPTransport {
         _ answer: Answer, to request: HTTPTransportRequest, _ story: StubStory
     ) async throws -> HTTPTransportResponse {
         try await answer.delay()
+        try Task.checkCancellation()
         switch answer.kind {
         case .error(let error): throw error
         case .silence: throw await Self.untilCancelled()
@@ -163,10 +166,10 @@ public final class StubTransport: HTTPTransport {
     ) -> HTTPBody {
         let isEmpty = request.head.method == .head || head.status == .noContent || head.status == .notModified
         let length = head.headerFields[.contentLength].flatMap { Int64($0) }
-        let source = StubBody(isEmpty ? [] : pieces, isEmpty ? .complete : ending, pause: answer.pause) {
-            story.ended(received: $0, $1)
-        }
-        if isEmpty || length == 0 { source.endAtOnce() }
+        let source = StubBody(
+            isEmpty ? [] : pieces, isEmpty ? .complete : ending, expecting: isEmpty ? nil : length, pause: answer.pause
+        ) { story.ended(received: $0, $1) }
+        if isEmpty || length == 0 && pieces.isEmpty { source.endAtOnce() }
         return HTTPBody(
             framing: isEmpty ? .none : length.map { .length($0) } ?? .chunked, contentLength: length, source: source)
     }

@@ -23,6 +23,36 @@ struct StubTests {
         #expect(performer.calls[0].requirement.description == "IPv6")
     }
 
+    /// As with the real one, which without a limit never says that it took too long.
+    @Test func aCallWithoutALimitWaitsUntilTheTestSaysOtherwise() async throws {
+        let performer = StubNetworkOperationPerformer(.timesOut)
+        let waiting = Task { await performer.perform(withinSeconds: .infinity) { 1 } }
+        let cancelled = Task { await performer.perform(withinSeconds: .infinity) { 2 } }
+        while performer.calls.count < 2 { await Task.yield() }
+        for _ in 0..<100 { await Task.yield() }
+        cancelled.cancel()
+        guard case .failure(.notStarted(let error)) = await cancelled.value else {
+            Issue.record("it ran")
+            return
+        }
+        #expect(error.code == .cancelled)
+        performer.behaviour = .timesOut
+        performer.behaviour = .runs
+        #expect(try await waiting.value.get() == 1)
+    }
+
+    /// However many send at once, the last one told is the current one, and every number comes once.
+    @Test func pathsFromManyThreadsAreAllTold() async throws {
+        let monitor = StubNetworkMonitor(.offline())
+        let first = try #require(monitor.currentPath?.generation)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<200 { monitor.goOnline() } }
+            }
+        }
+        #expect(monitor.currentPath?.generation == first + 1600)
+    }
+
     @Test func theStandInRunsTheFormsWithAReactionOnce() async throws {
         let performer = StubNetworkOperationPerformer()
         #expect(try await performer.perform(completingWithin: .seconds(1), onLoss: .retry()) { 1 } == 1)

@@ -31,6 +31,32 @@ struct StubTransportTests {
         let response = try await client.get("http://a.example/")
         let error = await #expect(throws: HTTPClientError.self) { try await response.body.collect(upTo: 10) }
         #expect(error?.code == .connectionReset)
+        #expect(error?.requestDisposition == .responseStarted)
+    }
+
+    @Test func aCancelledTaskSendsNothing() async throws {
+        transport.answer("http://a.example/", .text("never"))
+        let client = client
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await client.post("http://a.example/", body: .bytes([1]))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func aBodyIsAsLongAsItsLengthSays() async throws {
+        transport.answer("http://short.example/", .response(headers: [.contentLength: "10"], pieces: [[1, 2, 3]]))
+        transport.answer("http://long.example/", .response(headers: [.contentLength: "2"], pieces: [[1, 2, 3]]))
+        let codes: [String: HTTPClientError.Code] = [
+            "http://short.example/": .truncated, "http://long.example/": .invalidFraming,
+        ]
+        for (url, code) in codes {
+            let response = try await client.get(url)
+            let error = await #expect(throws: HTTPClientError.self) { try await response.body.collect(upTo: 10) }
+            #expect(error?.code == code)
+            #expect(error?.requestDisposition == .responseStarted)
+        }
     }
 
     @Test func silenceEndsWithTheTask() async throws {
@@ -70,6 +96,13 @@ struct StubTransportTests {
         transport.answerOnce(nil, "http://b.example/", .text("once"))
         _ = try await client.get("http://b.example/")
         await #expect(throws: HTTPClientError.self) { try await client.get("http://b.example/") }
+        transport.answerOnce(nil, "http://c.example/", .text("1"))
+        transport.answerOnce(nil, "http://c.example/", .text("22"))
+        lengths = []
+        for _ in 0..<2 { lengths.append(try await client.get("http://c.example/").body.contentLength) }
+        #expect(lengths == [2, 1])
+        transport.answer("http://a.example/", .text("anew"))
+        #expect(transport.unused == ["http://a.example/"])
     }
 
     @Test func predicatesAndClosuresAnswer() async throws {

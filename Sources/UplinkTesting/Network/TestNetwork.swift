@@ -27,7 +27,7 @@
 /// | IPv6 | 2001:db8:1::10/64 | 2001:db8:1::1, the gateway |
 /// | second cable | `eth1`, 198.51.100.10/24 | `r1`, 198.51.100.1 |
 ///
-/// Every step takes effect before it returns, and may be repeated. All of them run `ip` of iproute2, need root
+/// Every step takes effect before it returns, and may be repeated, but for the two that lay a cable. All of them run `ip` of iproute2, need root
 /// (CAP_SYS_ADMIN and CAP_NET_ADMIN), and throw ``TestNetworkError``.
 public struct TestNetwork: Sendable {
     /// What there is when a test begins.
@@ -90,7 +90,7 @@ public struct TestNetwork: Sendable {
         try router.batch(["link set r0 up", "addr replace 2001:db8:1::1/64 dev r0 nodad"])
     }
 
-    /// Takes the device's addresses and default routes, as at the end of a lease; the cable stays.
+    /// Takes the addresses of the device's first cable and all default routes, as at the end of a lease; the cable stays.
     public func goOffline() throws(TestNetworkError) {
         try device.ip("-6 route flush default")
         try device.batch(["route flush default", "addr flush dev eth0 scope global"])
