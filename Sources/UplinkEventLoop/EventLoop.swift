@@ -18,7 +18,7 @@ public final class EventLoop: Sendable {
     /// that ``EventLoopError`` from then on; tasks that prefer it run all the same.
     public static let shared: EventLoop = {
         do throws(EventLoopError) {
-            return try EventLoop()
+            return try EventLoop(networkNamespace: LoopThread.wayToProcessNamespace)
         } catch {
             return EventLoop(failedBy: error)
         }
@@ -37,6 +37,7 @@ public final class EventLoop: Sendable {
     ///
     /// - Parameter networkNamespace: The name of a network namespace as `ip netns` keeps it, or the path of one. The
     ///   thread enters it before anything opens, so that sockets made on this loop belong there. Needs CAP_SYS_ADMIN.
+    ///   Nil for the calling thread's.
     /// - Throws: ``EventLoopError`` when the thread, the loop or the namespace cannot be had.
     package init(networkNamespace: String? = nil) throws(EventLoopError) {
         inbox = try Inbox()
@@ -120,13 +121,14 @@ extension EventLoop: SerialExecutor, TaskExecutor {
 /// Runs `body` with an event loop of its own, which has ended when this returns.
 ///
 /// - Parameters:
-///   - networkNamespace: The namespace that the loop's thread enters first; nil for the caller's.
+///   - networkNamespace: The namespace that the loop's thread enters first; nil for the process's. Threads that Swift's
+///     runtime makes meanwhile may begin there too: see `docs/known-issues.md`.
 ///   - body: Uses the loop, which must not be kept beyond it.
 /// - Throws: ``EventLoopError`` when no loop can be had, or what `body` throws.
 public nonisolated(nonsending) func withEventLoop<Result>(
     networkNamespace: String? = nil, _ body: nonisolated(nonsending) (EventLoop) async throws -> Result
 ) async throws -> Result {
-    let loop = try EventLoop(networkNamespace: networkNamespace)
+    let loop = try EventLoop(networkNamespace: networkNamespace ?? LoopThread.wayToProcessNamespace)
     do {
         let result = try await body(loop)
         await loop.endAndWait()

@@ -19,6 +19,7 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
 
     /// Starts the thread and returns when its loop is ready; the thread keeps `loop` alive.
     func start(for loop: EventLoop, networkNamespace: String?) throws(EventLoopError) {
+        if networkNamespace != nil { ThreadPool.makeThreads() }  // which would begin where the loop's thread is
         let (result, started) = (Locked<EventLoopError?>(nil), Semaphore())
         let status = Self.spawn(named: "uplink-loop", into: &thread) {
             do throws(EventLoopError) {
@@ -60,11 +61,25 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
         }
     }
 
-    /// Runs `body` on a thread that nobody joins.
+    /// Runs `body` on a thread that nobody joins. Where the system has none to give, waits until it has: what is to be run
+    /// is somebody's only way on.
     static func detach(named name: String, _ body: @escaping @Sendable () -> Void) {
+        var pause: useconds_t = 1000
+        while true {
+            do throws(EventLoopError) {
+                return try tryToDetach(named: name, body)
+            } catch {
+                usleep(pause)
+                pause = min(pause * 2, 100_000)
+            }
+        }
+    }
+
+    /// Runs `body` on a thread that nobody joins, in the network namespace of the caller's.
+    static func tryToDetach(named name: String, _ body: @escaping @Sendable () -> Void) throws(EventLoopError) {
         var thread = pthread_t()
         let status = spawn(named: name, into: &thread, body)
-        precondition(status == 0, "no thread to be had: \(String(cString: strerror(status)))")
+        guard status == 0 else { throw EventLoopError(.system, during: "starting a thread", errno: status) }
         pthread_detach(thread)
     }
 
@@ -83,6 +98,15 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
         pthread_setspecific(key, Unmanaged.passUnretained(loop).toOpaque())
         body()
         pthread_setspecific(key, nil)
+    }
+
+    /// The way to the process's network namespace, where the calling thread has another: a worker of the default pool does
+    /// that was made by the thread of a loop in a namespace.
+    static var wayToProcessNamespace: String? {
+        let way = "/proc/self/ns/net"
+        var (process, thread) = (stat(), stat())
+        guard stat(way, &process) == 0, stat("/proc/thread-self/ns/net", &thread) == 0 else { return nil }
+        return process.st_ino == thread.st_ino && process.st_dev == thread.st_dev ? nil : way
     }
 
     private static func enter(_ namespace: String) throws(EventLoopError) {

@@ -61,15 +61,24 @@ public final class LoopTimers {
         self.loop = loop
         self.ended = ended
         let way = Way()
-        handle = try TimerHandle(on: loop.confined()) { way.timers?.fireDue() }
+        handle = try TimerHandle(on: loop.confined()) { way.fireDue() }
         handle.whenLoopEnds = { way.timers?.loopEnded() }
         way.timers = self
     }
 
     deinit { loop.executeUnlessEnded { [handle] in handle.close() } }
 
-    /// The handle's way back, which does not keep the timers alive.
-    private final class Way { weak var timers: LoopTimers? }
+    /// The handle's way back, which does not keep the timers alive: a closure may drop them, and the next is not called then.
+    private final class Way {
+        weak var timers: LoopTimers?
+
+        func fireDue() {
+            let now = Int64(clamping: uv_hrtime())
+            timers?.firing = now
+            while let (id, callback) = timers?.table.popDue(at: now) { callback.fired(ID(value: id)) }
+            timers?.endFiring()
+        }
+    }
 
     /// How many timers are armed.
     public var count: Int { table.count }
@@ -113,10 +122,7 @@ public final class LoopTimers {
 
     private func confine() { precondition(loop.isCurrent, "these timers belong to the event loop's own thread") }
 
-    private func fireDue() {
-        let now = Int64(clamping: uv_hrtime())
-        firing = now
-        while let (id, callback) = table.popDue(at: now) { callback.fired(ID(value: id)) }
+    private func endFiring() {
         firing = nil
         setAlarm()
     }

@@ -4,7 +4,8 @@ import Glibc
 import UplinkCore
 
 extension EventLoop {
-    /// Runs `work` on libuv's thread pool, for calls that may block (files), and returns what it returns.
+    /// Runs `work` on libuv's thread pool, for calls that may block (files), and returns what it returns. The pool is in the
+    /// process's network namespace, whatever the loop is in.
     ///
     /// Not cancelled with the task: work that has begun is waited for. At most four run at a time (UV_THREADPOOL_SIZE).
     ///
@@ -21,7 +22,27 @@ extension EventLoop {
         return try result.get()
     }
 
-    /// The same for callers that do not wait: `completion` runs on the loop's thread, exactly once.
+    /// Runs `work` on a thread of its own in the loop's network namespace: for calls that may take half a minute, and would
+    /// hold up the files meanwhile.
+    ///
+    /// Not cancelled with the task.
+    ///
+    /// - Throws: ``EventLoopError`` when there is no thread to be had, or what `work` throws.
+    package func besideLoop<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            execute {
+                do throws(EventLoopError) {
+                    try LoopThread.tryToDetach(named: "uplink-beside") {
+                        continuation.resume(with: Swift.Result(catching: work))
+                    }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    /// As ``offLoop(_:)`` for callers that do not wait: `completion` runs on the loop's thread, exactly once.
     package func offLoop<Result: Sendable>(
         _ work: @escaping @Sendable () throws -> Result,
         completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
@@ -80,10 +101,33 @@ private final class WorkRequest: @unchecked Sendable {  // libuv runs one half a
 
 /// libuv's thread pool. libuv takes it apart when the process exits, while the threads of loops still run, and aborts
 /// when it is used after that.
-private enum ThreadPool {
+enum ThreadPool {
     private static let isOpen = Locked(true)
     /// Runs before libuv's own destructor, because handlers run in the reverse order of their registration.
     private static let closesAtExit: Void = { atexit { isOpen.withLock { $0 = false } } }()
+
+    /// Has libuv make the pool's threads now, by the calling thread, whose network namespace they inherit. Every signal is
+    /// blocked on them, as on all threads of loops.
+    static func makeThreads() { _ = areMade }
+
+    private static let areMade: Void = {
+        let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
+        let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
+        defer {
+            loop.deallocate()
+            request.deallocate()
+        }
+        guard uv_loop_init(loop) == 0 else { return }  // they are made when they are needed
+        var (all, before) = (sigset_t(), sigset_t())
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        _ = unlessExiting { uv_queue_work(loop, request, { _ in }, { _, _ in }) }
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+        // All may be at work for others, and wait for the caller: what has not begun is taken back.
+        request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { _ = uv_cancel($0) }
+        uv_run(loop, UV_RUN_DEFAULT)
+        uv_loop_close(loop)
+    }()
 
     /// Runs `body`, unless the process exits.
     static func unlessExiting<Result>(_ body: () -> Result) -> Result? {

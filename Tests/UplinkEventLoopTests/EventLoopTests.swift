@@ -98,6 +98,25 @@ struct EventLoopTests {
         #expect(error?.code == .networkNamespace)
     }
 
+    /// Threads begin in the namespace of those that make them, but what is for all loops belongs to the process's.
+    @Test(.needsNetworkNamespaces) func aNamespaceIsOfOneLoopAlone() async throws {
+        let process = try #require(networkNamespace("/proc/self/ns/net"))
+        try await withNetworkNamespaces { namespace, _ in
+            try await withEventLoop(networkNamespace: namespace.name) { loop in
+                #expect(try await loop.offLoop { networkNamespace() } == process)
+                let inside = try await loop.besideLoop { networkNamespace() }
+                #expect(inside != nil && inside != process)
+                try await withTaskExecutorPreference(loop) {
+                    #expect(await currentNetworkNamespace() == inside)
+                    try await withEventLoop { other in
+                        let outside = await withTaskExecutorPreference(other) { await currentNetworkNamespace() }
+                        #expect(outside == process)
+                    }
+                }
+            }
+        }
+    }
+
     @Test func signalsAreBlockedOnTheLoop() async throws {
         try await withEventLoop { loop in
             let areBlocked = await withTaskExecutorPreference(loop) { await interruptIsBlocked() }
@@ -177,3 +196,11 @@ private nonisolated func interruptIsBlocked() async -> Bool {
     pthread_sigmask(SIG_SETMASK, nil, &mask)
     return sigismember(&mask, SIGINT) == 1
 }
+
+/// The network namespace of the calling thread, as its inode's number.
+private func networkNamespace(_ path: String = "/proc/thread-self/ns/net") -> UInt? {
+    var status = stat()
+    return stat(path, &status) == 0 ? UInt(status.st_ino) : nil
+}
+
+@concurrent private func currentNetworkNamespace() async -> UInt? { networkNamespace() }

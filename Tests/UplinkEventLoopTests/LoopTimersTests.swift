@@ -13,8 +13,10 @@ struct LoopTimersTests {
         try await withEventLoop { loop in
             let owner = TimerOwner(on: loop)
             let delays = [30, 0, 12, 50, 5, 41, 22, -7]
-            for delay in delays { try await owner.arm(delay, after: .milliseconds(delay)) }
-            // Those that are due before the last is armed may have fired; the others are far enough apart in any case.
+            // In one turn, in which none fires.
+            try await owner.with { owner, _ in
+                for delay in delays { try owner.arm(delay, after: .milliseconds(delay)) }
+            }
             let fired = await owner.next(delays.count)
             #expect(fired.filter { $0 > 0 } == [5, 12, 22, 30, 41, 50])
             #expect(Set(fired) == Set(delays))
@@ -73,9 +75,12 @@ struct LoopTimersTests {
     @Test func whatComesAfterACancelledFirstOneStillFires() async throws {
         try await withEventLoop { loop in
             let owner = TimerOwner(on: loop)
-            let first = try await owner.arm(1, after: .milliseconds(5))
-            try await owner.arm(2, after: .milliseconds(20))
-            #expect(try await owner.cancel(first))
+            let isCancelled = try await owner.with { owner, _ in
+                let first = try owner.arm(1, after: .milliseconds(5))
+                try owner.arm(2, after: .milliseconds(20))
+                return try owner.cancel(first)
+            }
+            #expect(isCancelled)
             #expect(await owner.next(1) == [2])
             // The set timer went off for nothing in between, and is set anew.
             try await owner.arm(3, after: .milliseconds(1))
@@ -252,6 +257,23 @@ struct LoopTimersTests {
             // Real time: past the deadline of the timer that is gone.
             try await LoopClock(on: loop).sleep(for: .milliseconds(10))
             #expect(!hasFired.withLock { $0 })
+        }
+    }
+
+    @Test func aTimerThatDropsThemAllIsTheLast() async throws {
+        try await withEventLoop { loop in
+            let owner = TimerOwner(on: loop)
+            try await owner.with { owner, timers in
+                for number in 1...3 {
+                    _ = try timers.arm(after: .zero) { _ in
+                        owner.drop()
+                        owner.record(number)
+                    }
+                }
+            }
+            #expect(await owner.next(1) == [1])
+            try await LoopClock(on: loop).sleep(for: .milliseconds(10))
+            #expect(await owner.fired == [1])
         }
     }
 

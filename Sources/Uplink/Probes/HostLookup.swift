@@ -3,14 +3,14 @@ import Glibc
 import UplinkCore
 import UplinkEventLoop
 
-/// The address of a host, from the system's resolver (`getaddrinfo(3)`), off the loop because it may take long.
+/// The address of a host, from the system's resolver (`getaddrinfo(3)`), beside the loop because it may take long.
 enum HostLookup {
     static func address(of host: String, _ family: IPAddress.Family, on loop: EventLoop) async throws -> IPAddress {
         if let address = IPAddress(host) {
             guard address.family == family else { throw ProbeFailure("the address is one of the other family") }
             return address
         }
-        return try await loop.offLoop { try look(up: host, family) }
+        return try await loop.besideLoop { try look(up: host, family) }
     }
 
     private static func look(up host: String, _ family: IPAddress.Family) throws(ProbeFailure) -> IPAddress {

@@ -10,7 +10,12 @@ final class WaitCall: Call {
     func cancel() { task.cancel() }
 
     /// Blocks the caller until the requirement is met, or the time is over; gives a status.
-    static func run(in context: Context, seconds: Double, requiring requirement: NetworkRequirement) -> CInt {
+    ///
+    /// - Parameter limit: When to cancel it, in seconds: the performer's time does not end before there is a first path.
+    static func run(
+        in context: Context, seconds: Double, requiring requirement: NetworkRequirement,
+        atMost limit: Double = .infinity
+    ) -> CInt {
         let call = WaitCall()
         guard let id = context.queue.update({ $0.add(call) }) else { return Status.stopped }
         if let path = context.monitor.currentPath, requirement.stableTime == .zero, requirement.isSatisfied(by: path) {
@@ -24,7 +29,14 @@ final class WaitCall: Call {
             context.queue.update { $0.end(id, nil) }
             latch.open()
         }
+        let alarm =
+            limit == .infinity
+            ? nil
+            : Task(executorPreference: context.loop) { [clock = context.clock] in
+                if (try? await clock.sleep(for: .seconds(limit))) != nil { call.cancel() }
+            }
         latch.wait()
+        alarm?.cancel()
         return status.withLock { $0 }
     }
 

@@ -16,8 +16,8 @@ public func uplink_current_path(
     return withContext(context) { (context) throws(StatusError) in
         let seconds = try Milliseconds.seconds(timeout)
         if context.monitor.currentPath == nil, seconds > 0 {
-            let status = WaitCall.run(in: context, seconds: seconds, requiring: .known)
-            guard status == Status.ok || status == Status.noNetwork else { return status }
+            let status = WaitCall.run(in: context, seconds: seconds, requiring: .known, atMost: seconds)
+            guard [Status.ok, Status.noNetwork, Status.cancelled].contains(status) else { return status }
         }
         guard let current = context.monitor.currentPath else {
             return context.queue.update { $0.phase == .closing } ? Status.stopped : Status.again

@@ -39,7 +39,8 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
         let task = Task {
             let result: Result<Value, any Error>
             do {
-                result = .success(try await work())
+                // The first one's, which the others need not keep to.
+                result = .success(try await OperationDeadline.$ofTask.withValue(nil) { try await work() })
             } catch {
                 result = .failure(error)
             }

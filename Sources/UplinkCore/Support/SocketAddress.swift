@@ -44,6 +44,15 @@ package struct SocketAddress {
         }
     }
 
+    /// The port; nil where the bytes hold no address of the internet's families.
+    package var port: UInt16? {
+        withUnsafeBytes(of: storage) { storage in
+            let family = storage.load(as: sa_family_t.self)
+            guard family == sa_family_t(AF_INET) || family == sa_family_t(AF_INET6) else { return nil }
+            return UInt16(bigEndian: storage.load(fromByteOffset: 2, as: UInt16.self))
+        }
+    }
+
     /// For calls that read the address.
     package mutating func withSockaddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafeMutablePointer(to: &storage) { [length] storage in
