@@ -76,13 +76,25 @@ static inline CURLcode uplink_easy_get_socket(CURL *easy, curl_socket_t *value) 
 
 // OpenSSL's, where libcurl has brought it along; libcurl itself does not say. Missing otherwise, hence weak.
 extern int SSL_session_reused(const void *ssl) __attribute__((weak));
+extern int SSL_pending(const void *ssl) __attribute__((weak));
+
+// OpenSSL's connection of a transfer that runs; NULL where there is none.
+static inline void *uplink_easy_get_openssl(CURL *easy) {
+    struct curl_tlssessioninfo *tls = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || !tls) return NULL;
+    return tls->backend == CURLSSLBACKEND_OPENSSL ? tls->internals : NULL;
+}
 
 // 1 when the connection's TLS session was resumed, 0 when not, -1 when that cannot be told.
 static inline int uplink_easy_is_tls_resumed(CURL *easy) {
-    struct curl_tlssessioninfo *tls = NULL;
-    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || !tls) return -1;
-    if (tls->backend != CURLSSLBACKEND_OPENSSL || !tls->internals || !SSL_session_reused) return -1;
-    return SSL_session_reused(tls->internals) != 0;
+    void *ssl = uplink_easy_get_openssl(easy);
+    return ssl && SSL_session_reused ? SSL_session_reused(ssl) != 0 : -1;
+}
+
+// Bytes that have been decrypted and not been read; 0 where that cannot be told.
+static inline int uplink_easy_tls_pending(CURL *easy) {
+    void *ssl = uplink_easy_get_openssl(easy);
+    return ssl && SSL_pending ? SSL_pending(ssl) : 0;
 }
 
 static inline CURLMcode uplink_multi_set_long(CURLM *multi, CURLMoption option, long value) {

@@ -19,6 +19,14 @@ struct SocketIdentity: Hashable {
     /// Whether the connection stands.
     var isConnected: Bool { isCurrent && address(getpeername) != nil }
 
+    /// The socket's own port; nil as for the address.
+    var localPort: CInt? {
+        var name = SocketAddress.unspecified
+        var length = SocketAddress.size
+        guard name.withMutableSockaddr({ getsockname(descriptor, $0, &length) }) == 0 else { return nil }
+        return name.port.map(CInt.init)
+    }
+
     private func address(
         _ ask: (CInt, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> CInt
     ) -> IPAddress? {

@@ -11,9 +11,9 @@ extension CurlEngine {
         guard let generation = generation(number), let socket = generation.sockets[descriptor] else { return }
         guard socket.isWanted else {
             socket.stop()
-            // A transfer that is paused has not left its connection, and libcurl may never have had that watched.
-            let mayBePaused = transfers.values.contains { $0.generation === generation && $0.isPaused }
-            guard let last = socket.lastTransfer, transfers[last] == nil, !mayBePaused else { return }
+            guard let last = socket.lastTransfer, transfers[last] == nil, !isOfPaused(descriptor, in: generation) else {
+                return
+            }
             return ConnectionTable.discard(descriptor)
         }
         var events: CInt = 0
@@ -24,6 +24,14 @@ extension CurlEngine {
         if readiness.contains(.error) { socket.didStop() }
         act(in: generation, on: descriptor, events)
         if generation.sockets[descriptor] === socket { socket.goOn() }
+    }
+
+    /// Whether a transfer that is paused has the connection, which libcurl may never have had watched for it.
+    private func isOfPaused(_ descriptor: curl_socket_t, in generation: Generation) -> Bool {
+        let paused = transfers.values.lazy.filter { $0.generation === generation && $0.isPaused }
+        guard !paused.isEmpty else { return false }
+        let port = SocketIdentity(of: descriptor).localPort
+        return paused.contains { $0.localPort == port ?? $0.localPort }
     }
 
     func timePassed(in number: UInt64) {

@@ -27,7 +27,7 @@ extension CurlEngine {
         while let entry = deadlines.popDue(at: now) {
             guard let transfer = transfers[slotOwners[Int(entry.slot)]] else { continue }
             transfer.armedDeadline = nil
-            perform(transfer.machine.timePassed(now: now), on: transfer)
+            perform(transfer.machine.timePassed(now: now, sending: transfer.sendingProgress), on: transfer)
             active.note(transfer)
         }
         scheduleTurn()

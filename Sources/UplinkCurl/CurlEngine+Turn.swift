@@ -124,6 +124,9 @@ extension CurlEngine {
     }
 
     private func isResolved(_ id: UInt64) -> Bool {
-        (transfers[id]?.handle?.offset(CURLINFO_NAMELOOKUP_TIME_T) ?? 0) > 0
+        guard let transfer = transfers[id] else { return false }
+        // What is looked up first is the proxy; the name behind it, when the proxy is reached.
+        if let proxy = transfer.proxy, !proxy.resolvesNames { return transfer.machine.phase != .connecting }
+        return (transfer.handle?.offset(CURLINFO_NAMELOOKUP_TIME_T) ?? 0) > 0
     }
 }

@@ -130,8 +130,14 @@ actor CurlEngine: TurnActor {
     }
 
     private func enterGate(_ transfer: CurlTransfer) {
-        let isOpen = transfer.origin.hostToLookUp.map { gate.enter(transfer.id, host: $0) } ?? true
+        let isOpen =
+            transfer.origin.hostToLookUp.map { isKnown(transfer.origin) || gate.enter(transfer.id, host: $0) } ?? true
         if isOpen { perform(transfer.machine.gateOpened(), on: transfer) }
+    }
+
+    private func isKnown(_ origin: Origin) -> Bool {
+        guard let current = generations.last, !current.isRetired else { return false }
+        return origin.isKnown(in: current.number, at: Monotonic.now)
     }
 
     private func start(_ transfer: CurlTransfer) {

@@ -36,7 +36,7 @@ extension CurlTransfer {
         if report.code == CURLE_PARTIAL_FILE {
             return complete(CurlFailure.truncated(received: received, expected: expected), report)
         }
-        if report.code == CURLE_COULDNT_CONNECT, let address = sockets.forbidden {
+        if report.code == CURLE_COULDNT_CONNECT, sockets.all.isEmpty, let address = sockets.forbidden {
             return error(
                 .addressForbidden, .connect,
                 "the host's address \(address) is not on the internet; see `publicAddressesOnly`", report)
@@ -58,8 +58,8 @@ extension CurlTransfer {
         return error(code, phase, message, report)
     }
 
-    /// The producer's error, unchanged; but whether anything was sent is said of this request, not of one of the
-    /// producer's own.
+    /// The producer's error, with its URL if it has one; but whether anything was sent is said of this request, not of one
+    /// of the producer's own.
     private func outcome(ofBody failure: any Error) -> any Error {
         guard var error = failure as? HTTPClientError else { return failure }
         switch machine.lastPhase {
@@ -89,9 +89,11 @@ extension CurlTransfer {
 
     private func complete(_ error: HTTPClientError, _ report: CurlReport? = nil) -> HTTPClientError {
         var error = error
-        error.url = url.redacted
-        error.receivedBytes = received
-        error.expectedBytes = error.expectedBytes ?? expected
+        if error.url.isEmpty {  // or it is of a request that the body's producer has made
+            error.url = url.redacted
+            error.receivedBytes = received
+            error.expectedBytes = error.expectedBytes ?? expected
+        }
         if let report {
             error.curlCode = CInt(bitPattern: report.code.rawValue)
             error.curlText =

@@ -54,6 +54,22 @@ extension CurlTransfer {
         return descriptor
     }
 
+    /// The answer is whole. What the server sends beyond it would be taken for the answer to the next request, which libcurl
+    /// may send at once: then the connection is closed.
+    func endConnectionIfMoreComes() {
+        guard let handle else { return }
+        if isInClear {
+            var byte: UInt8 = 0
+            guard watchedSocket >= 0, recv(watchedSocket, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1 else { return }
+        } else {
+            guard handle.hasMoreFromTLS else { return }
+        }
+        handle.forbidReuse()
+    }
+
+    /// Whether what goes over the transfer's socket can be read without keys.
+    var isInClear: Bool { url.scheme == .http && proxy?.kind != .https }
+
     /// Whether a connection is being made: the first, or another one for a request whose connection has proved dead.
     var isConnecting: Bool {
         switch machine.phase {

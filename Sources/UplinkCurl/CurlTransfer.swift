@@ -26,6 +26,9 @@ final class CurlTransfer {
     var reachesForAnswer = false
     /// Sending was held up the last time.
     var hasReached = false
+    /// Where libcurl has had the transfer watched last, and this end's port there; negative before.
+    var watchedSocket: curl_socket_t = -1
+    var localPort: CInt = -1
     /// Where the request's body goes out; negative before.
     var uploadSocket: curl_socket_t = -1
     /// What the server had said when sending failed, and libcurl has not read.
@@ -33,6 +36,8 @@ final class CurlTransfer {
     private var hasTakenRefusal = false
     /// The server knows no expectations, and libcurl sends the request again; what comes until then is no answer.
     private var isAskedAgain = false
+    /// What has been sent of the body is to be sent again, on another connection.
+    private var beginsBodyAnew = false
     /// It has sent it again, and does so once.
     private(set) var wasAskedAgain = false
     /// What libcurl has it in.
@@ -108,9 +113,12 @@ final class CurlTransfer {
         if case .awaitingHead = machine.phase {
             handle?.isParticular = true
             salvaged = []  // was said on another connection
+            if beginsBodyAnew { _ = rewindUpload() }
+            beginsBodyAnew = false
         }
+        origin.isKnown(in: generation, now: now)
         machine.requestGoesOut(now: now)
-        if sockets.all.isEmpty { generation?.gatesMayOpen = true }
+        if sockets.all.isEmpty || proxy != nil { generation?.gatesMayOpen = true }
         if let socket = sockets.connection { generation?.socketConnected(socket.descriptor) }
     }
 
@@ -126,6 +134,10 @@ final class CurlTransfer {
                 (isAskedAgain, wasAskedAgain) = (true, true)
                 // libcurl waits no more, and would send the field all the same. It reads the list when it asks again.
                 handle?.setFields(self, expectsContinue: false)
+                if upload?.hasBegun == true {
+                    beginsBodyAnew = true  // libcurl does not
+                    handle?.forbidReuse()  // the rest of the first body is missing there
+                }
                 parser = HeadParser(method: exchange.request.method, limits: exchange.request.limits)
                 events?.note(.interim(response.status))
             case .final(let response, let framing):
@@ -136,6 +148,7 @@ final class CurlTransfer {
                 if let new = parser.remembered { origin.newestHead = new }
                 events?.finishHead(response.status, now: now)
                 head = ReceivedHead(response: response, framing: framing)
+                if isAnswerWhole { endConnectionIfMoreComes() }
             case .trailers: break
             }
             return true
@@ -164,6 +177,7 @@ final class CurlTransfer {
         case .keep:
             received += Int64(bytes.count)
             isHeldByBudget = false
+            if received == expected { endConnectionIfMoreComes() }
         case .pause: isHeldByBudget = isShort
         case .none, .enterGate, .start, .deliverHead, .resume, .end: isHeldByBudget = false
         }

@@ -25,8 +25,10 @@ extension EasyHandle {
             })
         note(
             uplink_easy_set_prereq(curl) { box, remote, local, remotePort, localPort in
-                EasyHandle.withTransfer(of: box) { $0.callbackForRequest((local, localPort), (remote, remotePort)) }
-                return CInt(CURL_PREREQFUNC_OK)
+                let goesOn = EasyHandle.withTransfer(of: box) {
+                    $0.callbackForRequest((local, localPort), (remote, remotePort))
+                }
+                return CInt(goesOn == false ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK)
             })
         note(
             uplink_easy_set_opensocket(curl) { box, _, address in
@@ -90,12 +92,19 @@ extension CurlTransfer {
 
     fileprivate func callbackForRequest(
         _ local: (UnsafeMutablePointer<CChar>?, CInt), _ remote: (UnsafeMutablePointer<CChar>?, CInt)
-    ) {
+    ) -> Bool {
         active.note(self)
+        // The answer stands, though after a 417 libcurl would send the request again.
+        guard !hasFinalHead else { return false }
+        localPort = local.1
         requestGoesOut(now: Monotonic.now)
-        guard needsAddresses else { return sockets.sinceRequest = 0 }
+        guard needsAddresses else {
+            sockets.sinceRequest = 0
+            return true
+        }
         connectionStands(
             local: (local.0.map { String(cString: $0) } ?? "", local.1),
             remote: (remote.0.map { String(cString: $0) } ?? "", remote.1), now: Monotonic.now)
+        return true
     }
 }

@@ -88,14 +88,25 @@ final class EasyHandle {
     func set(_ option: CURLoption, list strings: [String]) {
         var list: UnsafeMutablePointer<curl_slist>?
         for string in strings {
-            guard let longer = string.withCString({ curl_slist_append(list, $0) }) else {
-                curl_slist_free_all(list)
-                return note(CURLE_OUT_OF_MEMORY)
-            }
-            list = longer
+            guard string.withCString({ append($0, to: &list) }) else { return }
         }
+        set(option, list)
+    }
+
+    private func set(_ option: CURLoption, _ list: UnsafeMutablePointer<curl_slist>?) {
         if let list { lists.append(list) }
         note(uplink_easy_set_list(curl, option, list))
+    }
+
+    /// Appends a line to a list, or frees it where there is no memory for more.
+    private func append(_ line: UnsafePointer<CChar>?, to list: inout UnsafeMutablePointer<curl_slist>?) -> Bool {
+        guard let longer = curl_slist_append(list, line) else {
+            curl_slist_free_all(list)
+            note(CURLE_OUT_OF_MEMORY)
+            return false
+        }
+        list = longer
+        return true
     }
 
     /// Sets the URL, as text and in its parts: of the text alone libcurl would make the parts for each transfer, and of
@@ -123,6 +134,12 @@ final class EasyHandle {
         set(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
     }
 
+    /// Has the connection closed behind the transfer. May be said while it runs, in its callbacks too.
+    func forbidReuse() {
+        isParticular = true
+        set(CURLOPT_FORBID_REUSE, 1)
+    }
+
     /// - Parameter milliseconds: 0 is libcurl's own.
     func setConnectTimeout(_ milliseconds: Int) {
         guard milliseconds != connectTimeout else { return }
@@ -139,11 +156,28 @@ final class EasyHandle {
             self.keptFields = nil
             freeLists()
         }
-        // `Name;` is how libcurl spells an empty value.
-        let lines = fields.map { $0.value.isEmpty ? $0.name.rawName + ";" : $0.name.rawName + ": " + $0.value }
-        set(CURLOPT_HTTPHEADER, list: lines + (line.map { [$0] } ?? []))
-        let isSmall = lines.reduce(0) { $0 + $1.utf8.count } <= Self.keptBytes
-        if line == nil, isSmall { keptFields = fields }
+        var list: UnsafeMutablePointer<curl_slist>?
+        var text: [UInt8] = []
+        text.reserveCapacity(256)
+        var count = 0
+        for field in fields {
+            text.removeAll(keepingCapacity: true)
+            text.append(contentsOf: field.name.rawName.utf8)
+            field.withUnsafeBytesOfValue { value in  // which need not be UTF-8
+                // `Name;` is how libcurl spells an empty value.
+                text.append(contentsOf: (value.isEmpty ? ";" : ": ").utf8)
+                text.append(contentsOf: value)
+            }
+            count += text.count
+            text.append(0)
+            let isAppended = text.withUnsafeBufferPointer { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { append($0.baseAddress, to: &list) }
+            }
+            guard isAppended else { return }
+        }
+        if let line, !line.withCString({ append($0, to: &list) }) { return }
+        set(CURLOPT_HTTPHEADER, list)
+        if line == nil, count <= Self.keptBytes { keptFields = fields }
     }
 
     func note(_ code: CURLcode) { if firstError == CURLE_OK { firstError = code } }
@@ -163,6 +197,9 @@ final class EasyHandle {
         var socket: curl_socket_t = -1
         return uplink_easy_get_socket(curl, &socket) == CURLE_OK ? socket : -1
     }
+
+    /// Whether OpenSSL has decrypted more than libcurl has read. While the transfer runs.
+    var hasMoreFromTLS: Bool { uplink_easy_tls_pending(curl) > 0 }
 
     /// Whether TLS was spoken as the continuation of an earlier session; nil where that cannot be told. While the transfer
     /// runs.

@@ -112,9 +112,9 @@ final class Generation {
     /// The transfers whose bodies go out, by their sockets.
     @exclusivity(unchecked) private var uploads: [curl_socket_t: CurlTransfer] = [:]
 
-    /// A transfer connects or sends here. libcurl may name a handle of its own, which is nobody's.
-    private func noteUpload(of easy: UnsafeMutableRawPointer?, on descriptor: curl_socket_t) {
-        guard let transfer = easy.flatMap({ EasyHandle.transfer(of: $0) }), transfer.upload != nil else { return }
+    /// A transfer connects or sends here.
+    private func noteUpload(of transfer: CurlTransfer, on descriptor: curl_socket_t) {
+        guard transfer.upload != nil else { return }
         forgetUpload(transfer, on: transfer.uploadSocket)
         transfer.uploadSocket = descriptor
         uploads[descriptor] = transfer
@@ -151,11 +151,13 @@ final class Generation {
             return socketGone(descriptor)
         }
         guard !isCleaningUp else { return }
+        let transfer = easy.flatMap { EasyHandle.transfer(of: $0) }  // of a handle of libcurl's own there is none
+        transfer?.watchedSocket = descriptor
         var interest = Readiness(rawValue: 0)
         if change & CURL_POLL_IN != 0 { interest.insert(.readable) }
         if change & CURL_POLL_OUT != 0 {
             interest.insert(.writable)
-            noteUpload(of: easy, on: descriptor)
+            if let transfer { noteUpload(of: transfer, on: descriptor) }
         }
         if let known = sockets[descriptor] { return known.watch(for: interest) }
         do throws(EventLoopError) {

@@ -11,8 +11,20 @@ final class Origin {
     let hostToLookUp: String?
     /// Whether its newest answer was one of HTTP/1.0.
     var isHTTP10 = false
+    /// In which generation, and until when, libcurl need not look the host up: it has a connection or the addresses.
+    private var known = (generation: UInt64(0), until: Int64.min)
+    /// A little less than libcurl keeps addresses for.
+    private static let knownTime: Int64 = 50_000_000_000
     /// The newest head that it has sent.
     @exclusivity(unchecked) var newestHead = RememberedHead.none
+
+    /// A request goes out to it.
+    func isKnown(in generation: Generation?, now: Int64) {
+        if let generation { known = (generation.number, now + Self.knownTime) }
+    }
+
+    /// Whether nobody need wait for others who look names up.
+    func isKnown(in generation: UInt64, at now: Int64) -> Bool { known.generation == generation && now < known.until }
 
     fileprivate init(_ text: String, of url: HTTPURL, _ settings: EngineSettings) {
         (self.text, self.url) = (text, url)
@@ -40,7 +52,9 @@ struct Origins {
     }
 
     private mutating func add(_ origin: Origin) -> Origin {
-        if origins.count == Self.maximumServers { origins = [:] }
+        // What speaks HTTP/1.0 is remembered longest: not to know it is an error (`isHTTP10`).
+        if origins.count >= Self.maximumServers { origins = origins.filter(\.value.isHTTP10) }
+        if origins.count >= Self.maximumServers { origins = [:] }
         origins[origin.text] = origin
         return origin
     }

@@ -13,6 +13,8 @@ final class SimulatedTransfer: CustomStringConvertible {
     private let timeouts: HTTPTimeouts
     /// What the final head is awaited within.
     var awaits = TransferMachine.Timeout.firstByte
+    /// Whether the request's producer holds it up, which has all the time that it wants.
+    var isProducerAwaited = false
     var machine: TransferMachine
     var mailbox = MailboxMachine<Int>(lowMark: TransferWorld.Limits.lowMark)
     /// Whether the reader wants the body in one piece.
@@ -132,7 +134,7 @@ final class SimulatedTransfer: CustomStringConvertible {
             switch machine.phase {
             case .queued: timeouts.queue
             case .gated, .connecting: timeouts.connect
-            case .bodyFlowing: timeouts.stall
+            case .bodyFlowing: isProducerAwaited ? nil : timeouts.stall
             case .awaitingHead, .bodyPaused, .ended: nil
             }
         if let limit {

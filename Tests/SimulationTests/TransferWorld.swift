@@ -115,11 +115,13 @@ final class TransferWorld: World {
         switch dice.roll(8) {
         case 0: try fail(transfer)
         case 1:
-            transfer.awaits = .stall
+            (transfer.awaits, transfer.isProducerAwaited) = (.stall, false)
             transfer.machine.bodyIsSent(now: now)
-        case 2: transfer.machine.bodyIsAwaited()
+        case 2:
+            transfer.isProducerAwaited = true
+            transfer.machine.bodyIsAwaited()
         case 3:
-            transfer.awaits = .firstByte
+            (transfer.awaits, transfer.isProducerAwaited) = (.firstByte, false)
             transfer.machine.bodyWasSent(now: now)
         default: try act(transfer.machine.headArrived(now: now), on: transfer)
         }

@@ -135,7 +135,8 @@ struct CompressionTests {
     @Test func whatComesBehindTheEndIsPassedOver() async throws {
         let gzip = try Self.gzip(Self.text)
         let tails: [[UInt8]] = [
-            [0], [UInt8](repeating: 0, count: 300_000), Array("\n<!-- padding -->".utf8), [0] + gzip,
+            [0], [0x1F], [0x1F, 0], [0x1F, 0x8C, 0, 0],
+            [UInt8](repeating: 0, count: 300_000), Array("\n<!-- padding -->".utf8), [0] + gzip,
         ]
         for tail in tails {
             #expect(try await fetch(gzip + tail, coding: "gzip") == Self.text)

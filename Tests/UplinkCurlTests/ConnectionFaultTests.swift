@@ -86,6 +86,51 @@ struct ConnectionFaultTests {
         }
     }
 
+    /// The same while a body of another server waits for its reader.
+    @Test func aPausedBodyDoesNotHideWhatComesUnasked() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+        let script: [RawServer.Step] = [
+            .readHead, .send(answer + "right"), .pause(.milliseconds(50)), .send(answer + "wrong"), .loop,
+        ]
+        let large = "HTTP/1.1 200 OK\r\nContent-Length: 8000000\r\n\r\n"
+        try await withServer([.readHead, .send(large), .fill(8_000_000)]) { other in
+            try await withServer(script) { server in
+                try await withClient { client, transport in
+                    let unread = try await client.get(other.url())
+                    try await eventually { transport.bufferedBytes > 500_000 }
+                    for _ in 0..<3 {
+                        let response = try await client.get(server.url())
+                        #expect(try await response.body.collect(upTo: 5) == Array("right".utf8))
+                        try await Task.sleep(for: .milliseconds(200))
+                    }
+                    #expect(try await unread.body.collect(upTo: 8_000_000).count == 8_000_000)
+                }
+                #expect(server.connections.count == 3)
+            }
+        }
+    }
+
+    /// What comes with an answer, beyond its length, when the next request waits already.
+    @Test func whatComesBeyondALengthIsNotTheNextAnswer() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+        let script: [RawServer.Step] = [
+            .readHead, .send(answer), .pause(.milliseconds(50)), .send("right" + answer + "wrong"), .loop,
+        ]
+        try await withServer(script) { server in
+            var transport = CurlTransport.Configuration()
+            transport.maximumConcurrentTransfersPerHost = 1
+            try await withClient(transport: transport) { client, _ in
+                try await withThrowingTaskGroup(of: [UInt8].self) { group in
+                    for _ in 0..<4 {
+                        group.addTask { try await client.get(server.url()).body.collect(upTo: 5) }
+                    }
+                    for try await body in group { #expect(body == Array("right".utf8)) }
+                }
+            }
+            #expect(server.connections.count == 4)
+        }
+    }
+
     /// As when a server is restarted: each transfer ends once, and none is short and called whole.
     @Test func aHundredBrokenStreamsAreAHundredErrors() async throws {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n30d40\r\n"

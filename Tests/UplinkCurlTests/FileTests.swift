@@ -166,6 +166,35 @@ struct FileTests {
         }
     }
 
+    /// Names as an old archive has them, in Latin-1: `é` in `ü`. U+FFFD in their place would be others.
+    @Test func namesThatAreNotUTF8AreTakenByteForByte() async throws {
+        try await withDirectory { directory in
+            let folder = directory.path.pushing(FilePath(platformString: [CChar(bitPattern: 0xFC), 0]))
+            let file = folder.pushing(FilePath(platformString: [CChar(bitPattern: 0xE9), 0]))
+            let isMade = folder.withPlatformString { mkdir($0, 0o700) } == 0
+            try #require(isMade)
+            try await withServer([.readHead, .send(head(9) + "abc")]) { server in
+                try await withClient { client, _ in
+                    let (error, _) = await failure { try await client.get(server.url()).body.write(to: file) }
+                    #expect(error?.code == .truncated)
+                }
+            }
+            try await withServer([.readHead, .send(head(3) + "new"), .loop]) { server in
+                try await withClient { client, _ in
+                    try await client.get(server.url()).body.write(to: file)
+                    let (error, _) = await failure { try await client.get(server.url()).body.write(to: file) }
+                    #expect(error?.code == .fileExists)
+                    try await client.get(server.url()).body.write(to: file, replacingExisting: true)
+                }
+            }
+            #expect(try TemporaryDirectory.read(file) == Array("new".utf8))
+            // A directory with anything else in it cannot be removed.
+            let isRemoved = file.withPlatformString { unlink($0) } == 0 && folder.withPlatformString { rmdir($0) } == 0
+            #expect(isRemoved)
+            #expect(directory.names.isEmpty)
+        }
+    }
+
     @Test func aMissingDirectoryIsAnError() async throws {
         try await withServer([.readHead, .send(head(3) + "new")]) { server in
             try await withClient { client, _ in

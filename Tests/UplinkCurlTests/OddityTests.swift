@@ -47,6 +47,60 @@ struct OddityTests {
         }
     }
 
+    /// Octets above 0x7F are a field's value too (RFC 9110, section 5.5), whatever they mean.
+    @Test func aFieldThatIsNoUTF8GoesOutAsItIs() async throws {
+        let (listener, port) = try RawServer.listen(backlog: 1)
+        defer { close(listener) }
+        _ = fcntl(listener, F_SETFL, O_NONBLOCK)
+        var fields = HTTPFields()
+        fields.append(HTTPField(name: try #require(HTTPField.Name("X-Octets")), value: [0x61, 0xE9] as [UInt8]))
+        try await withClient { client, _ in
+            let task = Task { [fields] in try await client.get("http://127.0.0.1:\(port)/", headers: fields).status }
+            var connection: CInt = -1
+            try await eventually {
+                connection = accept(listener, nil, nil)
+                return connection >= 0
+            }
+            defer { close(connection) }
+            var head: [UInt8] = []
+            try await eventually {
+                var byte: UInt8 = 0
+                while recv(connection, &byte, 1, CInt(MSG_DONTWAIT)) == 1 { head.append(byte) }
+                return head.suffix(4) == [13, 10, 13, 10]
+            }
+            #expect(head.firstRange(of: Array("X-Octets: a".utf8) + [0xE9, 13, 10]) != nil)
+            let answer = Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)
+            #expect(send(connection, answer, answer.count, CInt(MSG_NOSIGNAL)) == answer.count)
+            #expect(try await task.value == .noContent)
+        }
+    }
+
+    @Test func aRedirectInChunksKeepsItsConnection() async throws {
+        let redirect = "HTTP/1.1 302 Found\r\nLocation: /b\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngone\r\n0\r\n\r\n"
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        try await withServer([.readHead, .send(redirect), .readHead, .send(answer), .loop]) { server in
+            try await withClient { client, _ in
+                let count = try await client.get(server.url()).body.discard()
+                #expect(count == 2)
+            }
+            #expect(server.connections.count == 1)
+        }
+    }
+
+    /// What it says of another request is not said of this one.
+    @Test func anErrorOfAProducersOwnRequestKeepsItsURL() async throws {
+        var other = HTTPClientError(.connectionReset, phase: .body, message: "another server")
+        (other.url, other.receivedBytes) = ("http://other.example/", 7)
+        try await withServer([.readHead, .readBody()]) { server in
+            try await withClient { client, _ in
+                let body = HTTPRequestBody.stream(Asking { [other] _ in throw other })
+                let (error, _) = await failure { _ = try await client.post(server.url(), body: body) }
+                #expect(error?.url == "http://other.example/")
+                #expect(error?.receivedBytes == 7)
+            }
+        }
+    }
+
     /// Runs each job at once where it is enqueued: in a child process there are no other threads.
     private final class AtOnce: TaskExecutor {
         func enqueue(_ job: consuming ExecutorJob) {

@@ -124,6 +124,23 @@ struct ResolverTests {
         }
     }
 
+    /// Names that nobody answers hold up no host that libcurl knows, though it is asked for by its name.
+    @Test func knownHostsDoNotWaitForLookups() async throws {
+        try await withSilentResolver { client, transport, server in
+            let url = "http://localhost:\(server.port)/"
+            #expect(try await client.get(url).body.collect(upTo: 2) == Array("ok".utf8))
+            let silent = (0..<8).map { number in Task { try await client.get("http://silent\(number).test/") } }
+            try await eventually { await transport.census().transfers == 8 }
+            let start = ContinuousClock.now
+            for _ in 0..<3 { #expect(try await client.get(url).body.collect(upTo: 2) == Array("ok".utf8)) }
+            #expect(ContinuousClock.now - start < Timing.slack(.seconds(2)))
+            for task in silent {
+                task.cancel()
+                _ = await task.result
+            }
+        }
+    }
+
     @Test func lookupsTimeOutInTime() async throws {
         try await withSilentResolver { client, transport, _ in
             let limit = Duration.milliseconds(300) + Timing.slack(.milliseconds(50))

@@ -157,6 +157,20 @@ struct UploadFaultTests {
         }
     }
 
+    /// libcurl asks for the next piece when the kernel has room for much more; until then bytes flow all the same.
+    @Test func aSlowNetworkIsNoStall() async throws {
+        let bytes = [UInt8](repeating: 1, count: 6 << 20)
+        try await withServer([.readHead, .readBody(pausing: .milliseconds(100)), .send(Self.answer)]) { server in
+            try await withClient { client, _ in
+                let timeouts = HTTPTimeouts(firstByte: .seconds(50), stall: .milliseconds(500))
+                let response = try await client.execute(
+                    post(server), body: .bytes(bytes), options: .init(timeouts: timeouts))
+                #expect(response.status == .ok)
+            }
+            #expect(server.connections.first?.isBodyWhole == true)
+        }
+    }
+
     /// The time for the answer counts from the last byte of the request.
     @Test func aLongUploadIsNoLateAnswer() async throws {
         let bytes = [UInt8](repeating: 1, count: 10 << 20)

@@ -224,6 +224,24 @@ struct UploadTests {
         }
     }
 
+    /// The body has begun to go out, since no 100 came in time; libcurl would go on with the rest of it.
+    @Test(arguments: [nil, 3_000_000]) func aLateRefusalBeginsTheBodyAnewElsewhere(length: Int64?) async throws {
+        let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"
+        let late: [RawServer.Step] = [.readHead, .readSome(200_000), .send(refusal), .waitForClose]
+        try await withServer(late, Self.script) { server in
+            try await withClient { client, _ in
+                let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 >> 8) }
+                var body = HTTPRequestBody.stream(Pieces(bytes), length: length, isReplayable: true)
+                body.expectsContinue = true
+                let request = try HTTPRequest(parsing: server.url(), method: .put)
+                #expect(try await client.execute(request, body: body).status == .ok)
+                #expect(server.bodies == [BodyRecord(of: bytes)])
+            }
+            #expect(server.heads.map { $0.contains("Expect: 100-continue") } == [true, false])
+            #expect(server.connections.count == 2)
+        }
+    }
+
     /// libcurl sends no chunks on a connection on which the server has spoken HTTP/1.0.
     @Test func chunksGoToAServerThatHasSpokenHTTP10() async throws {
         let old = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok"

@@ -41,6 +41,20 @@ struct AdmissionTests {
         #expect(add(4, to: &queue))
     }
 
+    @Test func whoRunsAtOnceIsNotRefusedThoughOthersWait() {
+        var queue = HostQueues(maximumRunning: 4, maximumRunningPerHost: 2, maximumWaiting: 2)
+        for id in 1...4 { #expect(add(UInt64(id), to: &queue, "a")) }
+        #expect(!add(5, to: &queue, "a"))
+        #expect(add(6, to: &queue, "b"))
+        #expect(add(7, to: &queue, "b"))
+        #expect(!add(8, to: &queue, "c"))  // all four are spoken for, and two wait
+        #expect(drain(&queue) == [1, 6, 2, 7])
+        queue.remove(3)
+        queue.remove(6)
+        #expect(add(9, to: &queue, "c"))
+        #expect(drain(&queue) == [9])
+    }
+
     @Test func aHostHasItsOwnLimitAndHoldsNobodyUp() {
         var queue = HostQueues(maximumRunning: 4, maximumRunningPerHost: 2, maximumWaiting: 10)
         for id in 1...4 { #expect(add(UInt64(id), to: &queue, "a")) }

@@ -53,6 +53,17 @@ struct BasicAuthenticationTests {
         #expect(transport.requests.first?.head.headerFields[values: .authorization] == ["Own x"])
     }
 
+    @Test func noConfigurationThatIsShownShowsTheCredential() throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.middlewares = [
+            try HTTPBasicAuthentication(for: [origin], user: "Aladdin", password: "open sesame")
+        ]
+        var text = "\(configuration) \(String(reflecting: configuration)) "
+        dump(configuration, to: &text)
+        #expect(text.contains(origin))
+        #expect(!text.contains("QWxhZGRpbjpvcGVuIHNlc2FtZQ"))
+    }
+
     @Test(arguments: [("a:b", "c"), ("a\n", "c"), ("a", "c\u{0}"), ("a", "\u{7F}"), ("a", "\u{85}")])
     func whatCannotBeSentIsAnError(_ user: String, _ password: String) {
         let error = #expect(throws: HTTPClientError.self) {

@@ -34,6 +34,37 @@ extension HTTPEvents {
     }
 }
 
+/// Answers by itself at a path, and where there is no other answer.
+private struct Cache: HTTPMiddleware {
+    var kept = HTTPTransportResponse(head: HTTPResponse(status: .ok), body: HTTPBody([1]))
+
+    func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        if request.head.path == "/kept" { return kept }
+        do { return try await next(request) } catch { return kept }
+    }
+}
+
+/// Hands an answer on, and keeps its head.
+private struct Keeping: HTTPMiddleware {
+    let kept = Locked<HTTPTransportResponse?>(nil)
+
+    func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        var response = try await next(request)
+        let answer = response
+        response.body = HTTPBody([1])
+        kept.withLock { [response] in $0 = response }
+        return answer
+    }
+}
+
+/// Puts the answer together anew.
+private struct Rebuilding: HTTPMiddleware {
+    func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        let response = try await next(request)
+        return HTTPTransportResponse(head: response.head, body: response.body)
+    }
+}
+
 @Suite(.timeLimit(.minutes(1)))
 struct EventTests {
     private let clock = ManualClock()
@@ -110,6 +141,53 @@ struct EventTests {
         #expect(response.body.contentLength == 5)
     }
 
+    @Test(arguments: [true, false]) func whatAMiddlewareAnswersAfterAFailureIsFinished(
+        _ tellsEvents: Bool
+    ) async throws {
+        let transport = StubTransport(tellsEvents: tellsEvents)
+        transport.answer(url, .error(.notSent))
+        let metrics = Notes<HTTPMetrics>()
+        let client = HTTPClient(transport, .metrics { metrics.add($0) }, Cache(), clock: clock)
+        #expect(try await client.get(url, options: options).collected(upTo: 1).body == [1])
+        #expect(await events.kinds().last == "finished")
+        #expect(metrics.all.map(\.label) == ["200"])
+    }
+
+    @Test func theHeadOfAnotherCallsExchangeIsAMiddlewaresAnswer() async throws {
+        let transport = StubTransport()
+        transport.answerOnce(nil, url, .text("a"), .error(.notSent))
+        let keeping = Keeping()
+        _ = try await HTTPClient(transport, keeping, clock: clock).get(url, options: .init(events: HTTPEvents()))
+        let kept = try #require(keeping.kept.withLock { $0 })
+        _ = try await HTTPClient(transport, Cache(kept: kept), clock: clock).get(url, options: options)
+        #expect(await events.kinds().last == "finished")
+    }
+
+    /// The redirect's own body was let go of.
+    @Test func whatAMiddlewareAnswersAfterARedirectIsFinished() async throws {
+        let transport = StubTransport()
+        let piece = [UInt8](repeating: 0, count: 20_000)
+        transport.answer(url, .response(.found, headers: [.location: "/kept"], pieces: [piece]))
+        _ = try await HTTPClient(transport, Cache(), clock: clock).get(url, options: options)
+        #expect(await events.kinds().suffix(3) == ["head 302", "redirected http://a.example/kept", "finished"])
+    }
+
+    @Test func aBodyInAnAnswerThatAMiddlewareMakesIsStillTheExchanges() async throws {
+        let transport = StubTransport()
+        transport.answer(url, .broken(.maybeProcessed, after: [[1]]))
+        let response = try await HTTPClient(transport, Rebuilding(), clock: clock).get(url, options: options)
+        _ = await clientError { _ = try await response.body.collect(upTo: 10) }
+        #expect(await events.kinds().last == "failed emptyReply")
+    }
+
+    @Test func aBodyThatBreaksBeforeItsHeadIsTakenIsAFailure() {
+        var machine = OutcomeMachine()
+        #expect(machine.told(.failed(nil, HTTPTimings()), by: 1) == nil)
+        var other = machine
+        #expect(machine.settled(by: 1)?.kind == "failed")
+        #expect(other.settled(by: nil)?.kind == "finished")
+    }
+
     @Test func cancellingIsAnEnd() async throws {
         let transport = StubTransport(tellsEvents: false)
         transport.answer(url, .silence)
@@ -169,7 +247,7 @@ struct EventTests {
         #expect(machine.told(.queued, by: 1)?.kind == "queued")
         #expect(machine.told(.queued, by: 2)?.kind == "queued")
         #expect(machine.told(.failed(nil, HTTPTimings()), by: 1) == nil)
-        #expect(machine.settled() == nil)
+        #expect(machine.settled(by: 2) == nil)
         #expect(machine.told(.finished(HTTPTimings()), by: 2)?.kind == "finished")
         #expect(machine.phase == .ended)
         #expect(machine.told(.queued, by: 3) == nil)

@@ -28,11 +28,13 @@ struct LoggingTests {
             .response(
                 headers: [
                     .setCookie: "id=geheim", .location: "http://u:geheim@b/?geheim", .contentLocation: "/x?geheim",
-                    .server: "s",
+                    .server: "s", HTTPField.Name("Link")!: "</next?geheim>; rel=next",
+                    HTTPField.Name("Refresh")!: "5; url=/x?geheim",
                 ]))
         let headers: HTTPFields = [
             .authorization: "Bearer geheim", .proxyAuthorization: "Basic geheim", .cookie: "a=geheim",
             secret: "geheim", other: "geheim", .accept: "text/plain", .referer: "http://c/?geheim",
+            HTTPField.Name("Destination")!: "http://d/?geheim",
         ]
         _ = try await client().get(url, headers: headers, options: .init(sensitiveFields: [other]))
         let entry = try #require(log.all.first)
@@ -40,6 +42,7 @@ struct LoggingTests {
         #expect(entry.fields[.accept] == "text/plain")
         #expect(entry.fields[.authorization] == "<redacted>")
         #expect(entry.fields[.referer] == "http://c/?…")
+        #expect(entry.fields[HTTPField.Name("Destination")!] == "http://d/?…")
         guard case .response(let head) = entry.outcome else {
             Issue.record("expected a response")
             return

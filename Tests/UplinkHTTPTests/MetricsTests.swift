@@ -61,6 +61,26 @@ struct MetricsTests {
         #expect(counters.counts.outcomes == ["emptyReply": 1, "abandoned": 1])
     }
 
+    @Test(arguments: [true, false]) func anErrorHasNoStatusOfAnEarlierAttempt(_ tellsEvents: Bool) async throws {
+        let transport = StubTransport(tellsEvents: tellsEvents)
+        transport.answerOnce(nil, url, .text("no", status: .serviceUnavailable), .error(.notSent), .error(.notSent))
+        let notes = Notes<HTTPMetrics>()
+        let client = HTTPClient(transport, .metrics { notes.add($0) }, .retry(policy()), clock: clock)
+        _ = await clientError { _ = try await client.get(url) }
+        #expect(notes.all.map(\.label) == ["connectionFailed"])
+        #expect(notes.all.map(\.status) == [nil])
+    }
+
+    @Test func bytesOfAllAttemptsAreCounted() async throws {
+        let transport = StubTransport()
+        transport.answerOnce(nil, url, .text("no", status: .serviceUnavailable), .text("yes"))
+        let counters = HTTPCounters()
+        let client = HTTPClient(transport, .metrics(to: counters), .retry(policy()), clock: clock)
+        _ = try await client.put(url, body: .bytes([1, 2])).collected(upTo: 9)
+        #expect(counters.counts.sentBytes == 4)
+        #expect(counters.counts.receivedBytes == 5)
+    }
+
     @Test func countersAddUpAndCanBeRead() async throws {
         let transport = StubTransport()
         transport.answerOnce(nil, url, .text("12345"), .error(.maybeProcessed), .text("1", status: .notFound))

@@ -75,12 +75,34 @@ private struct Located: HTTPMiddleware {
     }
 }
 
+/// Sets a body.
+private struct Carrying: HTTPMiddleware {
+    let body: HTTPRequestBody
+
+    func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        var request = request
+        request.body = body
+        return try await next(request)
+    }
+}
+
+/// Asks without TLS.
+private struct Downgrading: HTTPMiddleware {
+    func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        var request = request
+        request.head.scheme = "http"
+        return try await next(request)
+    }
+}
+
 private struct OwnError: Error {}
 
 /// Fails by itself.
 private struct Failing: HTTPMiddleware {
+    var error: any Error = OwnError()
+
     func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
-        throw OwnError()
+        throw error
     }
 }
 
@@ -169,6 +191,39 @@ struct MiddlewareTests {
             _ = try await HTTPClient(transport, .retry(), Failing()).get(url, options: .init(events: events))
         }
         #expect(await events.kinds() == ["failed"])
+    }
+
+    @Test(arguments: ["https://login.example/", ""])
+    func anErrorOfAMiddlewaresOwnRequestKeepsItsURL(_ other: String) async throws {
+        var error = HTTPClientError.notSent
+        error.url = other
+        let client = HTTPClient(transport, Failing(error: error))
+        let thrown = await clientError { _ = try await client.get(url) }
+        #expect(thrown?.url == (other.isEmpty ? url : other))
+    }
+
+    @Test func aMiddlewareCannotLeaveTLSWhereItIsRequired() async throws {
+        transport.answer(url, .text("a"))
+        var configuration = HTTPClient.Configuration()
+        configuration.middlewares = [Downgrading()]
+        let free = HTTPClient(transport: transport, configuration: configuration)
+        #expect(try await free.get("https://a.example/").status == .ok)
+        configuration.requiresHTTPS = true
+        let bound = HTTPClient(transport: transport, configuration: configuration)
+        let error = await clientError { _ = try await bound.get("https://a.example/") }
+        #expect(error?.code == .invalidURL)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func aBodyThatAMiddlewareSetsBringsItsContentType() async throws {
+        transport.answer(url, .text("a"))
+        let client = HTTPClient(transport, Carrying(body: .json(Array("{}".utf8))))
+        _ = try await client.post(url, body: .none)
+        _ = try await client.post(url, body: .text("old"))
+        _ = try await client.post(url, body: .text("old"), headers: [.contentType: "text/csv"])
+        _ = try await HTTPClient(transport, Carrying(body: .bytes([1]))).post(url, body: .text("old"))
+        let types = transport.requests.map { $0.head.headerFields[.contentType] }
+        #expect(types == ["application/json", "application/json", "text/csv", nil])
     }
 
     @Test func sensitiveFieldsOfARequestDoNotFollowARedirectToAnotherOrigin() async throws {

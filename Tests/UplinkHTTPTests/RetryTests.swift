@@ -74,6 +74,31 @@ struct RetryTests {
         #expect(transport.requests.count == 3)
     }
 
+    static let firstAttempts: [(StubTransport.Answer, HTTPClientError.RequestDisposition)] = [
+        (.error(.notSent), .notSent), (.error(.maybeProcessed), .maybeProcessed),
+        (.text("no", status: .serviceUnavailable), .responseStarted),
+    ]
+
+    @Test(arguments: firstAttempts) func theLastErrorSaysHowFarAnyAttemptHasCome(
+        _ first: StubTransport.Answer, _ disposition: HTTPClientError.RequestDisposition
+    ) async throws {
+        var twice = HTTPRetryPolicy()
+        (twice.maximumAttempts, twice.initialPause) = (2, .zero)
+        transport.answerOnce(nil, url, first, .error(.notSent))
+        let error = await clientError { [twice] in _ = try await client.get(url, options: .init(retry: twice)) }
+        #expect(error?.code == .connectionFailed)
+        #expect(error?.requestDisposition == disposition)
+    }
+
+    @Test func aPostThatWasRedirectedIsNotCalledUnsent() async throws {
+        transport.answer(.post, url, .redirect(to: "/b", status: .seeOther))
+        transport.answer("\(url)b", .error(.notSent))
+        let plain = HTTPClient(transport, clock: clock)
+        let error = await clientError { _ = try await plain.post(url, body: .bytes([1])) }
+        #expect(error?.code == .connectionFailed)
+        #expect(error?.requestDisposition == .responseStarted)
+    }
+
     @Test func aBodyThatBreaksIsNotBegunAgainAndSaysHowOftenItWasTried() async throws {
         transport.answerOnce(nil, url, .error(.notSent), .broken(.maybeProcessed, after: [[1]]), .text("never"))
         let task = Task { [client, url] in try await client.get(url) }

@@ -175,6 +175,17 @@ struct SingleFlightTests {
         #expect(try await client(flight).get(url).collected(upTo: 9).body == Array("b".utf8))
     }
 
+    /// Who joins has not the deadline of who began.
+    @Test func workForAllHasNobodysDeadline() async throws {
+        let work = SharedWork<Int, Bool>()
+        let performer = NetworkOperationPerformer(monitor: StubNetworkMonitor(.online()), clock: clock)
+        let hasDeadline = try await performer.perform(completingWithin: .seconds(1)) {
+            #expect(OperationDeadline.current?.remaining == .seconds(1))
+            return try await work.value(for: 1) { OperationDeadline.current != nil }
+        }
+        #expect(!hasDeadline)
+    }
+
     @Test func aThousandInAStormAllEndAndNothingIsKept() async throws {
         let work = SharedWork<Int, Int>()
         await withTaskGroup(of: Void.self) { group in

@@ -31,6 +31,7 @@ struct TotalTimeoutTests {
         #expect(error?.code == .totalTimeout)
         #expect(error?.url == "\(url)b")
         #expect(error?.redirects == [url])
+        #expect(error?.requestDisposition == .responseStarted)  // to the redirect
         #expect(transport.requests.count == 1)
     }
 

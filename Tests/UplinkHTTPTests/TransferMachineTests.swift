@@ -44,18 +44,65 @@ struct TransferMachineTests {
         _ = machine.gateOpened()
         machine.requestGoesOut(now: second)
         machine.bodyIsSent(now: 2 * second)
-        #expect(machine.deadline == 6 * second)  // the stall's
+        #expect(machine.deadline == 3 * second)  // a quarter of the stall's, to look whether it moves
         machine.bodyIsSent(now: 5 * second)
-        #expect(machine.deadline == 9 * second)
+        #expect(machine.deadline == 6 * second)
         var stalled = machine
         #expect(stalled.timePassed(now: 9 * second) == .end(.timedOut(.stall)))
         machine.bodyIsAwaited()
         #expect(machine.deadline == 100 * second)  // the producer takes the time: the total is all that counts
         machine.bodyIsSent(now: 50 * second)
-        #expect(machine.deadline == 54 * second)
+        #expect(machine.deadline == 51 * second)
         machine.bodyWasSent(now: 51 * second)
-        #expect(machine.deadline == 54 * second)
+        #expect(machine.timePassed(now: 52 * second) == .none)
+        #expect(machine.deadline == 52 * second + 3 * second / 4)
         #expect(machine.timePassed(now: 54 * second) == .end(.timedOut(.firstByte)))
+    }
+
+    @Test func whatMovesOnASlowNetworkIsNotStalled() {
+        var machine = machine()
+        _ = machine.turnCame(now: 0)
+        _ = machine.gateOpened()
+        machine.requestGoesOut(now: 0)
+        machine.bodyIsSent(now: 0)
+        for time in Int64(1)...9 {
+            let sending = SendingProgress(acknowledged: UInt64(time), isWhole: false)
+            #expect(machine.timePassed(now: time * second, sending: sending) == .none)
+        }
+        let sending = SendingProgress(acknowledged: 9, isWhole: false)
+        #expect(machine.timePassed(now: 12 * second, sending: sending) == .none)
+        #expect(machine.timePassed(now: 13 * second, sending: sending) == .end(.timedOut(.stall)))
+    }
+
+    @Test func theAnswersTimeCountsFromWhenTheLastByteHasArrived() {
+        var machine = machine()
+        _ = machine.turnCame(now: 0)
+        _ = machine.gateOpened()
+        machine.requestGoesOut(now: 0)
+        machine.bodyWasSent(now: 0)
+        var fast = machine
+        let arrived = SendingProgress(acknowledged: 5, isWhole: true)
+        #expect(fast.timePassed(now: second, sending: arrived) == .none)
+        #expect(fast.timePassed(now: 3 * second, sending: arrived) == .end(.timedOut(.firstByte)))
+        #expect(machine.timePassed(now: 2 * second, sending: SendingProgress(acknowledged: 4, isWhole: false)) == .none)
+        #expect(machine.timePassed(now: 3 * second, sending: arrived) == .none)
+        #expect(machine.timePassed(now: 5 * second, sending: arrived) == .end(.timedOut(.firstByte)))
+    }
+
+    /// Both directions may be open for hours, where a request's body is made as the answer comes.
+    @Test func anAnswerThatWaitsForTheRequestsProducerIsNotStalled() {
+        var machine = machine()
+        _ = machine.turnCame(now: 0)
+        _ = machine.gateOpened()
+        machine.requestGoesOut(now: 0)
+        machine.bodyIsSent(now: 0)
+        machine.bodyIsAwaited()
+        #expect(machine.headArrived(now: second) == .deliverHead)
+        #expect(machine.deadline == 100 * second)
+        #expect(machine.bytesArrived(1, buffered: 0, now: 2 * second) == .keep)
+        #expect(machine.deadline == 100 * second)
+        machine.bodyIsSent(now: 50 * second)
+        #expect(machine.deadline == 54 * second)
     }
 
     @Test func aRequestsBodyKeepsAnAnswersAlive() {

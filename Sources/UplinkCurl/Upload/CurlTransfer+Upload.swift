@@ -14,6 +14,12 @@ extension CurlTransfer {
     /// The producer of the request's body has nothing for libcurl.
     func noteSendingWaits() { machine.bodyIsAwaited() }
 
+    /// How far the server has what was sent, while a body is on its way.
+    var sendingProgress: SendingProgress? {
+        guard upload != nil, uploadSocket >= 0, machine.phase == .awaitingHead else { return nil }
+        return SendingProgress(of: uploadSocket)
+    }
+
     /// Tells the observer, once for all that went out in this turn.
     func noteProgress() {
         guard let events, let event = upload?.progress() else { return }
@@ -41,8 +47,12 @@ extension CurlTransfer {
     ///
     /// A server may answer early and close: sending fails then, and nobody misses what was not sent.
     func settled(_ code: CURLcode) -> CURLcode {
-        guard upload != nil, code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR else { return code }
-        readSalvaged()
+        guard upload != nil else { return code }
+        switch code {
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR: readSalvaged()
+        case CURLE_ABORTED_BY_CALLBACK where hasFinalHead: break  // it would have sent the request again
+        default: return code
+        }
         return isAnswerWhole ? CURLE_OK : code
     }
 
@@ -61,9 +71,6 @@ extension CurlTransfer {
             salvaged += buffer[..<count]
         }
     }
-
-    /// Whether what goes over the transfer's socket can be read without keys.
-    private var isInClear: Bool { url.scheme == .http && proxy?.kind != .https }
 
     private func readSalvaged() {
         var rest = salvaged[...]
@@ -136,5 +143,26 @@ extension CurlEngine: BlockingWork {
         upload.goOn()
         transfer.machine.bodyIsSent(now: Monotonic.now)
         unpause(transfer, handle, to: transfer.pauseBits(resumingUpload: true))  // may ask at once, and pause again
+    }
+}
+
+extension SendingProgress {
+    /// What the kernel knows of a TCP connection (`TCP_INFO`, tcp(7)); nil where the socket is another one. The C library's
+    /// `struct tcp_info` ends before these fields (linux/tcp.h).
+    fileprivate init?(of descriptor: curl_socket_t) {
+        let (unacknowledged, acknowledged, notSent) = (24, 120, 144)
+        let information: [UInt8] = Array(unsafeUninitializedCapacity: 256) { buffer, count in
+            var length = socklen_t(buffer.count)
+            let status = getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, buffer.baseAddress, &length)
+            count = status == 0 ? Int(length) : 0
+        }
+        guard information.count >= notSent + 4 else { return nil }
+        self = information.withUnsafeBytes {
+            let isWhole =
+                $0.loadUnaligned(fromByteOffset: unacknowledged, as: UInt32.self) == 0
+                && $0.loadUnaligned(fromByteOffset: notSent, as: UInt32.self) == 0
+            return Self(
+                acknowledged: $0.loadUnaligned(fromByteOffset: acknowledged, as: UInt64.self), isWhole: isWhole)
+        }
     }
 }

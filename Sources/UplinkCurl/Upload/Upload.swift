@@ -50,11 +50,14 @@ final class Upload {
     /// Why there is no whole body: the producer's error, or ours.
     var failure: (any Error)? { pipe?.failure }
 
+    /// Whether libcurl has asked for it.
+    var hasBegun: Bool { sent > 0 || pipe != nil }
+
     /// Whether libcurl has everything.
     var isWhole: Bool { sent == length || hasEnded }
 
     /// Whether libcurl can have it from its start, and does not have all of it.
-    var canBeRepeated: Bool { sent == 0 && pipe == nil || body.isReplayable && !isWhole }
+    var canBeRepeated: Bool { !hasBegun || body.isReplayable && !isWhole }
 
     // MARK: libcurl asks
 
@@ -92,7 +95,7 @@ final class Upload {
     ///
     /// - Parameter letGo: Gets what ends the sending so far.
     func rewind(_ letGo: (UploadEnd) -> Void) -> Bool {
-        guard sent > 0 || pipe != nil else {
+        guard hasBegun else {
             hasEnded = false
             return true
         }

@@ -3,7 +3,8 @@ import Glibc
 import SystemPackage
 import UplinkCore
 
-/// A file in the making, beside its target. Its calls block; they are made off the loop.
+/// A file in the making, beside its target. Its calls block; they are made off the loop. A path is bytes to them, because
+/// it need not be UTF-8.
 final class BodyFile: Sendable {
     private let descriptor: FileDescriptor
     private let temporary: FilePath
@@ -18,8 +19,9 @@ final class BodyFile: Sendable {
         guard let name = target.lastComponent?.string else {
             throw Self.failure("writing `\(target)`", 0, "give the name of a file, not a directory")
         }
-        if !replacingExisting, faccessat(AT_FDCWD, target.string, F_OK, AT_SYMLINK_NOFOLLOW) == 0 {
-            throw Self.exists(target)
+        if !replacingExisting {
+            let found = target.withPlatformString { faccessat(AT_FDCWD, $0, F_OK, AT_SYMLINK_NOFOLLOW) }
+            if found == 0 { throw Self.exists(target) }
         }
         // Random, and O_EXCL: two downloads to one target do not meet, and nobody prepares the file for us.
         let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -61,8 +63,10 @@ final class BodyFile: Sendable {
     /// Removes the file, unless it has its name by now.
     func abandon() {
         guard close() else { return }
-        unlink(temporary.string)
+        removeTemporary()
     }
+
+    private func removeTemporary() { _ = temporary.withPlatformString { unlink($0) } }
 
     @discardableResult
     private func close() -> Bool {
@@ -77,8 +81,8 @@ final class BodyFile: Sendable {
     private func giveName() throws(HTTPClientError) {
         if !replacesExisting {
             // link(2) fails where the target exists; rename(2) would replace it.
-            if link(temporary.string, target.string) == 0 {
-                unlink(temporary.string)
+            if withNames(link) == 0 {
+                removeTemporary()
                 return
             }
             guard errno != EEXIST else { throw Self.exists(target) }
@@ -86,18 +90,23 @@ final class BodyFile: Sendable {
                 throw Self.failure("naming `\(target)`", errno, "the directory must be writable")
             }
             // A file system without hard links.
-            guard access(target.string, F_OK) != 0 else { throw Self.exists(target) }
+            let found = target.withPlatformString { access($0, F_OK) }
+            guard found != 0 else { throw Self.exists(target) }
         }
-        guard rename(temporary.string, target.string) == 0 else {
+        guard withNames(rename) == 0 else {
             throw Self.failure("naming `\(target)`", errno, "the directory must be writable, the target no directory")
         }
+    }
+
+    private func withNames(_ call: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> CInt) -> CInt {
+        temporary.withPlatformString { temporary in target.withPlatformString { call(temporary, $0) } }
     }
 
     /// Makes sure that the name, too, is on the disk.
     private func keepName() throws(HTTPClientError) {
         let directory = target.removingLastComponent()
-        let path = directory.isEmpty ? "." : directory.string
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let path: FilePath = directory.isEmpty ? "." : directory
+        let descriptor = path.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard descriptor >= 0 else { return }  // it may be writable and not readable
         defer { Glibc.close(descriptor) }
         // Some file systems cannot synchronise a directory, and say so.

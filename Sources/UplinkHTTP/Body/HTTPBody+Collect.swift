@@ -96,12 +96,17 @@ extension HTTPBody {
     /// slow to come.
     package func discardIfShort() async {
         switch framing {
-        case .none: break
-        case .length(let length) where length <= 16 * 1024:
-            handle.source.limit(toRemaining: .seconds(1))
-            var iterator = makeAsyncIterator()
-            while let chunk = try? await iterator.next(), chunk.count > 0 {}
-        case .length, .chunked, .untilClose: handle.source.cancel()
+        case .none: return
+        case .length(let length) where length <= Self.short: break
+        case .chunked where handle.source.heedsLimit: break
+        case .length, .chunked, .untilClose: return handle.source.cancel()  // with the last its connection goes anyway
         }
+        handle.source.limit(toRemaining: .seconds(1))
+        var iterator = makeAsyncIterator()
+        var left = Self.short
+        while left >= 0, let chunk = try? await iterator.next(), chunk.count > 0 { left -= chunk.count }
     }
+
+    /// The most bytes of a body that is read for its connection's sake.
+    private static var short: Int { 16 * 1024 }
 }

@@ -18,6 +18,9 @@ package protocol HTTPBodySource: AnyObject, Sendable {
     /// Ends the transfer with ``HTTPClientError/Code/totalTimeout`` unless the body is whole by then.
     func limit(toRemaining total: Duration)
 
+    /// Whether ``limit(toRemaining:)`` does so; otherwise nothing but the reader's cancellation ends a wait.
+    var heedsLimit: Bool { get }
+
     /// Runs what may block (files) where that holds nobody up.
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result
 
@@ -32,6 +35,8 @@ package protocol HTTPBodySource: AnyObject, Sendable {
 
 extension HTTPBodySource {
     package var supply: (mailbox: Mailbox, supplier: any MailboxSupplier)? { nil }
+
+    package var heedsLimit: Bool { true }
 
     package func performBlocking<Result: Sendable>(
         _ work: @escaping @Sendable () throws -> Result,
@@ -71,6 +76,8 @@ final class PulledSource: HTTPBodySource {
     func cancel() {}
 
     func limit(toRemaining total: Duration) {}
+
+    var heedsLimit: Bool { false }
 
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try work()

@@ -96,6 +96,8 @@ final class ChecksummedSource: HTTPBodySource {
 
     func limit(toRemaining total: Duration) { reader?.source.limit(toRemaining: total) }
 
+    var heedsLimit: Bool { reader?.source.heedsLimit ?? true }
+
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         guard let reader else { return try work() }
         return try await reader.source.performBlocking(work)

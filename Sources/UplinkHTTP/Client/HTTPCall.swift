@@ -5,6 +5,7 @@ import UplinkCore
 /// One call of a client, with all its redirects and attempts: its number, its deadline, and who is told about it.
 final class HTTPCall: Sendable {
     private static let lastID = Locked<UInt64>(0)
+    private static let lastExchange = Locked<UInt64>(0)
 
     /// Unlike that of any other call in this process.
     let id: UInt64
@@ -13,12 +14,7 @@ final class HTTPCall: Sendable {
     private let start: Duration
     private let deadline: Duration?
     /// What the call's exchanges tell; nil where nobody can want to know.
-    private let story: Locked<Story>?
-
-    private struct Story {
-        var outcome = OutcomeMachine()
-        var lastExchange: UInt64 = 0
-    }
+    private let story: Locked<OutcomeMachine>?
 
     init(_ options: HTTPRequestOptions, _ settings: ClientSettings) {
         id = Self.lastID.withLock { last in
@@ -29,7 +25,7 @@ final class HTTPCall: Sendable {
         let mayBeObserved =
             options.events != nil || options.observer != nil || options.retry != nil
             || !settings.configuration.middlewares.isEmpty
-        story = mayBeObserved ? Locked(Story()) : nil
+        story = mayBeObserved ? Locked(OutcomeMachine()) : nil
         let total = (options.timeouts ?? settings.configuration.timeouts).total
         let start = total != nil || mayBeObserved ? settings.clock.now() : .zero  // or nobody asks
         self.start = start
@@ -44,32 +40,36 @@ final class HTTPCall: Sendable {
     /// What is left of `total`; nil without one.
     var remaining: Duration? { deadline.map { max(.zero, $0 - clock.now()) } }
 
-    /// A number for the next exchange, above all before.
+    /// A number for the next exchange, above all before. No other call has it, whose answer a middleware may have kept.
     func nextExchange() -> UInt64 {
-        story?.withLock { story in
-            story.lastExchange += 1
-            return story.lastExchange
-        } ?? 0
+        Self.lastExchange.withLock { last in
+            last += 1
+            return last
+        }
     }
 
     // MARK: Telling
 
     /// An exchange tells something.
     func told(_ event: HTTPEvent, by exchange: UInt64) {
-        if let event = story?.withLock({ $0.outcome.told(event, by: exchange) }) { send(event) }
+        if let event = story?.withLock({ $0.told(event, by: exchange) }) { send(event) }
     }
 
     /// The client does something of its own.
     func tell(_ event: HTTPEvent) {
-        if let story, story.withLock({ $0.outcome.phase != .ended }) { send(event) }
+        if let story, story.withLock({ $0.phase != .ended }) { send(event) }
     }
 
-    /// The answer is about to be given to the caller; its body may still arrive.
-    func settled() { if let event = story?.withLock({ $0.outcome.settled() }) { send(event) } }
+    /// This answer is about to be given to the caller; its body may still arrive.
+    func settled(_ response: HTTPTransportResponse) {
+        guard let story else { return }
+        let teller = response.teller
+        if let event = story.withLock({ $0.settled(by: teller) }) { send(event) }
+    }
 
     /// There is no answer.
     func failed(_ error: any Error) {
-        if let event = story?.withLock({ $0.outcome.failed(error as? HTTPClientError) }) { send(event) }
+        if let event = story?.withLock({ $0.failed(error as? HTTPClientError) }) { send(event) }
     }
 
     private func send(_ event: HTTPEvent) {

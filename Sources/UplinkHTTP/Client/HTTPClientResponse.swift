@@ -15,7 +15,8 @@ public struct HTTPClientResponse: Sendable {
 
     /// Status and fields.
     public var head: HTTPResponse { parts.value.head }
-    /// The URL that answered, after all redirects. A fragment is there only if a redirect gave it.
+    /// The URL that answered, after all redirects. A fragment is there only if a redirect gave it: the request's own is
+    /// forgotten, though RFC 9110, section 10.2.2, would have a redirect's target inherit it.
     public var url: String { parts.value.url }
     /// The URLs that redirected, in order; empty when the first one answered.
     public var redirects: [String] { parts.value.redirects }

@@ -5,7 +5,8 @@ public import HTTPTypes
 public struct HTTPCollectedResponse: Sendable {
     /// Status and fields.
     public let head: HTTPResponse
-    /// The URL that answered, after all redirects. A fragment is there only if a redirect gave it.
+    /// The URL that answered, after all redirects. A fragment is there only if a redirect gave it: the request's own is
+    /// forgotten, though RFC 9110, section 10.2.2, would have a redirect's target inherit it.
     public let url: String
     /// The URLs that redirected, in order; empty when the first one answered.
     public let redirects: [String]

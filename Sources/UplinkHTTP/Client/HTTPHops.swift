@@ -97,8 +97,9 @@ final class HTTPHops {
     private func takeAnswer() throws -> HTTPClientResponse {
         do {
             guard let arrival = arrival.take() else { throw CancellationError() }  // it is asked for where there is one
-            let answer = try deliver(arrival.get())
-            call.settled()
+            let response = try arrival.get()
+            let answer = try deliver(response)
+            call.settled(response)
             return answer
         } catch {
             throw failed(error)
@@ -121,7 +122,11 @@ final class HTTPHops {
     }
 
     private func failed(_ error: any Error) -> any Error {
-        let error = (error as? HTTPClientError)?.concerning(machine) ?? error
+        var error = error
+        if let known = error as? HTTPClientError {
+            // Whoever redirected has seen the request, and may have carried it out.
+            error = known.concerning(machine).following(machine.history.isEmpty ? .notSent : .responseStarted)
+        }
         call.failed(error)
         return error
     }

@@ -39,6 +39,8 @@ final class DecodedSource: HTTPBodySource {
 
     func limit(toRemaining total: Duration) { source.limit(toRemaining: total) }
 
+    var heedsLimit: Bool { source.heedsLimit }
+
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await source.performBlocking(work)
     }

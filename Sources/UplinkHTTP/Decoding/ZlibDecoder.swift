@@ -12,7 +12,9 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
     private let format: Format
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private var isOpen = false
-    private(set) var isComplete = false
+    private var isMemberComplete = false
+    /// Whether a member is complete, and this is what comes behind it.
+    private var isBehindMember = false
     /// What comes is no part of the content any more.
     private var isPastEnd = false
 
@@ -30,11 +32,11 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(DecodingFault) -> (taken: Int, made: Int) {
         if let first = input.first {
-            if isComplete { try beginNextMember(with: first) }
+            if isMemberComplete { try beginNextMember(with: first) }
             if isPastEnd { return (input.count, 0) }
             if !isOpen { try open(first) }
         }
-        guard isOpen, !isComplete else { return (0, 0) }
+        guard isOpen, !isMemberComplete else { return (0, 0) }
         // zlib takes a pointer to what it does not change.
         stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
         stream.pointee.avail_in = UInt32(clamping: input.count)
@@ -43,11 +45,20 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
         let offered = (stream.pointee.avail_in, stream.pointee.avail_out)
         switch inflate(stream, Z_NO_FLUSH) {
         case Z_OK, Z_BUF_ERROR: break
-        case Z_STREAM_END: isComplete = true
+        case Z_STREAM_END: isMemberComplete = true
+        case Z_DATA_ERROR where isBehindMember && stream.pointee.total_in <= Self.magic:
+            isPastEnd = true
+            return (input.count, 0)
         default: throw .damaged
         }
         return (Int(offered.0 - stream.pointee.avail_in), Int(offered.1 - stream.pointee.avail_out))
     }
+
+    /// The bytes that a member begins with: 1F 8B.
+    private static let magic = 2
+
+    /// Whether all of the content has come. Less than a member's beginning behind another one is none.
+    var isComplete: Bool { isMemberComplete || isPastEnd || isBehindMember && stream.pointee.total_in < Self.magic }
 
     /// A gzip body may be several, one behind the other (RFC 1952, section 2.2). Anything else behind the end is passed
     /// over, as browsers do: some servers pad, and what came before was whole by its own account.
@@ -57,7 +68,7 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
             return
         }
         guard inflateReset(stream) == Z_OK else { throw .damaged }
-        isComplete = false
+        (isMemberComplete, isBehindMember) = (false, true)
     }
 
     private func open(_ first: UInt8) throws(DecodingFault) {

@@ -60,7 +60,8 @@ public struct HTTPClientError: NetworkFailure {
     public var code: Code { parts.value.code }
     /// How far the exchange had come.
     public var phase: Phase { parts.value.phase }
-    /// What became of the request.
+    /// What became of the request, with all its redirects and attempts: where a server has answered one of them, or may
+    /// have seen it, this is not ``RequestDisposition/notSent``.
     public package(set) var requestDisposition: RequestDisposition {
         get { parts.value.requestDisposition }
         set { parts.value.requestDisposition = newValue }
@@ -122,6 +123,15 @@ public struct HTTPClientError: NetworkFailure {
 
     /// Whether another path through the network may help; the request may have been processed all the same.
     public var isNetworkFailure: Bool { code.isNetworkFailure }
+
+    /// The error, where an earlier exchange of the same request had come so far: that the last one was not sent is not all
+    /// there is to say then.
+    func following(_ earlier: RequestDisposition) -> Self {
+        guard requestDisposition == .notSent, earlier != .notSent else { return self }
+        var error = self
+        error.requestDisposition = earlier
+        return error
+    }
 }
 
 extension HTTPClientError: CustomStringConvertible {

@@ -11,12 +11,15 @@ final class ExchangeWitness: Sendable {
         var hasEnd = false
     }
 
+    /// The exchange's number within its call.
+    let exchange: UInt64
     private let testimony = Locked(Testimony())
     private let clock: HTTPClientClock
     private let start: Duration
     private let tell: @Sendable (HTTPEvent) -> Void
 
-    init(clock: HTTPClientClock, tell: @escaping @Sendable (HTTPEvent) -> Void) {
+    init(of exchange: UInt64, clock: HTTPClientClock, tell: @escaping @Sendable (HTTPEvent) -> Void) {
+        self.exchange = exchange
         self.clock = clock
         self.tell = tell
         start = clock.now()
@@ -71,11 +74,18 @@ final class ExchangeWitness: Sendable {
     }
 }
 
+extension HTTPTransportResponse {
+    /// The exchange whose end is the answer's end: the one that brought it, or its body where a middleware has put the
+    /// answer together. Nil where nothing of it came from a server.
+    var teller: UInt64? { exchange ?? (body.handle.source as? WitnessedSource)?.exchange }
+}
+
 /// A body's source with a witness, and errors that say how often the request was tried.
 final class WitnessedSource: HTTPBodySource {
     private let reader: BodyReader
     private let witness: ExchangeWitness?
     private let complete: @Sendable (HTTPClientError) -> HTTPClientError
+    var exchange: UInt64? { witness?.exchange }
 
     init(
         _ reader: BodyReader, witness: ExchangeWitness?,
@@ -107,6 +117,8 @@ final class WitnessedSource: HTTPBodySource {
     }
 
     func limit(toRemaining total: Duration) { reader.source.limit(toRemaining: total) }
+
+    var heedsLimit: Bool { reader.source.heedsLimit }
 
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await reader.source.performBlocking(work)

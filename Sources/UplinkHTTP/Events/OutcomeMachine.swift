@@ -20,12 +20,18 @@ struct OutcomeMachine: Sendable {
     private(set) var exchanges = 0
     /// Those of the newest exchange, once it has ended.
     private(set) var timings = HTTPTimings()
+    /// Bytes of the request's body that went out, in all exchanges that have ended.
+    private(set) var sentBytes: Int64 = 0
+    /// Bytes of answers' bodies that came, in all exchanges that have ended.
+    private(set) var receivedBytes: Int64 = 0
     private var newest: UInt64 = 0
     private var end: HTTPEvent?
 
     /// An exchange tells something. What is returned is told on.
     mutating func told(_ event: HTTPEvent, by exchange: UInt64) -> HTTPEvent? {
-        guard phase != .ended, exchange >= newest else { return nil }
+        guard phase != .ended else { return nil }
+        count(event)
+        guard exchange >= newest else { return nil }
         if exchange > newest {
             (newest, end, timings) = (exchange, nil, HTTPTimings())
             exchanges += 1
@@ -36,12 +42,24 @@ struct OutcomeMachine: Sendable {
         }
     }
 
-    /// The newest exchange's answer is the answer. The end is returned if it has come.
-    mutating func settled() -> HTTPEvent? {
+    /// An exchange has ended, which each does once, perhaps when the next one has begun.
+    private mutating func count(_ event: HTTPEvent) {
+        switch event {
+        case .finished(let timings), .failed(_, let timings):
+            sentBytes += timings.sentBytes
+            receivedBytes += timings.receivedBytes
+        case .queued, .started, .connected, .sent, .interim, .head, .redirected, .retrying: break
+        }
+    }
+
+    /// There is an answer. The end is returned if it has come.
+    ///
+    /// - Parameter exchange: Whose answer it is. Where it is not the newest one's, a middleware has answered: what becomes
+    ///   of an exchange says nothing about that answer any more.
+    mutating func settled(by exchange: UInt64?) -> HTTPEvent? {
         switch phase {
         case .open:
-            // Without an exchange it is a middleware that answered.
-            guard let end = exchanges == 0 ? .finished(timings) : end else {
+            guard let end = exchange == newest ? end : .finished(timings) else {
                 phase = .settled
                 return nil
             }

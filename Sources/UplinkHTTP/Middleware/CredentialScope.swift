@@ -25,6 +25,9 @@ struct CredentialScope: Sendable {
         self.origins = parsed
     }
 
+    /// The origins as one text.
+    var text: String { origins.map(\.origin).joined(separator: ", ") }
+
     /// Whether the credential may go with a request: its origin is one of these, no other has redirected it here, and
     /// it has no credential of its own.
     func covers(_ request: HTTPClientRequest) -> Bool {

@@ -56,6 +56,14 @@ public struct HTTPBasicAuthentication: HTTPMiddleware {
     }
 }
 
+extension HTTPBasicAuthentication: CustomStringConvertible, CustomReflectable {
+    /// The origins alone, so that no log that shows a configuration shows the credential.
+    public var description: String { "Basic authentication for \(scope.text)" }
+
+    /// The same for `dump` and debuggers.
+    public var customMirror: Mirror { Mirror(self, children: ["origins": scope.text]) }
+}
+
 extension HTTPMiddleware where Self == HTTPBasicAuthentication {
     /// Sends a user and a password; see ``HTTPBasicAuthentication``.
     ///

@@ -8,10 +8,17 @@ public struct HTTPClientRequest: Sendable {
         get { outgoing.head }
         set { outgoing.head = newValue }
     }
-    /// What goes out after the head.
+    /// What goes out after the head. A body that is set brings its `Content-Type` with it, in place of the old body's;
+    /// one that the fields name themselves stays.
     public var body: HTTPRequestBody {
         get { outgoing.body }
-        set { outgoing.body = newValue }
+        set {
+            let old = outgoing.body.contentType
+            outgoing.body = newValue
+            guard newValue.contentType != old else { return }
+            let field = outgoing.headerFields[.contentType]
+            if field == nil || field == old { head.headerFields[.contentType] = newValue.contentType }
+        }
     }
     /// How long the parts may take; checked again before it is sent. The client sees to `total` as a whole, whatever
     /// stands here.

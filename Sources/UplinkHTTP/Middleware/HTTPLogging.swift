@@ -9,7 +9,8 @@ import HTTPTypes
 ///
 /// Outside of ``HTTPRetry`` it has one entry for a request and all its attempts, inside of it one for each attempt.
 /// Redirects have entries of their own in either place. `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`
-/// and the sensitive fields of the configuration and the options show `<redacted>`; queries do, unless asked for.
+/// and the sensitive fields of the configuration and the options show `<redacted>`, and so do `Link` and `Refresh`, in
+/// which URLs stand among other things; queries are left out, unless asked for.
 public struct HTTPLogging: HTTPMiddleware {
     private let showsQueries: Bool
     private let log: @Sendable (HTTPLogEntry) -> Void

@@ -15,7 +15,7 @@ public struct HTTPMetrics: Sendable {
 
     /// How it ended.
     public let outcome: Outcome
-    /// The status of the answer, where there was a head at all.
+    /// The status of the answer, where the last exchange brought a head at all, or a middleware answered.
     public let status: Int?
     /// The method's name.
     public let method: String
@@ -23,7 +23,8 @@ public struct HTTPMetrics: Sendable {
     public let origin: String
     /// How often it was sent.
     public let exchanges: Int
-    /// How long the parts of the last exchange took; `total` is the time from the request until the end.
+    /// How long the parts of the last exchange took; `total` is the time from the request until the end, and bytes are
+    /// those of all exchanges.
     public let timings: HTTPTimings
 
     /// The outcome as one of a fixed number of words: `200`, `connectTimeout`, `abandoned`.
@@ -62,7 +63,7 @@ public struct HTTPMetricsReporting: HTTPMiddleware {
         request.observeExchanges { passage.told($0, by: $1) }
         do {
             let response = try await next(request)
-            passage.settled(response.head.status.code)
+            passage.settled(response)
             return response
         } catch {
             passage.failed(error)

@@ -27,17 +27,22 @@ final class MetricsPassage: Sendable {
     func told(_ event: HTTPEvent, by exchange: UInt64) {
         report(
             state.withLock { state in
-                guard let event = state.outcome.told(event, by: exchange) else { return nil }
+                let exchanges = state.outcome.exchanges
+                let told = state.outcome.told(event, by: exchange)
+                if state.outcome.exchanges > exchanges { state.status = nil }
+                guard let event = told else { return nil }
                 if case .head(let status) = event { state.status = status.code }
                 return metrics(of: event, state)
             })
     }
 
-    func settled(_ status: Int) {
+    func settled(_ response: HTTPTransportResponse) {
+        let teller = response.teller
+        let status = response.head.status.code
         report(
             state.withLock { state in
                 state.status = status
-                return state.outcome.settled().flatMap { metrics(of: $0, state) }
+                return state.outcome.settled(by: teller).flatMap { metrics(of: $0, state) }
             })
     }
 
@@ -62,7 +67,9 @@ final class MetricsPassage: Sendable {
     }
 
     private func metrics(_ outcome: HTTPMetrics.Outcome, _ timings: HTTPTimings, _ state: State) -> HTTPMetrics {
-        HTTPMetrics(
+        var timings = timings
+        (timings.sentBytes, timings.receivedBytes) = (state.outcome.sentBytes, state.outcome.receivedBytes)
+        return HTTPMetrics(
             outcome: outcome, status: state.status, method: method, origin: origin,
             exchanges: state.outcome.exchanges, timings: timings)
     }

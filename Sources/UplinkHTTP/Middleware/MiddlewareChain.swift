@@ -83,6 +83,8 @@ final class MiddlewareChain: Sendable {
         guard !middlewares.isEmpty else { return }
         try RequestCheck.check(request.outgoing.method, request.outgoing.headerFields, request.body)
         try request.timeouts.validate()
+        guard request.call.settings.configuration.requiresHTTPS else { return }
+        if try request.outgoing.checkedURL().scheme == .http { throw .httpsRequired }
     }
 
     private func outgoing(
@@ -130,6 +132,7 @@ private struct Attempt: Sendable {
 
     func conclude(_ response: inout HTTPTransportResponse) {
         guard witness != nil || number > 1 else { return }
+        response.exchange = witness?.exchange
         witness?.responded(response)
         guard let reader = response.body.handle.reader() else { return }  // a transport's own business
         response.body = HTTPBody(
@@ -158,7 +161,7 @@ extension HTTPClientRequest {
         let call = call.isObserved ? call : nil
         guard call != nil || !observers.isEmpty else { return nil }
         let exchange = self.call.nextExchange()
-        return ExchangeWitness(clock: self.call.clock) { [observers] event in
+        return ExchangeWitness(of: exchange, clock: self.call.clock) { [observers] event in
             for observer in observers { observer(event, exchange) }
             call?.told(event, by: exchange)
         }

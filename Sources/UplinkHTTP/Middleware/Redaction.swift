@@ -5,7 +5,9 @@ import HTTPTypes
 struct Redaction {
     private static let mark = "<redacted>"
     /// Fields that hold a URL, which may have secrets in its query or name a user.
-    private static let urlFields: Set<HTTPField.Name> = [.location, .contentLocation, .referer]
+    private static let urlFields = named("Location", "Content-Location", "Referer", "Destination")
+    /// Fields in which URLs stand among other things. They are not shown either.
+    private static let mixedFields = named("Link", "Refresh")
 
     /// Fields that are not shown.
     let sensitiveFields: Set<HTTPField.Name>
@@ -22,7 +24,7 @@ struct Redaction {
         var redacted = HTTPFields()
         for field in fields {
             var value = field.value
-            if sensitiveFields.contains(field.name) {
+            if sensitiveFields.contains(field.name) || Self.mixedFields.contains(field.name) {
                 value = Self.mark
             } else if Self.urlFields.contains(field.name) {
                 // User information makes a reference invalid here, so that it does not appear either.
@@ -31,6 +33,10 @@ struct Redaction {
             redacted.append(HTTPField(name: field.name, value: value))
         }
         return redacted
+    }
+
+    private static func named(_ names: String...) -> Set<HTTPField.Name> {
+        Set(names.compactMap { HTTPField.Name($0) })
     }
 
     private func text(of url: HTTPURL) -> String { showsQueries ? url.textWithoutFragment : url.redacted }

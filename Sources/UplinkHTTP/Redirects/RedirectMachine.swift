@@ -31,10 +31,7 @@ struct RedirectMachine {
         let settings = call.settings
         try RequestCheck.check(head.method, head.fields, body)
         let fields = try settings.fields(head.fields, body.contentType)
-        if settings.configuration.requiresHTTPS, head.url.scheme == .http {
-            throw HTTPClientError(
-                .invalidURL, phase: .request, message: "the URL is `http` and the client requires `https`")
-        }
+        if settings.configuration.requiresHTTPS, head.url.scheme == .http { throw .httpsRequired }
         request = HTTPTransportRequest(
             RequestHead(head.method, head.url, fields.all), body: body,
             timeouts: call.options.timeouts ?? settings.configuration.timeouts, limits: settings.configuration.limits,
@@ -155,10 +152,17 @@ struct RedirectMachine {
 }
 
 extension HTTPClientError {
-    /// The error with the URLs it is about.
+    /// A request would go out unencrypted, and must not.
+    static let httpsRequired = HTTPClientError(
+        .invalidURL, phase: .request, message: "the URL is `http` and the client requires `https`")
+
+    /// The error with the URLs it is about; one that names another URL is another request's, which a middleware or the
+    /// body's producer has made.
     func concerning(_ hops: RedirectMachine) -> Self {
+        let place = hops.url.redacted
+        guard url.isEmpty || url == place else { return self }
         var error = self
-        error.url = hops.url.redacted
+        error.url = place
         error.redirects = hops.redactedHistory
         return error
     }

@@ -60,7 +60,7 @@ public struct HTTPRetry: HTTPMiddleware {
                 switch machine.ended(
                     outcome, hasBody: !request.body.isSpent, remaining: request.remainingTime, random: policy.random()
                 ) {
-                case .settle: throw error
+                case .settle: throw error.following(machine.disposition)
                 case .retry(let after): (pause, reason) = (after, error.shortDescription)
                 }
             }

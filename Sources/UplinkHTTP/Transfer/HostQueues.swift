@@ -59,6 +59,8 @@ package struct HostQueues: Sendable {
     private var freeSlots: [Int] = []
     private var places: [UInt64: Place] = [:]
     private var running = 0
+    /// How many run or would run if they were alone: of each host no more than it may have.
+    private var claims = 0
     /// The hosts that have somebody waiting and may run another one, in the order of their turns.
     private var circle: [Int] = []
     private var circleFirst = 0
@@ -72,8 +74,10 @@ package struct HostQueues: Sendable {
     /// Takes a transfer in; false when too many wait. One that would run at once does not count as waiting.
     package mutating func add(_ id: UInt64, host: String) -> Bool {
         let known = slot(of: host)
-        let startsAtOnce = places.count < maximumRunning && known.map { hosts[$0].count } ?? 0 < maximumRunningPerHost
-        guard startsAtOnce || places.count - running < maximumWaiting else { return false }
+        let hasClaim = known.map { hosts[$0].count } ?? 0 < maximumRunningPerHost
+        let startsAtOnce = hasClaim && claims < maximumRunning
+        guard startsAtOnce || places.count - min(claims, maximumRunning) < maximumWaiting else { return false }
+        if hasClaim { claims += 1 }
         let slot = known ?? takeSlot(for: host)
         places[id] = Place(host: slot)
         hosts[slot].waiting.append(id)
@@ -124,6 +128,7 @@ package struct HostQueues: Sendable {
     /// Lets a transfer go, wherever it is.
     package mutating func remove(_ id: UInt64) {
         guard let place = places.removeValue(forKey: id) else { return }
+        if hosts[place.host].count <= maximumRunningPerHost { claims -= 1 }
         if place.isRunning {
             running -= 1
             hosts[place.host].running -= 1

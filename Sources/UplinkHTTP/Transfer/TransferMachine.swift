@@ -63,6 +63,10 @@ package struct TransferMachine: Sendable {
     package private(set) var lastPhase = Phase.queued
     /// Whether the request's body is on its way, so that the head is not awaited yet.
     private var isSending = false
+    /// Whether its producer holds it up: then the answer's body has no stall timeout either, since it may wait for more.
+    private var isProducerAwaited = false
+    /// When the request's body moved last, as far as is known, and how much of it the peer had acknowledged then.
+    private var moved: (at: Int64, acknowledged: UInt64)?
     /// Nanoseconds that a phase may take; reckoned once, since every piece of a body moves a deadline.
     private let connectLimit, firstByteLimit, stallLimit: Int64?
     private let highMark: Int
@@ -114,10 +118,11 @@ package struct TransferMachine: Sendable {
 
     /// Bytes of the request's body go out: until they are all gone the stall timeout holds.
     package mutating func bodyIsSent(now: Int64) {
+        isProducerAwaited = false
         switch phase {
         case .awaitingHead:
             isSending = true
-            enter(phase, limit: stallLimit, now: now)
+            watch(limit: stallLimit, now: now)
         case .bodyFlowing: enter(phase, limit: stallLimit, now: now)
         case .queued, .gated, .connecting, .bodyPaused, .ended: break
         }
@@ -126,17 +131,18 @@ package struct TransferMachine: Sendable {
     /// The producer of the request's body has nothing yet: it is not the network that holds the transfer up.
     package mutating func bodyIsAwaited() {
         switch phase {
-        case .awaitingHead, .bodyFlowing: phaseDeadline = nil
+        case .awaitingHead, .bodyFlowing: (phaseDeadline, isProducerAwaited) = (nil, true)
         case .queued, .gated, .connecting, .bodyPaused, .ended: break
         }
     }
 
     /// The last byte of the request's body has gone out.
     package mutating func bodyWasSent(now: Int64) {
+        isProducerAwaited = false
         switch phase {
         case .awaitingHead:
             isSending = false
-            enter(phase, limit: firstByteLimit, now: now)
+            watch(limit: firstByteLimit, now: now)
         case .bodyFlowing: enter(phase, limit: stallLimit, now: now)
         case .queued, .gated, .connecting, .bodyPaused, .ended: break
         }
@@ -146,7 +152,7 @@ package struct TransferMachine: Sendable {
     package mutating func headArrived(now: Int64) -> Action {
         switch phase {
         case .connecting, .awaitingHead:
-            enter(.bodyFlowing, limit: stallLimit, now: now)
+            flow(now: now)
             return .deliverHead
         case .queued, .gated, .bodyFlowing, .bodyPaused, .ended: return .none
         }
@@ -166,7 +172,7 @@ package struct TransferMachine: Sendable {
                 enter(.bodyPaused, limit: nil, now: now)
                 return .pause
             }
-            enter(.bodyFlowing, limit: stallLimit, now: now)
+            flow(now: now)
             return .keep
         case .bodyPaused: return .pause
         case .queued, .gated, .connecting, .awaitingHead, .ended: return .none
@@ -177,7 +183,7 @@ package struct TransferMachine: Sendable {
     package mutating func demanded(now: Int64) -> Action {
         switch phase {
         case .bodyPaused:
-            enter(.bodyFlowing, limit: stallLimit, now: now)
+            flow(now: now)
             return .resume
         case .queued, .gated, .connecting, .awaitingHead, .bodyFlowing, .ended: return .none
         }
@@ -196,9 +202,13 @@ package struct TransferMachine: Sendable {
     package mutating func cancelled() -> Action { end(.cancelled) }
 
     /// Time has passed; perhaps not enough, because deadlines move.
-    package mutating func timePassed(now: Int64) -> Action {
+    ///
+    /// - Parameter sending: How far the peer has what was sent, where a request has a body and that is known. The engine
+    ///   takes a body in large pieces and sends them in its own time: on a slow network it moves though no more is asked for.
+    package mutating func timePassed(now: Int64, sending: SendingProgress? = nil) -> Action {
         if let totalDeadline, totalDeadline <= now { return end(.timedOut(.total)) }
         guard let phaseDeadline, phaseDeadline <= now else { return .none }
+        if case .awaitingHead = phase, goesOn(sending, now: now) { return .none }
         switch phase {
         case .queued: return end(.timedOut(.queue))
         case .gated, .connecting: return end(.timedOut(.connect))
@@ -206,6 +216,23 @@ package struct TransferMachine: Sendable {
         case .bodyFlowing: return end(.timedOut(.stall))
         case .bodyPaused, .ended: return .none
         }
+    }
+
+    /// Whether a body that is on its way has more time. Looks at it four times in a limit, so that what moves no more is
+    /// noticed not much later than at the limit.
+    private mutating func goesOn(_ sending: SendingProgress?, now: Int64) -> Bool {
+        guard let moved, let limit = isSending ? stallLimit : firstByteLimit else { return false }
+        // When the last byte has arrived, the answer is awaited, however long ago it was sent.
+        let progress = sending.map { isSending || !$0.isWhole ? $0.acknowledged : moved.acknowledged }
+        if let progress, progress != moved.acknowledged { self.moved = (now, progress) }
+        guard let due = Self.deadline(limit, from: self.moved?.at ?? now), due > now else { return false }
+        phaseDeadline = min(due, Self.deadline(limit / 4, from: now) ?? .max)
+        return true
+    }
+
+    private mutating func watch(limit: Int64?, now: Int64) {
+        moved = (now, moved?.acknowledged ?? 0)
+        phaseDeadline = Self.deadline(limit.map { $0 / 4 }, from: now)
     }
 
     private mutating func end(_ ending: Ending) -> Action {
@@ -218,6 +245,10 @@ package struct TransferMachine: Sendable {
         }
     }
 
+    private mutating func flow(now: Int64) {
+        enter(.bodyFlowing, limit: isProducerAwaited ? nil : stallLimit, now: now)
+    }
+
     private mutating func enter(_ phase: Phase, limit: Int64?, now: Int64) {
         self.phase = phase
         phaseDeadline = Self.deadline(limit, from: now)
@@ -228,4 +259,14 @@ package struct TransferMachine: Sendable {
         let (deadline, overflow) = now.addingReportingOverflow(limit)
         return overflow ? nil : deadline
     }
+}
+
+/// How much of what was sent the peer has.
+package struct SendingProgress: Sendable {
+    /// Bytes that it has acknowledged, on this connection.
+    package let acknowledged: UInt64
+    /// Whether nothing is left to be acknowledged.
+    package let isWhole: Bool
+
+    package init(acknowledged: UInt64, isWhole: Bool) { (self.acknowledged, self.isWhole) = (acknowledged, isWhole) }
 }

@@ -47,6 +47,8 @@ public struct HTTPTransportResponse: Sendable {
     public var body: HTTPBody
     /// Whether the head is known to name no content coding.
     private(set) var isPlain = false
+    /// Which exchange of its call has brought it, where somebody is told about them; nil for what a middleware has made.
+    var exchange: UInt64?
 
     /// Puts an answer together.
     public init(head: HTTPResponse, body: HTTPBody) {
