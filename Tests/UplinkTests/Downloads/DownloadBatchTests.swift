@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import HTTPTypes
 import SystemPackage
 import TestSupport
@@ -184,6 +185,69 @@ struct DownloadBatchTests {
             #expect(results[1...].map { code($0) } == [.targetBusy, .targetBusy])
             #expect(scene.transport.requests.count == 1)
         }
+    }
+
+    /// A name in Latin-1: `ü`. With U+FFFD in its place there is no such directory.
+    @Test func aDirectoryWhoseNameIsNotUTF8IsOneLikeOthers() async throws {
+        try await DownloadScene.with { scene in
+            let folder = scene.directory.path.pushing(FilePath(platformString: [CChar(bitPattern: 0xFC), 0]))
+            let target = folder.appending("f")
+            let isMade = folder.withPlatformString { mkdir($0, 0o700) } == 0
+            try #require(isMade)
+            scene.transport.answer("https://a.example/1", scene.whole)
+            let items = (1...2).map { DownloadItem("https://a.example/\($0)", to: target, options: scene.options) }
+            let results = await scene.client.downloadAll(items, within: .seconds(60))
+            #expect(try results[0].get().byteCount == 1000)
+            // Known beforehand, and not by the lock alone.
+            let refusal = #expect(throws: DownloadError.self) { try results[1].get() }
+            #expect(refusal?.message.contains("is the target of") == true)
+            #expect(try TemporaryDirectory.read(target) == scene.content)
+            _ = target.withPlatformString { unlink($0) }
+            let isEmpty = folder.withPlatformString { rmdir($0) } == 0
+            #expect(isEmpty)
+        }
+    }
+
+    @Test func theDeadlineHoldsWhileTheTargetsAreLookedAt() async throws {
+        try await DownloadScene.with { scene in
+            var ends: [CInt] = [0, 0]
+            try #require(pipe(&ends) == 0)
+            let (reader, writer) = (ends[0], ends[1])
+            defer {
+                _ = write(writer, [1 as UInt8], 1)
+                close(writer)
+            }
+            let items = [
+                item(scene, "https://a.example/1", to: "1"), item(scene, "https://b.example/2", to: "2"),
+            ]
+            // As stat(2) in a directory whose server is gone.
+            let core = DownloadBatchCore(scene.client, items, within: .seconds(60), limits: .init()) { _ in
+                var byte: UInt8 = 0
+                _ = read(reader, &byte, 1)
+                close(reader)
+                return [:]
+            }
+            core.start()
+            let batch = DownloadBatch(core: core)
+            try await scene.clock.advance(by: .seconds(60), patience: .seconds(30))
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(batch.currentProgress.failedCount == 0)  // it may still come to an end
+            scene.clock.move(by: DownloadCore.grace)
+            let results = await batch.results
+            #expect(results.map { code($0) } == [.deadlineExceeded, .deadlineExceeded])
+            #expect(scene.transport.requests.isEmpty)
+        }
+    }
+
+    @Test func whoIsDroppedBeforeItIsKnownWhatIsRefusedStaysSo() {
+        var machine = DownloadBatchMachine(hosts: ["a", "a"], limits: DownloadBatchLimits())
+        machine.dropped(0, DownloadError(.deadlineExceeded, message: ""))
+        machine.checked(refusing: [0: DownloadError(.targetBusy, message: "")])
+        #expect(machine.start() == [1])
+        machine.dropped(1, CancellationError())  // which has started
+        #expect(!machine.isOver)
+        machine.ended(1, .failure(DownloadError(.diskFull, message: "")))
+        #expect(machine.outcomes?.map { code($0) } == [.deadlineExceeded, .diskFull])
     }
 
     @Test func sizesThatAreTooLargeToAddUpAreUnknown() {

@@ -180,6 +180,54 @@ struct PartialFileEndTests: PartialFileSuite {
         }
     }
 
+    /// As vfat and CIFS show it from the start. The next run would not take over what others could have written.
+    @Test func whereAFileHasNoModeOfItsOwnNothingIsKept() throws {
+        try with { directory, target in
+            let flushes = Locked(0)
+            let file = try PartialFile(for: target, url: machineURL, options: DownloadOptions()) { _ in
+                flushes.withLock { $0 += 1 }
+                return 0
+            }
+            try file.begin(version)
+            try file.append(.init([UInt8](repeating: 7, count: 400)))
+            #expect(chmod(directory.path.appending(".f.uplink-part").string, 0o755) == 0)
+            #expect(file.abandon(keeping: true) == 0)
+            #expect(flushes.withLock { $0 } == 0)
+            #expect(directory.names.isEmpty)
+            // Nor without the record.
+            let second = try open(target)
+            try second.begin(version)
+            try second.append(.init([1]))
+            #expect(chmod(directory.path.appending(".f.uplink-record").string, 0o755) == 0)
+            #expect(second.abandon(keeping: true, isHurried: true) == 0)
+            #expect(directory.names.isEmpty)
+        }
+    }
+
+    @Test func aForkedChildKeepsNobodyOut() throws {
+        try with { _, target in
+            /// What a child has of a file that is let go of, with such an end or none.
+            func inherited(_ end: (PartialFile) throws -> Void) throws -> CInt {
+                let file = try open(target)
+                let descriptor = dup(file.descriptor)
+                try end(file)
+                return descriptor
+            }
+            let descriptors = [
+                try inherited { file in
+                    try file.begin(version)
+                    try file.append(.init([UInt8](repeating: 7, count: 400)))
+                    #expect(file.abandon(keeping: true) == 400)
+                },
+                try inherited { _ in },
+            ]
+            defer { for descriptor in descriptors { close(descriptor) } }
+            let next = try open(target)
+            #expect(next.found()?.bytes == 400)
+            _ = next.abandon(keeping: false)
+        }
+    }
+
     @Test func whoeverHasCancelledDoesNotWaitForTheDisk() throws {
         try with { _, target in
             let flushes = Locked(0)

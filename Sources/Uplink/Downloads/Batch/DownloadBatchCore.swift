@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
+import SystemPackage
 import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
@@ -23,10 +24,15 @@ final class DownloadBatchCore: Sendable {
     /// They all began when the batch did.
     private let clocks: [HTTPClientClock]
     private let limit: Duration
+    private let look: @Sendable ([FilePath]) -> [Int: Int]
     private let state: Locked<State>
 
-    init(_ client: HTTPClient, _ items: [DownloadItem], within limit: Duration, limits: DownloadBatchLimits) {
-        (self.client, self.items, self.limit) = (client, items, limit)
+    /// - Parameter look: Finds the targets that an earlier one has; blocks.
+    init(
+        _ client: HTTPClient, _ items: [DownloadItem], within limit: Duration, limits: DownloadBatchLimits,
+        look: @escaping @Sendable ([FilePath]) -> [Int: Int] = { TargetIdentity.repeated(in: $0) }
+    ) {
+        (self.client, self.items, self.limit, self.look) = (client, items, limit, look)
         clocks = items.map(\.options.reducedClock)
         let state = Locked(State(machine: DownloadBatchMachine(hosts: items.map(\.host), limits: limits)))
         self.state = state
@@ -35,17 +41,35 @@ final class DownloadBatchCore: Sendable {
 
     /// Refuses what cannot be downloaded, and starts what may run.
     func start() {
+        let alarm = Task(name: "downloads' deadline") { await refuseLate() }
         Task(name: "downloads") {
             let refused = await refused()
+            alarm.cancel()
             change { $0.checked(refusing: refused) }
         }
     }
+
+    /// Refuses all, one after the other, when their time is over and it is still not known what may start: a disk that
+    /// does not answer cannot be cancelled. Once they have started they have deadlines of their own.
+    private func refuseLate() async {
+        guard limit < .nanoseconds(Int64.max) else { return }  // as ``DownloadCore`` has it
+        let end = max(.zero, limit) + DownloadCore.grace
+        for (item, clock) in clocks.enumerated() {
+            guard (try? await clock.sleep(end - clock.now())) != nil else { return }
+            change { $0.dropped(item, Self.late) }
+        }
+    }
+
+    private static let late = DownloadError(
+        .deadlineExceeded,
+        message: "the targets' directories could not be looked at in time; a disk or a network's file system does not "
+            + "answer, so see to it, then download again")
 
     /// Those whose target an earlier one has; all, where that cannot be found out.
     private func refused() async -> [Int: DownloadError] {
         let targets = items.map(\.target)
         do {
-            return try await EventLoop.shared.offLoop { TargetIdentity.repeated(in: targets) }.reduce(into: [:]) {
+            return try await EventLoop.shared.offLoop { [look] in look(targets) }.reduce(into: [:]) {
                 $0[$1.key] = DownloadError(
                     .targetBusy,
                     message: "`\(targets[$1.key])` is the target of `\(items[$1.value].url)` too; choose another name")
@@ -70,7 +94,7 @@ final class DownloadBatchCore: Sendable {
         }
         change { machine in
             for item in chosen {
-                if case .queued = machine.items[item] { machine.ended(item, .failure(CancellationError())) }
+                machine.dropped(item, CancellationError())
             }
         }
         for download in running { download.cancel() }

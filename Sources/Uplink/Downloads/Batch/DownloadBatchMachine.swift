@@ -113,6 +113,11 @@ struct DownloadBatchMachine {
         }
     }
 
+    /// Ends an item whose turn has not come; does nothing to one that has started.
+    mutating func dropped(_ item: Int, _ error: any Error) {
+        if case .queued = items[item] { ended(item, .failure(error)) }
+    }
+
     /// An item has ended, also one that was never started.
     mutating func ended(_ item: Int, _ outcome: DownloadLife.Outcome) {
         switch items[item] {

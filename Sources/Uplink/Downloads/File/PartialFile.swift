@@ -27,7 +27,7 @@ final class PartialFile: Sendable {
     }
 
     let directory: TargetDirectory
-    private let descriptor: CInt
+    let descriptor: CInt
     let url: String
     private let checksum: DownloadChecksum?
     let boot: String
@@ -63,17 +63,19 @@ final class PartialFile: Sendable {
         }
     }
 
-    deinit { if state.withLock({ $0.isOpen }) { Glibc.close(descriptor) } }
+    deinit { if state.withLock({ $0.isOpen }) { PartialLock.release(descriptor) } }
 
     /// How many bytes are there.
     var size: Int64 { state.withLock { $0.size } }
 
     // MARK: What an earlier run has left
 
-    /// The version of what an earlier run has left, and how many bytes of it can be relied upon.
+    /// The version of what an earlier run has left, or this one leaves, and how many bytes of it can be relied upon.
     func found() -> (version: ResourceVersion, bytes: Int64)? {
-        guard let record = readRecord(), record.isOf(url), let size = try? status().st_size else { return nil }
-        return (record.version, record.reliableBytes(of: Int64(size), boot: boot))
+        guard let record = readRecord(), record.isOf(url), let status = try? status(), PartialLock.isOurs(status) else {
+            return nil
+        }
+        return (record.version, record.reliableBytes(of: Int64(status.st_size), boot: boot))
     }
 
     /// Takes over what an earlier run has left.
@@ -221,7 +223,8 @@ final class PartialFile: Sendable {
             if (try? status().st_size) == 0 { directory.removePartial() }
             return found()?.bytes ?? 0
         }
-        if keeping {
+        // On a file system without modes, such as vfat, the next run takes over nothing (``PartialLock/isOurs(_:)``).
+        if keeping, let status = try? status(), PartialLock.isOurs(status) {
             // On a full disk there is no room for a new record; the old one is true as well.
             if !isHurried { try? noteProgress() }
             if let kept = try? reliable() { return kept }
@@ -235,17 +238,19 @@ final class PartialFile: Sendable {
             defer { state.isOpen = false }
             return state.isOpen
         }
-        if wasOpen { Glibc.close(descriptor) }
+        if wasOpen { PartialLock.release(descriptor) }
     }
 
-    /// Cuts off what is not certain; nil where nothing is left, or nobody could make use of it.
+    /// Cuts off what is not certain, and looks how much the next run will find; nil where that is nothing.
     private func reliable() throws(DownloadError) -> Int64? {
         let state = state.withLock { $0 }
         guard state.hasRecord else { return nil }
-        guard state.hasLost else { return state.size }
-        guard state.synchronised > 0 else { return nil }
-        try truncate(to: state.synchronised)
-        return state.synchronised
+        if state.hasLost {
+            guard state.synchronised > 0 else { return nil }
+            try truncate(to: state.synchronised)
+        }
+        guard let bytes = found()?.bytes, bytes > 0 else { return nil }
+        return bytes
     }
 
     func synchronise() throws(DownloadError) {

@@ -3,7 +3,7 @@ import Glibc
 
 /// How a file in the making is had by one download alone (flock(2)), in this process and all others.
 enum PartialLock {
-    /// Opens the file, or makes it, and locks it. The descriptor's close is the lock's end.
+    /// Opens the file, or makes it, and locks it; ``release(_:)`` is the lock's end.
     ///
     /// - Parameter keeping: Whether bytes that are there may stay.
     static func open(in directory: TargetDirectory, keeping: Bool) throws(DownloadError) -> CInt {
@@ -23,6 +23,12 @@ enum PartialLock {
             let descriptor = try? open(in: directory, keeping: true)
         else { return }
         if fstat(descriptor, &status) == 0, status.st_size == 0 { directory.removePartial() }
+        release(descriptor)
+    }
+
+    /// Unlocks the file and closes it: a child that was forked meanwhile has the descriptor too, and would keep the lock.
+    static func release(_ descriptor: CInt) {
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
@@ -62,10 +68,10 @@ enum PartialLock {
             if isNamed, isNew || (keeping && isOurs(mine)) { return descriptor }
             if isNamed { try remove(name, in: directory) }
         } catch {
-            close(descriptor)
+            release(descriptor)
             throw error
         }
-        close(descriptor)
+        release(descriptor)
         return nil
     }
 

@@ -17,10 +17,13 @@ final class TargetDirectory: Sendable {
         guard let names = PartialNames(target) else {
             throw DownloadError(.invalidOptions, message: "`\(target)` is no name of a file; give one")
         }
-        let directory = names.directory.string
-        let readable = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let directory = names.directory
+        func opened(_ flags: CInt) -> CInt {
+            directory.withPlatformString { open($0, flags | O_DIRECTORY | O_CLOEXEC) }
+        }
+        let readable = opened(O_RDONLY)
         // It may be writable and not readable.
-        let descriptor = readable >= 0 ? readable : open(directory, Self.pathOnly | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = readable >= 0 ? readable : opened(Self.pathOnly)
         guard descriptor >= 0 else { throw .file("opening the directory `\(directory)`", errno) }
         (path, self.names, self.descriptor, isReadable) = (target, names, descriptor, readable >= 0)
     }

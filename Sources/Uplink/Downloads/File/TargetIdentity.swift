@@ -12,7 +12,8 @@ struct TargetIdentity: Hashable {
     init?(_ path: FilePath) {
         guard let names = PartialNames(path) else { return nil }
         var status = stat()
-        guard stat(names.directory.string, &status) == 0 else { return nil }
+        let isThere = names.directory.withPlatformString { stat($0, &status) } == 0
+        guard isThere else { return nil }
         (device, directory, name) = (UInt64(status.st_dev), UInt64(status.st_ino), names.target)
     }
 

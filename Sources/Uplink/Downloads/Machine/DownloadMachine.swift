@@ -94,6 +94,13 @@ struct DownloadMachine: Sendable {
         return true
     }
 
+    /// What an earlier run has left, and was found to be of use, cannot be read: begin anew. That is the disk's fault and not
+    /// the server's, so that it counts, but is no reason to give up.
+    mutating func lost() {
+        (version, received) = (nil, 0)
+        restarts += 1
+    }
+
     /// An attempt begins.
     mutating func ask() -> Plan {
         attempts += 1

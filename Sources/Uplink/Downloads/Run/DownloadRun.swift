@@ -67,6 +67,17 @@ final class DownloadRun: Sendable {
             decide({ machine, _ in machine.found(version, bytes: bytes) })
         else { return }
         try await offLoop { try file.adopt(version, bytes: bytes) }
+        do {
+            try await digest(file)
+        } catch is DownloadError {
+            // A later run would fail at it as well.
+            decide { machine, _ in machine.lost() }
+            try await offLoop { try file.forget() }
+        }
+    }
+
+    /// Reads what is there into the digest, where one is wanted.
+    private func digest(_ file: PartialFile) async throws {
         var offset: Int64 = 0
         while true {
             try Task.checkCancellation()
@@ -199,10 +210,12 @@ final class DownloadRun: Sendable {
             try file.giveName(replacing: options.replacesExisting)
         }
         let (head, answeredURL) = lastResponse.withLock { $0 }
-        return DownloadedFile(
+        var downloaded = DownloadedFile(
             path: target, byteCount: file.size, transferredBytes: machine.transferred,
             url: answeredURL.isEmpty ? url : answeredURL, head: head, checksum: digest, attempts: machine.attempts,
             resumptions: machine.resumptions, restarts: machine.restarts)
+        downloaded.contentCodings = machine.version?.codings ?? []
+        return downloaded
     }
 
     /// Lets go of the file, and says what is thrown.

@@ -51,6 +51,21 @@ struct DownloadMachineTests {
         #expect((machine.received, machine.restarts) == (0, 1))
     }
 
+    @Test func whatCannotBeReadIsAskedForAnewEvenWhereNoServerMayBeginAnew() {
+        var machine = machine {
+            $0.maximumRestarts = 0
+            $0.backOff.maximumFailures = 0
+        }
+        let left = ResourceVersion(validator: .entityTag("\"v1\""), length: 1000, place: "p")
+        #expect(machine.found(left, bytes: 400) == true)
+        machine.lost()
+        #expect(machine.ask() == .whole)
+        #expect(machine.answered(answer(200, length: 1000), remaining: nil).isBegin)
+        #expect(machine.received(1000, remaining: nil) == nil)
+        #expect(machine.bodyEnded(remaining: nil).isComplete)
+        #expect((machine.attempts, machine.resumptions, machine.restarts) == (1, 0, 1))
+    }
+
     @Test func aNewVersionBeginsAnewInTheSameAnswer() {
         var machine = DownloadMachine.interrupted()
         _ = machine.ask()
