@@ -49,7 +49,8 @@ public struct StoreError: Error, Sendable {
         public static let decodeFailed = Code(kind: .decodeFailed)
         /// The transaction failed and was rolled back.
         public static let writeFailed = Code(kind: .writeFailed)
-        /// The key was cleared again and again while its sync ran, so that what was fetched was not written.
+        /// The key was cleared again and again while its sync ran, or everything was, so that what was fetched was not
+        /// written.
         public static let cleared = Code(kind: .cleared)
 
         // MARK: The rest

@@ -9,7 +9,9 @@ public import GRDB
 /// ```
 ///
 /// The answer is fetched again after each transaction that changed a row or column that the fetch has read; only an
-/// answer that differs is shown.
+/// answer that differs is shown. GRDB does not see direct changes of `WITHOUT ROWID` tables nor, for a query of single rows
+/// by their numbers, rows that `ON CONFLICT REPLACE` displaces: call `db.notifyChanges(in:)` in the transaction that makes
+/// them.
 public struct StoreQuery<Value: Equatable & Sendable>: Sendable {
     /// What messages call the query.
     public let name: String

@@ -19,6 +19,10 @@ final class StreamWorld: World {
     private var sync: Sync?
     /// The number of the state that was told last.
     private var lastRead: Int64 = -1
+    /// The number of the state that was read last, though in vain.
+    private var lastFailure: Int64 = -1
+    /// A read has failed since the last one that went well; and that is told, so that a value is told twice.
+    private var (hasFailed, mayRepeat) = (false, false)
 
     // What the stream has told.
     private var shown: (value: Int, number: Int64)?
@@ -85,16 +89,24 @@ final class StreamWorld: World {
     /// An observation may leave out states that another one has followed.
     private func tellOfTheDatabase() throws {
         guard !untold.isEmpty else { return }
-        if dice.isOne(in: 12) {
-            let error = StoreError(.readFailed, message: "simulated")
-            return try perform(machine.readFailed(error, now: wallClock))
-        }
         let place = dice.isOne(in: 2) ? 0 : dice.roll(untold.count)
         let snapshot = untold[place]
         untold.removeFirst(place + 1)
+        if dice.isOne(in: 12) {
+            dice.tell("number \(snapshot.number) cannot be read")
+            (hasFailed, lastFailure) = (true, snapshot.number)
+            let error = StoreError(.readFailed, message: dice.pick(["simulated", "another"]))
+            return try perform(machine.readFailed(.init(error: error, number: snapshot.number), now: wallClock))
+        }
         dice.tell("the stream is told of \(snapshot.value), number \(snapshot.number)")
         lastRead = snapshot.number
+        try observe(snapshot)
+    }
+
+    private func observe(_ snapshot: StreamMachine<Int>.Snapshot) throws {
+        (mayRepeat, hasFailed) = (hasFailed, false)
         try perform(machine.observed(snapshot, now: wallClock))
+        mayRepeat = false
     }
 
     private func goOnSyncing(mayFail: Bool) throws {
@@ -152,7 +164,7 @@ final class StreamWorld: World {
         case .waiting, .loading:
             try hold(sync != nil && sync?.isOver == false, "the sync has ended, and \(element)")
         case .value(let value, let origin):
-            try hold(value != shown?.value, "\(value) is shown twice")
+            try hold(value != shown?.value || mayRepeat, "\(value) is shown twice")
             try hold(origin.number >= shown?.number ?? 0, "\(origin.number) is older than what was shown")
             try hold(!(isSettled && origin.isRefreshing), "an error has ended the wait, and more is to come")
             shown = (value, origin.number)
@@ -176,14 +188,14 @@ final class StreamWorld: World {
         var count = 0
         while copy.popFirst() != nil { count += 1 }
         try hold(count <= ElementQueue<Int>.limit + 8, "\(count) elements wait")
-        if case .over(let receipt) = sync, receipt.map({ $0.number <= lastRead }) ?? true {
+        if case .over(let receipt) = sync, receipt.map({ $0.number <= max(lastRead, lastFailure) }) ?? true {
             try hold(ends > 0, "the sync has ended, what it wrote was read, and nobody was told")
         }
     }
 
     func end() throws {
         while let sync, !sync.isOver { try goOnSyncing(mayFail: false) }
-        try perform(machine.observed(snapshot, now: wallClock))
+        try observe(snapshot)
         if let sync, sync.isOver {
             try hold(ends > 0, "the sync has ended, and nobody was told")
         }

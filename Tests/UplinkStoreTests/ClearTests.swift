@@ -50,40 +50,163 @@ struct ClearTests {
         }
     }
 
+    private func code(_ body: () async throws -> Void) async -> StoreError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? StoreError)?.code
+        }
+    }
+
     /// What was fetched before a clearing does not come back after it; the sync fetches again.
-    @Test(arguments: [false, true])
-    func aSyncThatWasUnderWayFetchesAgain(all: Bool) async throws {
+    @Test func aSyncThatWasUnderWayFetchesAgain() async throws {
         let store = try Store.lists()
         let fetch = StubFetch(["before"], ["after"])
         fetch.hold()
         let sync = Lists.sync(fetch)
         let asker = Task { try await store.sync(sync) }
         try await eventually { fetch.running == 1 }
-        if all { try await store.clearAll { try Lists.erase($0) } } else { try await store.clear(sync) }
+        try await store.clear(sync)
         fetch.release()
         #expect(try await asker.value == .written)
         #expect(fetch.calls == 2)
         #expect(try await store.words() == ["after"])
     }
 
-    @Test func aKeyThatIsClearedAgainAndAgainEndsItsSyncWithAnError() async throws {
+    /// Somebody has logged out, and the fetch is theirs.
+    @Test func aSyncThatWasUnderWayEndsWhenAllIsCleared() async throws {
         let store = try Store.lists()
-        let fetches = Locked(0)
-        let sync = StoreSync("a") { () -> [String]? in
-            fetches.withLock { $0 += 1 }
-            try await store.clearAll { try Lists.erase($0) }
-            return ["x"]
+        let fetch = StubFetch(["theirs"])
+        fetch.hold()
+        let asker = Task { try await store.sync(Lists.sync(fetch)) }
+        try await eventually { fetch.running == 1 }
+        try await store.clearAll { try Lists.erase($0) }
+        fetch.release()
+        #expect(await code { _ = try await asker.value } == .cleared)
+        #expect(fetch.calls == 1)
+        #expect(try await store.words() == [])
+        try await store.sync(Lists.sync(StubFetch(["mine"])))
+        #expect(try await store.words() == ["mine"])
+    }
+
+    /// A sync whose fetch runs this first, by the number of its round.
+    private func sync(_ meanwhile: @escaping @Sendable (_ round: Int) async throws -> Void) -> StoreSync {
+        let rounds = Locked(0)
+        return StoreSync("a") { () -> [String]? in
+            let round = rounds.withLock { rounds in
+                rounds += 1
+                return rounds
+            }
+            try await meanwhile(round)
+            return ["round \(round)"]
         } write: { db, words in
             try Lists.write(words, db)
         }
-        do {
-            try await store.sync(sync)
-            Issue.record("it was written")
-        } catch let error as StoreError {
-            #expect(error.code == .cleared)
+    }
+
+    private let key = Lists.sync(StubFetch())
+
+    @Test func aSyncThatFetchesAgainEndsTooWhenAllIsCleared() async throws {
+        let store = try Store.lists()
+        let last = Locked(0)
+        let sync = sync { [key] round in
+            last.withLock { $0 = round }
+            if round == 1 { try await store.clear(key) } else { try await store.clearAll { try Lists.erase($0) } }
         }
-        #expect(fetches.withLock { $0 } == 3)
+        #expect(await code { try await store.sync(sync) } == .cleared)
+        #expect(last.withLock { $0 } == 2)
         #expect(try await store.words() == [])
+    }
+
+    @Test func aKeyThatIsClearedAgainAndAgainEndsItsSyncWithAnError() async throws {
+        let store = try Store.lists()
+        let last = Locked(0)
+        let sync = sync { [key] round in
+            last.withLock { $0 = round }
+            try await store.clear(key)
+        }
+        #expect(await code { try await store.sync(sync) } == .cleared)
+        #expect(last.withLock { $0 } == 3)
+        #expect(try await store.words() == [])
+    }
+
+    // MARK: What is outdated
+
+    private func deliver(_ words: [String], to store: Store) async throws {
+        try await store.database.write { db in
+            try Lists.write(words, db)
+            try store.outdate("a", in: db)
+        }
+    }
+
+    /// The server has taken a change while it answered with what was there before.
+    @Test func whatWasDeliveredDuringASyncIsNotTakenBack() async throws {
+        let store = try Store.lists()
+        let fetch = StubFetch(["before"], ["before", "delivered"])
+        fetch.hold()
+        let asker = Task { try await store.sync(Lists.sync(fetch)) }
+        try await eventually { fetch.running == 1 }
+        let recorder = StoreRecorder(store.stream(Lists.query()))
+        try await deliver(["delivered"], to: store)
+        try await eventually { recorder.values.last == ["delivered"] }
+        fetch.release()
+        #expect(try await asker.value == .written)
+        #expect(fetch.calls == 2)
+        try await eventually { recorder.values.last == ["before", "delivered"] }
+        #expect(!recorder.values.contains(["before"]))
+    }
+
+    @Test func whatIsOutdatedWithoutASyncStaysAsFreshAsItWas() async throws {
+        let store = try Store.lists()
+        let sync = Lists.sync(StubFetch(["1"]))
+        try await store.sync(sync)
+        try await deliver(["1", "2"], to: store)
+        #expect(try await store.validity(of: sync, maximumAge: .seconds(3600)) == .valid(age: .zero))
+        #expect(try await store.record(of: "a").number == 1)
+    }
+
+    /// An outbox empties itself while a slow server answers: the sync ends, and the next one is not spared.
+    @Test func whatIsOutdatedAgainAndAgainIsWrittenAndNotFresh() async throws {
+        let store = try Store.lists()
+        let sync = sync { _ in try await store.database.write { try store.outdate("a", in: $0) } }
+        let recorder = StoreRecorder(store.stream(Lists.query(), sync: sync))
+        try await eventually { recorder.values == [[], ["round 3"]] && store.flights.isIdle }
+        #expect(try await store.validity(of: sync, maximumAge: .seconds(3600)) == .missing)
+        let next = StubFetch(["next"])
+        #expect(try await store.sync(Lists.sync(next, minimumInterval: .seconds(3600))) == .written)
+    }
+
+    @Test func whereThereIsNoNewsNothingIsTakenBack() async throws {
+        let store = try Store.lists()
+        let fetch = StubFetch<[String]>(results: [.success(nil)])
+        fetch.hold()
+        let asker = Task { try await store.sync(Lists.sync(fetch)) }
+        try await eventually { fetch.running == 1 }
+        try await deliver(["delivered"], to: store)
+        fetch.release()
+        #expect(try await asker.value == .noNews)
+        #expect(fetch.calls == 1)
+        #expect(try await store.words() == ["delivered"])
+    }
+
+    @Test(arguments: [false, true])
+    func whatBecomesOfWhatWasFetched(isLast: Bool) {
+        func start(_ number: Int64, _ epoch: Int64, all: Int64 = 0) -> SyncStart {
+            var record = SyncRecord(key: "a")
+            (record.number, record.epoch) = (number, epoch)
+            return SyncStart(record: record, clearings: all)
+        }
+        func decision(_ now: SyncStart, isNews: Bool = true) -> SyncStart.Decision {
+            start(5, 5).decision(at: now, isNews: isNews, isLast: isLast)
+        }
+        #expect(decision(start(5, 5)) == .write)
+        #expect(decision(start(6, 5)) == .write)  // another process has synced
+        #expect(decision(start(5, 7)) == (isLast ? .writeOutdated : .fetchAgain))
+        #expect(decision(start(5, 7), isNews: false) == .write)
+        #expect(decision(start(6, 7)) == .fetchAgain)  // cleared and outdated
+        #expect(decision(start(6, 6), isNews: false) == .fetchAgain)
+        #expect(decision(start(6, 6, all: 1)) == .giveUp)
     }
 }
 #endif

@@ -191,6 +191,22 @@ struct OpeningTests {
         #expect(try await open().words().count == 500)
     }
 
+    /// The migration may have emptied it, and nobody would fetch it again.
+    @Test func whatIsStoredIsNotFreshAfterAMigration() async throws {
+        defer { directory.remove() }
+        let sync = Lists.sync(StubFetch(["x"]), minimumInterval: .seconds(3600))
+        let before = try await open()
+        try await before.sync(sync)
+        #expect(try await before.sync(sync) != .written)
+        try before.database.close()
+        var migrator = Lists.migrator
+        migrator.registerMigration("empty") { try $0.execute(sql: "DELETE FROM word") }
+        let store = try await open(migrator)
+        #expect(try await store.validity(of: sync, maximumAge: .seconds(3600)) == .missing)
+        #expect(try await store.sync(sync) == .written)
+        #expect(try await store.words() == ["x"])
+    }
+
     @Test func placesWhereNoDatabaseCanBeAreRefused() async throws {
         defer { directory.remove() }
         for place in ["missing/db", "."] {

@@ -56,7 +56,9 @@ struct OutboxFailureTests: OutboxSuite {
     }
 
     @Test func aPauseOnAClockThatFailsEndsNevertheless() async throws {
-        let outbox = try Outbox(try Store.stubbed(clock: BrokenClock()))
+        var configuration = OutboxConfiguration()
+        configuration.backoff.initial = .milliseconds(20)
+        let outbox = try Outbox(try Store.stubbed(clock: BrokenClock()), configuration: configuration)
         try await add(outbox, "a", "1")
         let handler = StubOutboxHandler(.tryAgain(reason: "a test", after: .milliseconds(20)), .done())
         let run = start(outbox, handler)
@@ -132,6 +134,24 @@ struct OutboxFailureTests: OutboxSuite {
         await stop(run)
     }
 
+    /// It would be sent as fast as it goes, without end.
+    @Test(arguments: [Duration.zero, .seconds(-5), .milliseconds(1)])
+    func whoWantsItTriedAtOnceWaitsForTheFirstPause(after: Duration) async throws {
+        let clock = ManualClock()
+        let outbox = try Outbox(try Store.stubbed(clock: clock))
+        try await add(outbox, "a", "1")
+        let handler = StubOutboxHandler(.tryAgain(reason: "busy", after: after), .done())
+        let run = start(outbox, handler)
+        try await clock.waitForSleepers(patience: .seconds(30))
+        clock.move(by: .milliseconds(999))
+        await Task.yield()
+        #expect(texts(handler) == ["1"])
+        clock.move(by: .milliseconds(1))
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(texts(handler) == ["1", "1"])
+        await stop(run)
+    }
+
     @Test func whatAHandlerThrowsMeansTryAgain() async throws {
         let clock = ManualClock()
         let outbox = try Outbox(try Store.stubbed(clock: clock))
@@ -186,6 +206,43 @@ struct OutboxFailureTests: OutboxSuite {
         try await eventually { try await outbox.entries().isEmpty }
         #expect(texts(handler) == ["1", "2", "1"])
         #expect(try await !outbox.retry(entry.id))
+        await stop(run)
+    }
+
+    /// What makes no sense without it goes in the transaction of its verdict, or stays with it.
+    @Test func whatFollowsAnEntryThatHasFailedCanBeCancelledWithItsVerdict() async throws {
+        let clock = ManualClock()
+        let store = try Store.stubbed(clock: clock)
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1", "2", "3")
+        try await add(outbox, "b", "4")
+        try await add(try Outbox(store, name: "other"), "a", "5")
+        let (calls, cancelled) = (Locked(0), Locked<[Int]>([]))
+        let run = Task {
+            try await outbox.run { entry in
+                if entry.key == "b" { return .done() }
+                let call = calls.withLock { calls in
+                    calls += 1
+                    return calls
+                }
+                return .failed(reason: "refused") { db in
+                    let count = try outbox.cancelFollowing(entry, in: db)
+                    cancelled.withLock { $0.append(count) }
+                    if call == 1 { throw Broken() }
+                }
+            }
+        }
+        try await clock.waitForSleepers(patience: .seconds(30))
+        try await eventually { try await outbox.entries().count == 3 }  // that of the key "b" is sent
+        clock.move(by: .seconds(1))
+        try await eventually { await outbox.state(after: nil).pending == 0 }
+        #expect(cancelled.withLock { $0 } == [2, 2])
+        let entries = try await outbox.entries()
+        #expect(entries.map(\.isFailed) == [true])
+        #expect(try await Outbox(store, name: "other").entries().count == 1)
+        await #expect(throws: StoreError.self) {  // nobody knows what is being sent
+            try await store.database.write { db in _ = try outbox.cancelFollowing(entries[0], in: db) }
+        }
         await stop(run)
     }
 

@@ -167,6 +167,31 @@ struct OutboxTests: OutboxSuite {
         await stop(run)
     }
 
+    @Test func aPerformerThatIsBusyIsNotTheNetworkThatIsWaitedFor() async throws {
+        let busy = NetworkOperationError(.timedOut, missing: .slot, message: "too many operations (a test)")
+        let performer = StubNetworkOperationPerformer(.fails(busy))
+        let outbox = try Outbox(try Store.lists(performer: performer))
+        try await add(outbox, "a", "1")
+        let run = start(outbox, StubOutboxHandler())
+        try await eventually { performer.calls.map(\.seconds) == [0, .infinity] }
+        #expect(await outbox.state(after: nil).isWaiting == false)
+        performer.behaviour = .runs
+        try await eventually { try await outbox.entries().isEmpty }
+        await stop(run)
+    }
+
+    /// Whoever runs it later learns what is there from the database.
+    @Test func whoOnlyAddsRemembersNothing() async throws {
+        let outbox = try Outbox(try Store.lists())
+        for key in ["a", "b", "c"] { try await add(outbox, key, "1") }
+        #expect(outbox.core.withLock { $0.changed }.isEmpty)
+        let run = start(outbox, StubOutboxHandler())
+        try await eventually { try await outbox.entries().isEmpty }
+        await stop(run)
+        try await add(outbox, "a", "2")
+        #expect(outbox.core.withLock { $0.changed }.isEmpty)
+    }
+
     @Test func limitsAreErrorsAndNothingIsAdded() async throws {
         var configuration = OutboxConfiguration()
         (configuration.maximumEntries, configuration.maximumBytes, configuration.maximumEntryBytes) = (3, 10, 6)

@@ -112,6 +112,7 @@ struct OutboxTotalsTests: OutboxSuite {
     @Test func aTransactionIsToldOfOnceHoweverManyEntriesItAdds() async throws {
         let store = try Store.lists()
         let outbox = try Outbox(store)
+        outbox.core.withLock { $0.begin(maximumConcurrent: 1) {} }
         let wakes = Locked(0)
         let listening = outbox.listen { wakes.withLock { $0 += 1 } }
         for _ in 0..<2 {

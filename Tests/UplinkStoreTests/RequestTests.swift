@@ -120,6 +120,30 @@ struct RequestTests {
         #expect(fetch.calls == 0)
     }
 
+    /// The network is there.
+    @Test func aPerformerThatIsBusyIsNotTheNetworkThatIsWaitedFor() async throws {
+        let busy = NetworkOperationError(.timedOut, missing: .slot, message: "too many operations (a test)")
+        let performer = StubNetworkOperationPerformer(.fails(busy))
+        let store = try Store.lists(performer: performer)
+        let recorder = StoreRecorder(store.stream(Lists.query(), sync: Lists.sync(fetch)))
+        try await eventually { recorder.errors.count == 1 }
+        #expect(recorder.words == ["value([])", "error(networkUnavailable)"])
+        #expect(performer.calls.map(\.seconds) == [0, 30])
+    }
+
+    /// As after a migration.
+    @Test func whatCountsAsNeverSyncedIsShownOfflineToWhoAsksForWhatIsStored() async throws {
+        let store = try Store.lists(performer: StubNetworkOperationPerformer(.timesOut))
+        try await store.write(["old"])
+        let young = StoreRecorder(
+            store.stream(Lists.query(), sync: Lists.sync(fetch), request: .storedUnlessOlder(than: .seconds(3600))))
+        try await eventually { young.errors.count == 1 }
+        #expect(young.words == ["waiting", "error(networkUnavailable)"])
+        let stored = StoreRecorder(store.stream(Lists.query(), sync: Lists.sync(fetch), request: .freshOrStored))
+        try await eventually { stored.values == [["old"]] }
+        #expect(stored.words == ["waiting", "error(networkUnavailable)", "value([\"old\"])"])
+    }
+
     @Test func offlineMeansWaitingAndTheSyncGoesThroughWhenTheNetworkComes() async throws {
         let monitor = StubNetworkMonitor(.offline())
         let clock = ManualClock()

@@ -96,6 +96,41 @@ struct SharedFileTests: OutboxSuite {
         #expect(try await outbox.entries().isEmpty)
     }
 
+    /// Whoever runs it would not learn of it.
+    @Test func whatAnotherProcessRunsIsNotTriedAgainFromHere() async throws {
+        defer { directory.remove() }
+        let (store, other) = (try await open(path), try await open(path))
+        let outbox = try Outbox(store)
+        let id = try await outbox.enqueue(key: "a", payload: Data()).id
+        let handler = StubOutboxHandler()
+        handler.hold()
+        let run = start(outbox, handler)
+        try await eventually { handler.running == 1 }
+        #expect(await code { try await Outbox(other).retry(id) } == .outboxInUse)
+        #expect(try await Outbox(store).retry(id))
+        await stop(run)
+        #expect(try await Outbox(other).retry(id))
+    }
+
+    /// As SQLite has it with its own files beside the database.
+    @Test func whoMayWriteTheDatabaseMayLockItsOutboxes() async throws {
+        defer { directory.remove() }
+        let outbox = try Outbox(try await open(path))
+        #expect(chmod(path.string, 0o664) == 0)
+        if geteuid() == 0 { #expect(chown(path.string, 65_534, 65_534) == 0) }
+        for _ in 0..<2 { _ = try OutboxLock.changing(outbox.name, beside: path) }
+        let name = try #require(directory.names.first { $0.hasSuffix(".lock") })
+        let (lock, database) = (status(of: directory.path.appending(name)), status(of: path))
+        #expect(lock.st_mode & 0o777 == 0o664)
+        #expect([lock.st_uid, lock.st_gid] == [database.st_uid, database.st_gid])
+    }
+
+    private func status(of path: FilePath) -> stat {
+        var status = stat()
+        _ = stat(path.string, &status)
+        return status
+    }
+
     @Test func whoRunsAnOutboxWaitsForWhoChangesIt() async throws {
         defer { directory.remove() }
         let (store, other) = (try await open(path), try await open(path))

@@ -23,7 +23,10 @@ struct StreamMachineTests {
             return words(machine.observed(.init(value: value, record: record), now: now))
         }
 
-        func readFailed() -> [String] { words(machine.readFailed(StoreError(.readFailed, message: ""), now: now)) }
+        func readFailed(_ message: String = "", after number: Int64 = 0) -> [String] {
+            let error = StoreError(.readFailed, message: message)
+            return words(machine.readFailed(.init(error: error, number: number), now: now))
+        }
         func reached(_ stage: SyncStage) -> [String] { words(machine.reached(stage)) }
         func succeeded(_ number: Int64) -> [String] {
             words(machine.syncEnded(.success(SyncReceipt(number: number, isNews: true)), now: now))
@@ -177,8 +180,50 @@ struct StreamMachineTests {
         #expect(stream.observed(1) == ["1…", "sync"])
         #expect(stream.succeeded(1) == [])
         #expect(stream.readFailed() == ["readFailed"])
-        #expect(stream.observed(1, after: 1, age: 0) == [])
+        #expect(stream.observed(1, after: 1, age: 0) == ["1"])
         #expect(stream.observed(2, after: 1, age: 0) == ["2"])
+    }
+
+    @Test func aReadErrorIsToldOnceAndItsEndTooWithTheSameValue() {
+        let stream = Stream(.storedOnly)
+        #expect(stream.observed(1) == ["1"])
+        #expect(stream.readFailed() == ["readFailed"])
+        #expect(stream.readFailed() == [])
+        #expect(stream.readFailed("another") == ["readFailed"])
+        #expect(stream.readFailed("another") == [])
+        #expect(stream.readFailed() == ["readFailed"])
+        #expect(stream.observed(1) == ["1"])
+        #expect(stream.observed(1) == [])
+        #expect(stream.readFailed() == ["readFailed"])
+    }
+
+    /// What it left could not be read, with the error of before.
+    @Test func aSyncIsEndedByAnErrorThatWasToldBefore() {
+        let stream = Stream()
+        #expect(stream.readFailed() == ["readFailed", "sync"])
+        #expect(stream.reached(.loading) == ["loading"])
+        #expect(stream.readFailed(after: 1) == [])
+        #expect(stream.succeeded(1) == ["readFailed"])
+        #expect(stream.observed(1, after: 1, age: 0) == ["1"])
+
+        let shown = Stream()
+        #expect(shown.observed(1) == ["1…", "sync"])
+        #expect(shown.observed(2, after: 1, age: 0) == ["2"])
+        #expect(shown.readFailed(after: 1) == ["readFailed"])
+        #expect(shown.succeeded(1) == [])
+    }
+
+    /// It was outdated when it was written, and counts as never synced.
+    @Test func aSyncThatLeavesNothingFreshIsEndedByAnElement() {
+        let stream = Stream()
+        #expect(stream.observed(1) == ["1…", "sync"])
+        #expect(stream.observed(2, after: 1) == ["2…"])
+        #expect(stream.succeeded(1) == ["noNews"])
+
+        let late = Stream(.freshOnly)
+        #expect(late.observed(1) == ["sync"])
+        #expect(late.succeeded(1) == [])
+        #expect(late.observed(2, after: 1) == ["2"])
     }
 
     @Test(

@@ -110,6 +110,46 @@ struct StreamTests {
         try await eventually { recorder.values == [["good"], ["better"]] }
     }
 
+    /// An error that stays is not told with every commit; that it has gone is.
+    @Test func aReadErrorThatStaysIsToldOnce() async throws {
+        let store = try Store.lists()
+        let (isBroken, reads) = (Locked(false), Locked(0))
+        let query = StoreQuery("fickle") { db in
+            _ = try String.fetchAll(db, sql: "SELECT text FROM word")
+            reads.withLock { $0 += 1 }
+            if isBroken.withLock({ $0 }) { throw Broken() }
+            return 7
+        }
+        let recorder = StoreRecorder(store.stream(query))
+        try await eventually { recorder.values == [7] }
+        isBroken.withLock { $0 = true }
+        for list in ["x", "y", "z"] {
+            let before = reads.withLock { $0 }
+            try await store.write([list], to: list)
+            try await eventually { reads.withLock { $0 } > before }
+        }
+        isBroken.withLock { $0 = false }
+        try await store.write(["good"])
+        try await eventually { recorder.values.count == 2 }
+        #expect(recorder.words == ["value(7)", "error(readFailed)", "value(7)"])
+    }
+
+    /// GRDB does not see what is written to such a table.
+    @Test func aTableWithoutRowIDsIsSeenWhereTheWriterSaysSo() async throws {
+        let store = try Store.lists()
+        try await store.database.write { db in
+            try db.execute(sql: "CREATE TABLE pair (a TEXT PRIMARY KEY) WITHOUT ROWID")
+        }
+        let query = StoreQuery("pairs") { db in try String.fetchAll(db, sql: "SELECT a FROM pair") }
+        let recorder = StoreRecorder(store.stream(query))
+        try await eventually { recorder.values == [[]] }
+        try await store.database.write { db in
+            try db.execute(sql: "INSERT INTO pair VALUES ('x')")
+            try db.notifyChanges(in: Table("pair"))
+        }
+        try await eventually { recorder.values == [[], ["x"]] }
+    }
+
     /// SQLite says what is wrong before it has read anything that could be observed.
     @Test func aQueryOfATableThatComesLaterRecovers() async throws {
         let store = try Store.lists()

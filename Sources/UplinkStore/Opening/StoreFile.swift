@@ -40,15 +40,15 @@ struct StoreFile {
         return pool
     }
 
-    /// Applies what is missing. Data that a migration may have changed must not meet a "not modified", also if this process
-    /// dies or a later migration fails: so validators are forgotten first.
+    /// Applies what is missing. Data that a migration may have changed must neither meet a "not modified" nor count as
+    /// fresh, also if this process dies or a later migration fails: so all syncs are forgotten first.
     static func migrate(_ database: any DatabaseWriter, with migrator: DatabaseMigrator, named name: String) throws {
         var applied = try database.read { try migrator.appliedIdentifiers($0) }
         try refuseNewer(applied, migrator, name)
         while applied != Set(migrator.migrations) {
             do {
                 try database.write { db in
-                    if try db.tableExists(SyncRecord.databaseTableName) { try SyncRecord.forgetValidators(db) }
+                    if try db.tableExists(SyncRecord.databaseTableName) { try SyncRecord.forgetSyncs(db) }
                 }
                 return try migrator.migrate(database)
             } catch {

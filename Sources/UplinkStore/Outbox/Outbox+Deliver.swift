@@ -30,7 +30,8 @@ extension Outbox {
                 return configuration.backoff.initial
             case .failure(.notStarted(let error)):
                 if error.code == .timedOut, seconds == 0 {
-                    tell { $0.machine.waits(claim) }
+                    // Where the network is there, and too many operations run, it is not waited for.
+                    if error.missing != .slot { tell { $0.machine.waits(claim) } }
                 } else {
                     if error.code != .cancelled { report(error, of: claim) }
                     return configuration.backoff.maximum
@@ -148,8 +149,10 @@ extension Outbox {
         case .done: break
         case .tryAgain(let reason, let after):
             let backoff = configuration.backoff
-            let pause = after ?? backoff.pause(after: row.attempts, chance: .random(in: 0...1))
-            row.pause = min(max(pause, .zero), backoff.maximum) / .seconds(1)
+            let pause =
+                after.map { max($0, backoff.initial) }
+                ?? backoff.pause(after: row.attempts, chance: .random(in: 0...1))
+            row.pause = min(pause, backoff.maximum) / .seconds(1)
             row.lastError = reason
             row.isFailed = configuration.maximumAttempts.map { row.attempts >= $0 } ?? false
         case .failed(let reason, _):

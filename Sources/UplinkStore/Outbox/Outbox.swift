@@ -14,8 +14,8 @@ import UplinkCore
 ///
 /// Entries of a key are sent in order, one at a time; of different keys, several at once. Each is sent at least once: a
 /// process that dies between the server's answer and its note sends it again, with the same idempotency key. One process
-/// at a time runs an outbox. It is not told of what others add, and they cannot cancel meanwhile. All objects with one
-/// name and one store are the same outbox; limits and back-off are those of the object that is asked.
+/// at a time runs an outbox. It is not told of what others add, and they can neither cancel nor retry meanwhile. All
+/// objects with one name and one store are the same outbox; limits and back-off are those of the object that is asked.
 public final class Outbox: Sendable {
     /// The outbox's name in its store.
     public let name: String
@@ -133,6 +133,33 @@ public final class Outbox: Sendable {
         }
     }
 
+    /// Removes the entries of a key that come after one, also those that failed: for those that make no sense without it.
+    ///
+    /// For the `write` of the entry's verdict: only while an entry is being sent is none that comes after it.
+    ///
+    /// ```swift
+    /// return .failed(reason: "refused") { db in try outbox.cancelFollowing(entry, in: db) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - entry: The entry whose verdict is written; it stays itself.
+    ///   - db: The verdict's transaction.
+    /// - Returns: How many were removed.
+    /// - Throws: ``StoreError`` with `invalidArgument` when this process does not send the entry at this moment; what GRDB
+    ///   throws.
+    @discardableResult
+    public func cancelFollowing(_ entry: OutboxEntry, in db: Database) throws -> Int {
+        guard core.withLock({ $0.machine.sending.contains(entry.id) }) else {
+            throw StoreError(
+                .invalidArgument,
+                message: "the entry \(entry.id) of the outbox `\(name)` is not being sent here; cancel what follows it "
+                    + "in the `write` of its verdict, or by `cancel`")
+        }
+        tellAfterCommit(of: entry.key, in: db)
+        let following = Column("outbox") == name && Column("key") == entry.key && Column("id") > entry.id
+        return try OutboxRow.filter(following).deleteAll(db)
+    }
+
     /// What keeps other processes from running the outbox while entries are changed.
     enum ChangeRight {
         /// They do not have this database.
@@ -172,10 +199,13 @@ public final class Outbox: Sendable {
     /// Has an entry that failed, or rests, be tried again at once, in its place in the order.
     ///
     /// - Returns: Whether there is such an entry.
-    /// - Throws: ``StoreError``.
+    /// - Throws: ``StoreError``: `outboxInUse` while another process runs the outbox, since that one would not learn of it;
+    ///   or why it could not be written.
     @discardableResult
     public func retry(_ id: OutboxEntry.ID) async throws -> Bool {
-        try await store.writing("trying an entry of the outbox `\(name)` again") { [self] db in
+        let right = try await beginChange()
+        defer { endChange(right) }
+        return try await store.writing("trying an entry of the outbox `\(name)` again") { [self] db in
             guard var row = try row(id, in: db) else { return false }
             (row.isFailed, row.failedAt, row.pause, row.attempts) = (false, nil, nil, 0)
             try row.update(db)

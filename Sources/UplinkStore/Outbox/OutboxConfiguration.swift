@@ -35,7 +35,7 @@ public struct OutboxConfiguration: Sendable {
 
 /// How long an entry rests after a failed attempt: longer each time, up to a maximum, and not the same for all.
 public struct OutboxBackoff: Sendable, Hashable {
-    /// After the first attempt.
+    /// After the first attempt; also the shortest pause that a handler can ask for.
     public var initial: Duration
     /// Multiplies the pause after each further attempt.
     public var factor: Double

@@ -5,7 +5,7 @@ import UplinkCore
 /// What an outbox keeps in memory, under its lock.
 struct OutboxCore {
     var machine = OutboxMachine()
-    /// Keys whose first entry is to be looked up.
+    /// Keys whose first entry the runner is to look up; none without one, which learns all when it begins.
     var changed: Set<String> = []
     /// What the transaction that is open has changed.
     private var uncommitted = Changes()
@@ -43,7 +43,7 @@ struct OutboxCore {
     /// The transaction is over.
     mutating func transactionEnded(isCommitted: Bool) {
         defer { uncommitted = Changes() }
-        guard isCommitted else { return }
+        guard isCommitted, runner != nil else { return }
         changed.formUnion(uncommitted.keys)
         for (key, id) in uncommitted.retried { machine.retried(key, id) }
     }
@@ -58,6 +58,7 @@ struct OutboxCore {
 
     mutating func end() {
         runner = nil
+        changed = []
         problem = nil  // a run's problem is not that of the next one
         machine.restart(maximumConcurrent: 0)
     }

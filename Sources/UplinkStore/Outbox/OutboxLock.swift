@@ -78,7 +78,19 @@ final class OutboxLock: Sendable {
         guard descriptor >= 0 else {
             throw StoreError(.cannotOpen, message: "\(file) cannot be made: \(String(cString: strerror(errno)))")
         }
+        share(descriptor, with: path)
         return descriptor
+    }
+
+    /// Whoever may write the database may lock its outboxes: the file gets the database's mode and, where we are root, its
+    /// owner, as SQLite has it with its own files beside it. Only its owner can do so; others find it done.
+    private static func share(_ descriptor: CInt, with path: FilePath) {
+        var (database, lock) = (stat(), stat())
+        guard stat(path.string, &database) == 0, fstat(descriptor, &lock) == 0 else { return }
+        if lock.st_mode & 0o777 != database.st_mode & 0o777 { _ = fchmod(descriptor, database.st_mode & 0o777) }
+        if geteuid() == 0, (lock.st_uid, lock.st_gid) != (database.st_uid, database.st_gid) {
+            _ = fchown(descriptor, database.st_uid, database.st_gid)
+        }
     }
 }
 #endif

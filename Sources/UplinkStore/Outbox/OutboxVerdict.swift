@@ -7,11 +7,11 @@ public enum OutboxVerdict: Sendable {
     /// The server has it. The entry is removed, and its result written, in one transaction; if that fails, the entry is
     /// sent again with the same idempotency key.
     case done(write: @Sendable (Database) throws -> Void = { _ in })
-    /// It may go better later: after the back-off, or after this time where it is given (and no longer than the longest
-    /// back-off).
+    /// It may go better later: after the back-off, or after this time where it is given (no shorter than the first pause of
+    /// the back-off, and no longer than the longest).
     case tryAgain(reason: String, after: Duration? = nil)
     /// It will never go. The entry is kept as failed, with the reason, and what is to be undone is written in the same
-    /// transaction. The key's next entry is sent.
+    /// transaction. The key's next entry is sent, unless `write` removes it (``Outbox/cancelFollowing(_:in:)``).
     case failed(reason: String, write: @Sendable (Database) throws -> Void = { _ in })
 }
 

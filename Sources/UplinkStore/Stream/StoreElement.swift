@@ -30,7 +30,7 @@ public enum StoreElement<Value: Sendable>: Sendable {
 public struct StoreOrigin: Sendable, Hashable {
     /// The number of the key's last sync (or clearing) that the value may show; it only goes up. Zero: none, so far.
     public let number: Int64
-    /// When that sync was, on the wall clock; nil when nothing was synced since the last clearing.
+    /// When that sync was, on the wall clock; nil when nothing was synced, or not since the last clearing or migration.
     public let syncedAt: Date?
     /// How long ago that was when the value was read; nil also when the clock has been set back since.
     public let age: Duration?

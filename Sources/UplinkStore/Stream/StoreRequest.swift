@@ -13,6 +13,9 @@ public enum StoreRequest: Sendable, Hashable {
     /// What a sync has brought; if it fails, the error and then what is stored.
     case freshOrStored
     /// What is stored if its last sync is no older than this, and no sync then; otherwise as ``freshOnly``.
+    ///
+    /// Also after a migration, which may have emptied what is stored: until the next sync nothing is shown, offline
+    /// neither. ``storedThenRefreshed`` and ``freshOrStored`` show it then.
     case storedUnlessOlder(than: Duration)
 }
 

@@ -11,6 +11,12 @@ struct StreamMachine<Value: Equatable & Sendable> {
         var number: Int64 { record?.number ?? 0 }
     }
 
+    /// Why it could not be read, and the record's number at that moment; zero where that is not known.
+    struct ReadFailure: Error {
+        let error: StoreError
+        var number: Int64 = 0
+    }
+
     enum Action {
         /// To be delivered, behind all others.
         case emit(StoreElement<Value>)
@@ -40,8 +46,10 @@ struct StreamMachine<Value: Equatable & Sendable> {
     /// The record's number at the first read that went well; a success after it opens a closed stream, whoever asked.
     private var first: Int64?
     private var latest: Snapshot?
-    /// The value that was shown last, and the number of its snapshot.
-    private var shown: (value: Value, number: Int64)?
+    /// The value that was shown last, the number of its snapshot, and whether a refresh was said to be still to come.
+    private var shown: (value: Value, number: Int64, isRefreshing: Bool)?
+    /// Why the last read failed; nil when it has not.
+    private var failure: ReadFailure?
 
     init(request: StoreRequest, minimumInterval: Duration?, force: Bool) {
         self.request = request
@@ -52,6 +60,7 @@ struct StreamMachine<Value: Equatable & Sendable> {
     /// The database was read, after a change or for the first time.
     mutating func observed(_ snapshot: Snapshot, now: Date) -> [Action] {
         let decision = decide(snapshot.record, now: now)
+        if failure != nil { (failure, shown) = (nil, nil) }  // that all is well again is told, with the same value too
         latest = snapshot
         let first = self.first ?? begin(at: snapshot.number)
         if !isOpen, snapshot.number > first, snapshot.record?.succeededAt != nil { isOpen = true }
@@ -62,14 +71,14 @@ struct StreamMachine<Value: Equatable & Sendable> {
         return actions + decision
     }
 
-    /// The database could not be read.
-    mutating func readFailed(_ error: StoreError, now: Date) -> [Action] {
+    /// The database could not be read. That is told once, and not with every commit.
+    mutating func readFailed(_ failure: ReadFailure, now: Date) -> [Action] {
         let decision = decide(nil, now: now)
-        if case .awaiting = sync {
-            // What it brought cannot be shown now, and this is why; what comes after it can.
-            (sync, isOpen) = (.over, true)
-        }
-        return [.emit(.error(error))] + decision
+        let known = self.failure?.error
+        let isKnown = known?.code == failure.error.code && known?.message == failure.error.message
+        self.failure = failure
+        if case .awaiting = sync { return settle(failure) + decision }
+        return (isKnown ? [] : [.emit(.error(failure.error))]) + decision
     }
 
     /// The sync has come this far; told in any order.
@@ -89,8 +98,9 @@ struct StreamMachine<Value: Equatable & Sendable> {
         switch result {
         case .success(let receipt):
             sync = .awaiting(receipt.number, baseline: baseline)
-            guard let latest, latest.number >= receipt.number else { return [] }
-            return settle(receipt.number, since: baseline, now)
+            if let latest, latest.number >= receipt.number { return settle(receipt.number, since: baseline, now) }
+            if let failure, failure.number >= receipt.number { return settle(failure) }
+            return []
         case .failure(let error):
             sync = .over
             if request == .freshOrStored { isOpen = true }
@@ -121,18 +131,26 @@ struct StreamMachine<Value: Equatable & Sendable> {
     /// Shows the latest value if it is to be shown and differs from the last one.
     private mutating func show(_ now: Date) -> [Action] {
         guard isOpen, let latest, latest.value != shown?.value else { return [] }
-        shown = (latest.value, latest.number)
-        return [.emit(.value(latest.value, origin(now)))]
+        let origin = origin(now)
+        shown = (latest.value, latest.number, origin.isRefreshing)
+        return [.emit(.value(latest.value, origin))]
     }
 
-    /// What the sync left has been read. A value tells so only if it was shown since the sync was asked for: what was
-    /// there before, as when an earlier asker's sync is joined after its commit, leaves a spinner turning.
+    /// What the sync left has been read. A value tells so only if it was shown since the sync was asked for, and not as one
+    /// that is still refreshed: what was there before, as when an earlier asker's sync is joined after its commit, leaves a
+    /// spinner turning.
     private mutating func settle(_ number: Int64, since baseline: Int64?, _ now: Date) -> [Action] {
         sync = .over
         isOpen = true
         let actions = show(now)
-        if let shown, shown.number >= number, shown.number > baseline ?? -1 { return actions }
+        if let shown, shown.number >= number, shown.number > baseline ?? -1, !shown.isRefreshing { return actions }
         return actions + [.emit(.noNews(origin(now)))]
+    }
+
+    /// What the sync left cannot be shown now, and this is why, also if it was told before; what comes after it can.
+    private mutating func settle(_ failure: ReadFailure) -> [Action] {
+        (sync, isOpen) = (.over, true)
+        return [.emit(.error(failure.error))]
     }
 
     private func origin(_ now: Date) -> StoreOrigin {
@@ -140,7 +158,8 @@ struct StreamMachine<Value: Equatable & Sendable> {
             switch sync {
             case .undecided, .over: false
             case .running(let baseline, _):
-                // A number that has risen without a success is that of a key that was cleared: the sync fetches again.
+                // A number that has risen without a success is that of a key that was cleared, whose sync fetches again; or
+                // of what was outdated when it was written, and then "no news" ends the sync.
                 (latest?.number ?? 0) <= baseline ?? .max || latest?.record?.succeededAt == nil
             case .awaiting(let number, _): (latest?.number ?? 0) < number
             }

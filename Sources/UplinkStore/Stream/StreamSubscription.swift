@@ -113,14 +113,15 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
     /// fetches again; an observation that ends nevertheless begins anew, after a pause.
     private func observe() {
         let (query, key) = (stream.query, stream.sync?.key)
-        let observation = ValueObservation.tracking { db -> Result<Machine.Snapshot, StoreError> in
+        let observation = ValueObservation.tracking { db -> Result<Machine.Snapshot, Machine.ReadFailure> in
+            var record: SyncRecord?
             do {
-                let record = try key.map { try SyncRecord.of($0, in: db) }
+                record = try key.map { try SyncRecord.of($0, in: db) }
                 return .success(Machine.Snapshot(value: try query.fetch(db), record: record))
             } catch {
                 if error is CancellationError { throw error }
                 try db.registerAccess(to: .fullDatabase)
-                return .failure(Self.readError(error, query.name))
+                return .failure(.init(error: Self.readError(error, query.name), number: record?.number ?? 0))
             }
         }
         let cancellable = observation.start(in: stream.store.database, scheduling: .async(onQueue: queue)) {
@@ -130,7 +131,7 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
             self?.tellNow { machine, now in
                 switch result {
                 case .success(let snapshot): machine.observed(snapshot, now: now)
-                case .failure(let error): machine.readFailed(error, now: now)
+                case .failure(let failure): machine.readFailed(failure, now: now)
                 }
             }
         }
@@ -143,7 +144,7 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
 
     private func observationEnded(_ error: any Error) {
         let (name, clock) = (stream.query.name, stream.store.clock)
-        tell { machine, now in machine.readFailed(Self.readError(error, name), now: now) }
+        tell { machine, now in machine.readFailed(.init(error: Self.readError(error, name)), now: now) }
         let pause = Task { [weak self] in
             guard (try? await MonotonicClock(clock).sleep(.seconds(1))) != nil else { return }
             guard let self, !self.state.withLock({ $0.isOver }) else { return }

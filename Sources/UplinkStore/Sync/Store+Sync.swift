@@ -5,7 +5,7 @@ public import GRDB
 import UplinkCore
 
 extension Store {
-    /// How often a sync fetches again because its key was cleared meanwhile.
+    /// How often a sync fetches at most where its key is cleared or outdated meanwhile.
     private static let maximumFetches = 3
 
     /// Brings a key up to date once, or shares the sync of it that is under way.
@@ -44,7 +44,8 @@ extension Store {
 
     /// Removes what `erase` removes and all that is known of all syncs, in one transaction.
     ///
-    /// What syncs that are under way have fetched before is not written: they fetch again.
+    /// What syncs that are under way have fetched is not written, and they do not fetch again, as whoever they ask for may
+    /// have logged out: they end with ``StoreError/Code/cleared``. What is in outboxes stays.
     ///
     /// - Throws: ``StoreError``.
     public func clearAll(_ erase: @escaping @Sendable (Database) throws -> Void) async throws {
@@ -54,15 +55,33 @@ extension Store {
         }
     }
 
+    /// Says that what a sync of the key has fetched until now is older than what this transaction writes, as when the
+    /// server has just accepted a change of it: the result of an outbox's entry, for one.
+    ///
+    /// A sync that is under way fetches again then, and does not take the change back. How fresh what is stored counts as
+    /// stays as it is. A sync that is outdated again and again writes what it fetches the third time, which counts as
+    /// never synced.
+    ///
+    /// - Parameters:
+    ///   - key: The sync's key.
+    ///   - db: The transaction that writes the change.
+    /// - Throws: What GRDB throws.
+    public func outdate(_ key: String, in db: Database) throws {
+        var record = try SyncRecord.of(key, in: db)
+        record.epoch += 1
+        try record.save(db)
+    }
+
     /// Shares the key's sync, or starts it.
     func fly(_ sync: StoreSync, listener: @escaping StageBoard.Listener) async throws -> SyncReceipt {
         try await flights.fly(sync.key, listener: listener) { [self] reached in
-            for _ in 0..<Self.maximumFetches {
-                let (record, epochs) = try await reading("reading about `\(sync.key)`") { db in
-                    (try SyncRecord.of(sync.key, in: db), try SyncRecord.epochs(of: sync.key, in: db))
+            var start = try await reading("reading about `\(sync.key)`") { try SyncStart.of(sync.key, in: $0) }
+            for round in 1...Self.maximumFetches {
+                let news = try await fetch(sync, start.record.validators, reached)
+                switch try await write(news, of: sync.key, since: start, isLast: round == Self.maximumFetches) {
+                case .done(let receipt): return receipt
+                case .again(let now): start = now
                 }
-                let news = try await fetch(sync, record.validators, reached)
-                if let receipt = try await write(news, of: sync.key, ifStill: epochs) { return receipt }
             }
             throw StoreError(
                 .cleared,
@@ -74,7 +93,8 @@ extension Store {
         try await reading("reading about `\(key)`") { try SyncRecord.of(key, in: $0) }
     }
 
-    /// Fetches through the performer, which is asked with no patience first, so that "waiting" is said when it is so.
+    /// Fetches through the performer, which is asked with no patience first, so that "waiting" is said when it is so: and
+    /// not where the network is there, and too many operations run.
     private func fetch(
         _ sync: StoreSync, _ validators: SyncValidators?, _ reached: @escaping @Sendable (SyncStage) -> Void
     ) async throws -> StoreSync.News? {
@@ -93,7 +113,7 @@ extension Store {
                     ?? StoreError(
                         .fetchFailed, message: "fetching `\(sync.key)` failed: \(error)", underlyingError: error)
             case .failure(.notStarted(let error)) where error.code == .timedOut && seconds < limit:
-                reached(.waiting)
+                if error.missing != .slot { reached(.waiting) }
             case .failure(.notStarted(let error)):
                 if error.code == .cancelled { throw CancellationError() }
                 throw StoreError(
@@ -103,17 +123,36 @@ extension Store {
         throw CancellationError()  // not reached: the last round returns or throws
     }
 
-    /// Writes the news and notes the sync, unless the key was cleared since: then nil.
-    private func write(_ news: StoreSync.News?, of key: String, ifStill epochs: [Int64]) async throws -> SyncReceipt? {
+    private enum Written: Sendable {
+        case done(SyncReceipt)
+        /// Nothing was written; this is where the next fetch starts.
+        case again(SyncStart)
+    }
+
+    /// Writes the news and notes the sync, unless the key was cleared or outdated since.
+    private func write(
+        _ news: StoreSync.News?, of key: String, since start: SyncStart, isLast: Bool
+    ) async throws -> Written {
         try await writing("writing what was fetched for `\(key)`") { [now] db in
-            guard try SyncRecord.epochs(of: key, in: db) == epochs else { return nil }
+            let current = try SyncStart.of(key, in: db)
+            let decision = start.decision(at: current, isNews: news != nil, isLast: isLast)
+            switch decision {
+            case .write, .writeOutdated: break
+            case .fetchAgain: return .again(current)
+            case .giveUp:
+                throw StoreError(
+                    .cleared,
+                    message: "`\(key)` was not written, because everything was cleared while it was synced; sync it "
+                        + "anew if it is still wanted")
+            }
             try news?.write(db)
             var record = try SyncRecord.of(key, in: db)
             record.number += 1
             record.succeededAt = now().timeIntervalSince1970
             if let news { record.validators = news.validators }
+            if decision == .writeOutdated { record.forgetSyncs() }
             try record.save(db)
-            return SyncReceipt(number: record.number, isNews: news != nil)
+            return .done(SyncReceipt(number: record.number, isNews: news != nil))
         }
     }
 

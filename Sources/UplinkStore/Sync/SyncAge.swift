@@ -21,7 +21,8 @@ public enum StoreValidity: Sendable, Hashable {
     case refreshing(SyncStage)
     /// It is older than asked; nil when its age cannot be told, because the clock was set back.
     case stale(age: Duration?)
-    /// It was never synced, or it was cleared.
+    /// It was never synced, or not since it was cleared or a migration ran; or what was fetched last was outdated when it
+    /// was written.
     case missing
 }
 

@@ -13,9 +13,9 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
     let key: String
     /// Goes up with every sync that succeeds and every clearing, and never down.
     var number: Int64 = 0
-    /// Goes up with every clearing.
+    /// Goes up with every clearing, and each time the key is outdated.
     var epoch: Int64 = 0
-    /// Seconds since 1970 on the wall clock; nil when nothing has succeeded since the last clearing.
+    /// Seconds since 1970 on the wall clock; nil when what is stored counts as never synced.
     var succeededAt: Double?
     /// The URL that the validators are of.
     var url: String?
@@ -49,15 +49,15 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
         return empty
     }
 
-    /// Both epochs that a sync of the key has to see unchanged.
-    static func epochs(of key: String, in db: Database) throws -> [Int64] {
-        [try of(key, in: db).epoch, try fetchOne(db, key: idOfAll)?.epoch ?? 0]
-    }
-
     /// The record of a key that holds nothing any more.
     mutating func clear() {
         number += 1
         epoch += 1
+        forgetSyncs()
+    }
+
+    /// What is stored counts as never synced.
+    mutating func forgetSyncs() {
         succeededAt = nil
         validators = nil
     }
@@ -74,9 +74,9 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
                 """, arguments: [idOfAll])
     }
 
-    /// Has every next fetch be unconditional.
-    static func forgetValidators(_ db: Database) throws {
-        try db.execute(sql: "UPDATE uplink_sync SET url = NULL, etag = NULL, lastModified = NULL WHERE url IS NOT NULL")
+    /// What is stored for all keys counts as never synced: it is not fresh, and every next fetch is unconditional.
+    static func forgetSyncs(_ db: Database) throws {
+        try db.execute(sql: "UPDATE uplink_sync SET succeededAt = NULL, url = NULL, etag = NULL, lastModified = NULL")
     }
 }
 

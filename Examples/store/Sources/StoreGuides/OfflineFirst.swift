@@ -73,7 +73,7 @@ struct Notes: Sendable {
             let response = try await client.post(
                 url, body: .json(Array(entry.payload)), headers: [key: entry.idempotencyKey])
             switch response.status.kind {
-            case .successful: return .done { _ in }
+            case .successful: return .done { db in try store.outdate(sync.key, in: db) }
             case .serverError: return .tryAgain(reason: "\(response.status)")
             default: return .failed(reason: "\(response.status)")
             }

@@ -27,6 +27,12 @@ func outboxInTheReference(_ store: Store, _ note: Note, _ data: Data) async thro
     try await outbox.run { entry in try await send(entry) }  // in a task of its own
 }
 
+func verdictInTheReference(_ outbox: Outbox) async throws {
+    try await outbox.run { entry in
+        return .failed(reason: "refused") { db in try outbox.cancelFollowing(entry, in: db) }
+    }
+}
+
 func stubsInTheReference(_ outbox: Outbox) async throws {
     let save: @Sendable (Database, [String]) throws -> Void = { _, _ in }
 

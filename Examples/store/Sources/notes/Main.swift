@@ -47,7 +47,7 @@ struct Notes {
         try await withHTTPClient { client in
             await withTaskGroup { group in
                 group.addTask {
-                    try? await outbox.run { entry in try await send(entry, client, url) }
+                    try? await outbox.run { entry in try await send(entry, store, client, url) }
                 }
                 await show(store, client, url)
                 for await state in outbox.states where state.pending == 0 || state.isWaiting || state.resting > 0 {
@@ -68,8 +68,11 @@ struct Notes {
         }
     }
 
-    /// What became of it, the outbox writes in the transaction that removes the entry.
-    static func send(_ entry: OutboxEntry, _ client: HTTPClient, _ url: String) async throws -> OutboxVerdict {
+    /// What became of it, the outbox writes in the transaction that removes the entry. A sync that is under way may have
+    /// asked the server before: what it brings is outdated.
+    static func send(
+        _ entry: OutboxEntry, _ store: Store, _ client: HTTPClient, _ url: String
+    ) async throws -> OutboxVerdict {
         let response = try await client.post(
             url, body: .json(Array(entry.payload)),
             headers: [HTTPField.Name("Idempotency-Key")!: entry.idempotencyKey])
@@ -78,6 +81,7 @@ struct Notes {
             print("sent:", try JSONDecoder().decode(Note.self, from: entry.payload).text)
             return .done { db in
                 try db.execute(sql: "UPDATE note SET isSent = TRUE WHERE id = ?", arguments: [entry.key])
+                try store.outdate("notes", in: db)
             }
         case .serverError: return .tryAgain(reason: "\(response.status)")
         default: return .failed(reason: "\(response.status)")
