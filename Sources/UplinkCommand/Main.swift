@@ -8,6 +8,11 @@ struct Main {
     /// Runs the program on an event loop of its own, because Swift's default pool, once used, wakes every second.
     static func main() {
         InheritedSignals.remember()
+        if let word = Program.wordThatIsNoText {
+            UplinkProgram.exit(
+                withError: ValidationError(
+                    "`\(word)` is not in UTF-8, and would become another word; give it in UTF-8"))
+        }
         do {
             let loop = try EventLoop()
             Task(executorPreference: loop) {
@@ -15,7 +20,9 @@ struct Main {
                 exit(0)
             }
         } catch {
-            UplinkProgram.exit(withError: error)
+            guard Program.isToRunAnother else { UplinkProgram.exit(withError: error) }
+            try? Output.error.write("Error: \(error)\n")
+            exit(125)  // any other status is that of the program to run
         }
         while true { pause() }  // signals wake the main thread, and it has nothing to do with them
     }
@@ -36,7 +43,7 @@ struct UplinkProgram: AsyncParsableCommand {
               uplink wait --timeout 30        Wait, in a script or a boot unit.
               uplink run --within 60 -- CMD   Start CMD once the network is there.
 
-            Exit status: 0 done, 1 not done, 64 wrong usage, 130 interrupted with Ctrl-C.
+            Exit status: 0 done, 1 not done, 64 wrong usage, 130 interrupted with Ctrl-C; `run` has others.
             """,
         version: "1.0.0-beta.1",
         subcommands: [

@@ -61,6 +61,17 @@ struct DemoProgramTests {
         expectRestoredTerminal(program)
     }
 
+    /// The network would come 1.2 seconds after the loading screen.
+    @Test func qWhileTheNetworkIsStillToComeWaitsForNothing() async throws {
+        let program = try start("demo")
+        try await program.waitForOutput("Loading the picture")
+        let start = ContinuousClock.now
+        try program.type("q")
+        #expect(try await program.wait() == 1)
+        #expect(ContinuousClock.now - start < .milliseconds(900))
+        expectRestoredTerminal(program)
+    }
+
     @Test(arguments: [SIGTERM, SIGHUP, SIGQUIT])
     func otherSignalsRestoreTheTerminalToo(signal: CInt) async throws {
         let program = try start("demo --scenario online")

@@ -29,7 +29,10 @@ struct DownloadLineTests {
     @Test(arguments: [1, 10, 20, 40]) func itIsNoLongerThanTheTerminalIsWide(columns: Int) {
         #expect(Text(line(progress(.receiving), columns: columns)).width < max(2, columns))
         for expected in [Int64(200_000_000), nil] {
-            let text = ProgressLine.line(50_000_000, of: expected, after: .seconds(4), columns: columns)
+            var story = ProgressStory()
+            _ = story.take(0, of: expected, at: .zero)
+            _ = story.take(50_000_000, of: expected, at: .seconds(4))
+            let text = story.line(columns: columns)
             #expect(Text(text).width < max(2, columns), "\(text)")
         }
     }
@@ -76,6 +79,42 @@ struct DownloadLineTests {
                 "  20 %  60 MB of 300 MB  1 of 4 files, 1 failed  24 MB/s  0:10 left"))
         batch.items[2] = .running(progress(.waitingForNetwork))
         #expect(DownloadLine.text(batch, columns: 200).plain.contains("1 failed  waiting for the network, for"))
+    }
+}
+
+/// The line of one transfer.
+@Suite(.timeLimit(.minutes(1)))
+struct ProgressStoryTests {
+    @Test func whatWasThereAlreadyHasTakenNoTime() {
+        var story = ProgressStory()
+        _ = story.take(900_000_000, of: 1_000_000_000, at: .seconds(1))
+        #expect(story.line(columns: 200).hasSuffix("  90 %  900 MB of 1.0 GB"))  // no pace yet
+        _ = story.take(910_000_000, of: 1_000_000_000, at: .seconds(3))
+        #expect(story.line(columns: 200).hasSuffix("  91 %  910 MB of 1.0 GB  5.0 MB/s  0:18 left"))
+    }
+
+    @Test func aNumberThatFallsIsThatOfSomethingElse() {
+        var story = ProgressStory()
+        _ = story.take(0, of: nil, at: .zero)
+        _ = story.take(80_000_000, of: nil, at: .seconds(1))
+        #expect(story.line(columns: 200) == "80 MB  80 MB/s")
+        _ = story.take(1_000_000, of: nil, at: .seconds(2))
+        _ = story.take(3_000_000, of: nil, at: .seconds(4))
+        #expect(story.line(columns: 200) == "3.0 MB  1.0 MB/s")
+    }
+
+    @Test func theLastStateIsDrawnThoughItCameSoonAfterAnother() {
+        var story = ProgressStory()
+        var drawn: [Bool] = []
+        var behind: [Bool] = []
+        for (bytes, expected, time) in [(10, nil, 0), (20, nil, 99), (30, nil, 100), (40, 40, 101), (40, nil, 102)]
+            as [(Int64, Int64?, Int)]
+        {
+            drawn.append(story.take(bytes, of: expected, at: .milliseconds(time)))
+            behind.append(story.isBehind)
+        }
+        #expect(drawn == [true, false, true, true, false])
+        #expect(behind == [false, true, false, false, true] && story.isDrawn)
     }
 }
 

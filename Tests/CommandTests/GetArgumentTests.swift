@@ -19,7 +19,7 @@ struct GetArgumentTests {
     @Test(arguments: [
         "/", "/a/", "/?a=b", "/.", "/..", "/%2e%2E", "/a%2Fb", "/..%2f..%2fetc%2fpasswd", "/%00", "/a%00b", "/a%0Ab",
         "/%1B[31m", "/a%7F", "/a%C2%85", "/%E2%80%AEgpj.exe", "/%FF", "/%C3", "/%", "/%4", "/%zz", "/%+1",
-        "/" + String(repeating: "a", count: 256),
+        "/" + String(repeating: "a", count: 256), "/-", "/%2D",
     ])
     func whatIsNoNameForAFileIsRefused(target: String) {
         #expect(throws: ValidationError.self) { try RemoteName.name(ofTarget: target) }
@@ -72,7 +72,7 @@ struct GetArgumentTests {
         "-o x -o y http://a/x http://b/y -d a", "-O http://a/x http://b/y --checksum sha256:00",
         "http://a/x --output-dir d", "http://a/x -O --max-filesize lots",
         "http://a/x -X CONNECT", "http://a/x -H Host:b", "http://a/x -H Content-Length:3 -d abc",
-        "http://a/x -X TRACE -d a", "http://a/x -d a -d @b",
+        "http://a/x -X TRACE -d a", "http://a/x -d a -d @b", "http://a/x -F a=@- -F b=@-",
     ])
     func whatDoesNotGoTogetherIsRefused(words: String) { #expect(throws: (any Error).self) { try parse(words) } }
 
@@ -87,5 +87,44 @@ struct GetArgumentTests {
             try DownloadTarget("/tmp/uplink-no-such-directory/", replacingExisting: false)
         }
         #expect(failure?.description.contains("no directory") == true)
+        let typed = #expect(throws: FilesError.self) {
+            try LocalPath("/tmp/uplink-no-such-directory/").target(for: "a")
+        }
+        #expect(typed?.code == .localFile && typed?.message == failure?.description)
+    }
+
+    @Test func whoGivesAServerTimeGivesItTimeToSayNothing() throws {
+        let long = Duration.seconds(600)
+        let limited = try parse("http://a/x -m 600").connection.timeouts
+        #expect(limited == HTTPTimeouts(firstByte: long, stall: long, total: long))
+        let short = try parse("http://a/x -m 5").connection.timeouts
+        #expect(short == HTTPTimeouts(total: .seconds(5)))
+        let silent = try parse("http://a/x -o f -m 600 --silence 90").connection.timeouts
+        #expect(silent == HTTPTimeouts(firstByte: .seconds(90), stall: .seconds(90), total: long))
+        let endless = try parse("http://a/x --silence inf").connection.timeouts
+        #expect(endless.stall.map { $0 > .seconds(1_000_000) } ?? true)
+    }
+
+    @Test(arguments: [
+        ("http://10.1.2.3:3128", "a way to 10.1.2.3"), ("socks5h://[2001:db8::1]", "a way to 2001:db8::1"),
+        ("socks5://proxy.example", "local network"), ("http://127.0.0.1:3128", nil), ("socks4a://localhost", nil),
+    ])
+    func throughAProxyTheWayToItIsNeeded(proxy: String, requirement: String?) throws {
+        for url in ["https://example.org/", "http://127.0.0.1/"] {
+            let command = try parse("\(url) --proxy \(proxy)")
+            let first = try #require(command.urls.first)
+            #expect(command.requirement(of: first)?.description == requirement)
+            let told = try parse("\(url) --for ipv6 --proxy \(proxy)")
+            #expect(told.requirement(of: first)?.description == "IPv6")
+        }
+    }
+
+    @Test func aValueMayBeJoinedToItsLetter() throws {
+        let command = try parse("http://a/x -XPOST -oname -d@f -uuser:pw -m5 -Hname:x -xhttp://b:1")
+        #expect(command.request.method == "POST" && command.files.output == ["name"])
+        #expect(command.request.data == ["@f"] && command.request.user == "user:pw")
+        #expect(command.request.headers == ["name:x"])
+        #expect(command.connection.maxTime == 5 && command.connection.proxy == "http://b:1")
+        #expect(try parse("http://a/x -T-").request.upload == "-")
     }
 }

@@ -119,6 +119,26 @@ struct GetRequestTests {
         #expect(seen.first?.fields["transfer-encoding"] == "chunked")
     }
 
+    @Test(arguments: [("-d @-", "application/x-www-form-urlencoded"), ("--json @-", "application/json")])
+    func dataMayBeTheStandardInput(words: String, type: String) async throws {
+        let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let seen = try await get(words, input: bytes).seen
+        #expect(seen.first?.method == "POST" && seen.first?.body == bytes)
+        #expect(seen.first?.fields["content-type"] == type)
+        let form = try await get("-F f=@-", input: Array("contents".utf8)).seen
+        let text = try #require(form.first?.text)
+        #expect(text.contains("name=\"f\"; filename=\"-\"") && text.contains("\r\n\r\ncontents\r\n"))
+    }
+
+    @Test(arguments: [("-d @", "`@-`"), ("--json @", "`@-`"), ("-T ", "`-`"), ("-F f=@", "`f=@-`")])
+    func aPipeIsNoFileAndItIsSaidWhatTakesIt(words: String, instead: String) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        #expect(mkfifo("\(directory.path)/pipe", 0o600) == 0)
+        let (seen, program) = try await get("\(words)\(directory.path)/pipe", expecting: 1)
+        #expect(seen.isEmpty && program.errors.contains("give \(instead)"), "\(program.errors)")
+    }
+
     @Test func aFormHasPartsAndFiles() async throws {
         try await withFile(Array("contents".utf8)) { path in
             let seen = try await get("-F name=value -F file=@\(path)").seen
@@ -148,6 +168,32 @@ struct GetRequestTests {
         #expect(both.hasPrefix("HTTP/1.1 200 OK\r\n") && both.hasSuffix("\r\n\r\nanswer"))
     }
 
+    @Test func theHeadGoesWhereTheBodyGoes() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        #expect(try await get("-i -o \(directory.path)/both").program.output.isEmpty)
+        let both = String(decoding: try directory.read("both"), as: UTF8.self)
+        #expect(both.hasPrefix("HTTP/1.1 200 OK\r\n") && both.hasSuffix("\r\n\r\nanswer"))
+        #expect(try await get("-I -o \(directory.path)/head").program.output.isEmpty)
+        let head = String(decoding: try directory.read("head"), as: UTF8.self)
+        #expect(head.hasPrefix("HTTP/1.1 200 OK\r\n") && head.hasSuffix("\r\n\r\n"))
+        #expect(directory.names == ["both", "head"])
+    }
+
+    @Test(arguments: [("-i", "why?"), ("-I", "")])
+    func theHeadOfARefusalIsWrittenButToNoFile(option: String, body: String) async throws {
+        let server = try RawServer(answering: "HTTP/1.1 404 Not Found\r\nX-A: b\r\nContent-Length: 4", body: body)
+        defer { server.stop() }
+        let program = try await BuiltProgram.run("get \(server.url()) \(option)")
+        #expect(program.status == 1 && program.errors.contains("404"))
+        #expect(program.output.hasPrefix("HTTP/1.1 404 Not Found\r\n") && program.output.contains("X-A: b\r\n"))
+        #expect(program.output.hasSuffix("\r\n\r\n\(body)"))
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = try await BuiltProgram.run("get \(server.url()) \(option) -o \(directory.path)/new")
+        #expect(file.status == 1 && file.output.isEmpty && directory.names.isEmpty)
+    }
+
     @Test func verboseTellsWhatHappensAndNoSecret() async throws {
         let program = try await get("-v -u me:secret -H X-One:1").program
         #expect(program.output == "answer")
@@ -173,6 +219,20 @@ struct GetRequestTests {
         #expect(seen.isEmpty)
         #expect(program.errors.split(separator: "\n").count == 1)
         #expect(program.errors.contains("/none/at/all"))
+    }
+
+    /// Before the answer, and in its body; as it comes, and into a file.
+    @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart"])
+    func aServerMaySayNothingForSoLong(answer: String) async throws {
+        let server = try RawServer([.readHead, .send(answer), .waitForClose])
+        defer { server.stop() }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        for target in ["-", "\(directory.path)/new --retry 0 --no-resume"] {
+            let program = try await BuiltProgram.run("get \(server.url()) --silence 0.3 -o \(target)")
+            #expect(program.status == 1 && program.errors.contains("Error: "), "\(program.errors)")
+        }
+        #expect(directory.names.isEmpty)
     }
 
     @Test func everythingMayTakeSoLong() async throws {

@@ -178,6 +178,34 @@ struct GetTests {
         }
     }
 
+    /// Its output and its errors are the same terminal.
+    @Test(arguments: ["", " -d x"])
+    func noProgressIsDrawnWhereTheBodyIsSeen(words: String) async throws {
+        let server = try RawServer(answering: "HTTP/1.1 200 OK\r\nContent-Length: 6", body: "answer")
+        defer { server.stop() }
+        let program = try BuiltProgram.start(
+            "get \(server.url())\(words)", environment: ["TERM": "xterm-256color"],
+            terminal: TerminalDimensions(columns: 80, rows: 24))
+        #expect(try await program.wait() == 0)
+        #expect(program.output == "answer")
+    }
+
+    @Test(.needsNetworkNamespaces)
+    func throughAProxyTheWayToItIsEnough() async throws {
+        try await withNetworkNamespaces { host, _ in
+            let words = "get http://198.51.100.1/ --proxy http://192.0.2.1:3128 --connect-timeout 0.3"
+            let without = try await BuiltProgram.run("\(words) --within 0.3", in: host)
+            #expect(without.errors.contains("did not come in time"), "\(without.errors)")
+            try host.batch([
+                "link add uplink0 type veth peer name peer0", "link set peer0 up", "link set uplink0 up",
+                "address add 192.0.2.2/24 dev uplink0",
+            ])
+            let program = try await BuiltProgram.run("\(words) --within 20", in: host)
+            #expect(program.status == 1)
+            #expect(!program.errors.contains("did not come in time"), "\(program.errors)")
+        }
+    }
+
     @Test(.needsNetworkNamespaces)
     func withoutANetworkItWaitsAndGivesUpInTime() async throws {
         try await withNetworkNamespaces { host, _ in

@@ -35,6 +35,29 @@ struct UsageTests {
         #expect(program.output.isEmpty)
     }
 
+    @Test func aWordThatIsNotInUTF8IsNotTakenForAnother() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        for words in [
+            "get http://127.0.0.1:1/ -o \(directory.path)/$'caf\\xe9'", "files ls -- $'caf\\xe9'",
+            "run --within 0 --for $'caf\\xe9' -- true",
+        ] {
+            let program = try RunningProgram(["/bin/bash", "-c", "exec \(BuiltProgram.path) \(words)"])
+            #expect(try await program.wait() == 64, "\(words)")
+            #expect(program.errors.hasPrefix("Error: `") && program.errors.contains("is not in UTF-8"))
+        }
+        #expect(directory.names.isEmpty)
+    }
+
+    /// Any other status would be that of the program to start. One loop is made at the start, another for signals.
+    @Test(arguments: [4, 10])
+    func runWithoutDescriptorsExits125(limit: Int) async throws {
+        let line = "ulimit -n \(limit); exec \"$0\" run --within 0 -- true"
+        let program = try RunningProgram(["/bin/sh", "-c", line, BuiltProgram.path])
+        #expect(try await program.wait() == 125, "\(program.errors)")
+        #expect(program.errors.hasPrefix("Error: ") && program.errors.contains("ulimit -n"), "\(program.errors)")
+    }
+
     @Test func unknownRequirementsGetTheListOfKnownOnes() async throws {
         let program = try await BuiltProgram.run("wait --for satellite")
         for known in [

@@ -21,6 +21,21 @@ struct RequirementArgument: Sendable {
         return argument
     }
 
+    /// A way to a proxy: to its address, or for a name, which may be known here alone, a network. Nil for this host itself.
+    ///
+    /// - Parameter host: A name or an address, an IPv6 address in brackets.
+    static func proxy(_ host: String) -> Self? {
+        var argument = Self()
+        let text = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        guard let address = IPAddress(text) else {
+            argument.requirement = .localNetwork
+            return text == "localhost" ? nil : argument
+        }
+        argument.destination = text
+        // An address that no packet can be sent to is the transport's to refuse.
+        return address.isLoopback || (try? argument.monitor()) == nil ? nil : argument
+    }
+
     /// The monitor that knows the path.
     ///
     /// - Parameter configuration: Nil for that of the process-wide monitor.

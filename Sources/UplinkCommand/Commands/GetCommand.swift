@@ -21,7 +21,8 @@ struct GetCommand: AsyncParsableCommand {
             on from where it was; what was interrupted, even killed, is gone on with by the same command.
 
             What a host needs of the network is derived from the URL: nothing for this host itself, the local network \
-            for private addresses, the internet for all others; --for says otherwise.
+            for private addresses, the internet for all others. With --proxy it is a way to the proxy: to its address, \
+            or for a name the local network. --for says otherwise.
 
             \(RequirementArgument.help)
 
@@ -88,7 +89,7 @@ struct GetCommand: AsyncParsableCommand {
             request: try request.request(to: url.text), body: try request.body(), client: try client(),
             transport: try connection.transport(), retries: connection.retries, target: target,
             printsHead: request.head || request.include, isVerbose: verbose, requirement: requirement(of: url),
-            monitor: try requirement?.monitor() ?? .shared, seconds: within ?? 30)
+            monitor: try monitor(), seconds: within ?? 30)
     }
 
     private func downloads(to targets: [DownloadTarget]) throws -> FileDownloads {
@@ -98,7 +99,7 @@ struct GetCommand: AsyncParsableCommand {
         options.checksum = files.checksum
         options.backOff = connection.backOff
         options.request.timeouts = connection.timeouts
-        options.monitor = try requirement?.monitor() ?? .shared
+        options.monitor = try monitor()
         if let most = files.maxFilesize { options.maximumSize = most }
         var items: [DownloadItem] = []
         for (url, target) in zip(urls, targets) {
@@ -122,7 +123,15 @@ struct GetCommand: AsyncParsableCommand {
         return client
     }
 
-    private func requirement(of url: URLArgument) -> NetworkRequirement? {
-        requirement?.whole ?? (connection.unixSocket == nil ? url.requirement : nil)
+    /// What a URL needs of the network; nil for what is on this host.
+    func requirement(of url: URLArgument) -> NetworkRequirement? {
+        if let requirement { return requirement.whole }
+        guard connection.unixSocket == nil else { return nil }
+        return connection.proxy == nil ? url.requirement : connection.proxyRequirement?.whole
+    }
+
+    /// Who knows the way that is needed.
+    private func monitor() throws -> LinuxNetworkMonitor {
+        try (requirement ?? connection.proxyRequirement)?.monitor() ?? .shared
     }
 }

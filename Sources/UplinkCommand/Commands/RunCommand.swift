@@ -41,11 +41,23 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        switch try await NetworkWait.wait(for: requirement, seconds: within, polling) {
+        switch try await waitForNetwork() {
         case .success: throw execute()
         case .failure(let error):
             complain(CommandFailure.inOptions("\(error)"))
             throw ExitCode(error.code == .timedOut ? 124 : 125)
+        }
+    }
+
+    /// Waits for the network. What else goes wrong, as a lack of descriptors, is no exit status of the program's either.
+    private func waitForNetwork() async throws -> Result<Void, NetworkOperationError> {
+        do {
+            return try await NetworkWait.wait(for: requirement, seconds: within, polling)
+        } catch let code as ExitCode {
+            throw code
+        } catch {
+            complain(CommandFailure.inOptions("\(error)"))
+            throw ExitCode(125)
         }
     }
 

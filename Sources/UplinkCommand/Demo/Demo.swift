@@ -23,7 +23,8 @@ struct Demo: Sendable {
                 async let played: Void = play()
                 let isInteractive = Output.standard.isTerminal && isatty(STDIN_FILENO) == 1
                 let screen = try await isInteractive ? session.runOnTerminal() : session.runPlainly()
-                try await played
+                // Who quits while it loads waits for nothing that is still to happen: leaving cancels it.
+                if !screen.isLoading { try await played }
                 return screen
             }
         }

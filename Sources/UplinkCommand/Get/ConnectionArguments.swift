@@ -15,7 +15,7 @@ struct ConnectionArguments: ParsableArguments {
     var key: String?
 
     @Option(
-        name: [.customShort("x"), .long],
+        name: [.customShort("x", allowingJoined: true), .long],
         help: .init("Go through a proxy: http, https, socks4a, socks5 or socks5h.", valueName: "url"))
     var proxy: String?
 
@@ -27,12 +27,19 @@ struct ConnectionArguments: ParsableArguments {
     var connectTimeout: Double?
 
     @Option(
-        name: [.customShort("m"), .long],
+        name: [.customShort("m", allowingJoined: true), .long],
         help: .init(
             "How many seconds everything may take, once the network is there; a download, with all its waiting.",
             valueName: "seconds"),
         transform: SecondsArgument.parse)
     var maxTime: Double?
+
+    @Option(
+        help: .init(
+            "How many seconds the server may say nothing (default: 60 before its answer, 30 in its body; or --max-time, "
+                + "where that is more).", valueName: "seconds"),
+        transform: SecondsArgument.parse)
+    var silence: Double?
 
     @Option(
         help: .init(
@@ -70,8 +77,24 @@ struct ConnectionArguments: ParsableArguments {
     var timeouts: HTTPTimeouts {
         var timeouts = HTTPTimeouts()
         if let connectTimeout { timeouts.connect = .saturating(seconds: connectTimeout) }
-        if let maxTime { timeouts.total = .saturating(seconds: maxTime) }
+        if let maxTime {
+            let most = Duration.saturating(seconds: maxTime)
+            timeouts.total = most
+            // Who gives a server so long does not mean that it must say something before.
+            timeouts.firstByte = timeouts.firstByte.map { max($0, most) }
+            timeouts.stall = timeouts.stall.map { max($0, most) }
+        }
+        if let silence {
+            let most = Duration.saturating(seconds: silence)
+            (timeouts.firstByte, timeouts.stall) = (most, most)
+        }
         return timeouts
+    }
+
+    /// What reaching the proxy asks of the network, whatever is behind it; nil without a proxy, and for one on this host.
+    var proxyRequirement: RequirementArgument? {
+        guard let host = proxy.flatMap({ try? CurlTransport.Proxy($0).host }) else { return nil }
+        return .proxy(host)
     }
 
     /// How often a download tries: as often as its time allows, if not told otherwise.

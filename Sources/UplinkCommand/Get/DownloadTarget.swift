@@ -22,9 +22,7 @@ enum DownloadTarget: Sendable {
         var status = stat()
         guard stat(path, &status) == 0 else {
             guard errno == ENOENT else { throw Self.failure(path, errno) }
-            guard !path.hasSuffix("/") else {
-                throw CommandFailure("there is no directory `\(path)`; make it, and give the name of a file in it")
-            }
+            guard !path.hasSuffix("/") else { throw CommandFailure(Self.noDirectory(path)) }
             try Self.checkDirectory(of: FilePath(path))
             self = .file(FilePath(path), replacingExisting: replacingExisting)
             return
@@ -51,6 +49,9 @@ enum DownloadTarget: Sendable {
     /// Whether it is a file, there or not.
     var isFile: Bool { if case .stream = self { false } else { true } }
 
+    /// Whether what is written there stands on a terminal's screen.
+    var isTerminal: Bool { if case .stream(let output) = self { isatty(output.descriptor) == 1 } else { false } }
+
     /// The file that is to stay as it is.
     var existing: FilePath? { if case .existing(let path) = self { path } else { nil } }
 
@@ -66,6 +67,11 @@ enum DownloadTarget: Sendable {
         unlink(template)
     }
 
+    /// What there is to say of a path that ends in a slash and leads to no directory.
+    static func noDirectory(_ path: String) -> String {
+        "there is no directory `\(path)`; make it, and give the name of a file in it"
+    }
+
     private static func failure(_ path: String, _ number: CInt) -> CommandFailure {
         let remedy = number == ENOENT || number == ENOTDIR ? "make its directory first" : "choose another place"
         return CommandFailure("`\(path)` cannot be written: \(String(cString: strerror(number))); \(remedy)")
@@ -75,6 +81,11 @@ enum DownloadTarget: Sendable {
     static func permissions(of path: FilePath) -> mode_t {
         var status = stat()
         if stat(path.string, &status) == 0 { return status.st_mode & 0o777 }
+        return usualPermissions
+    }
+
+    /// What a new file gets, as the umask has it.
+    static var usualPermissions: mode_t {
         let mask = umask(0)
         umask(mask)
         return 0o666 & ~mask

@@ -6,7 +6,7 @@ import Uplink
 /// Which files the bytes go into, and what becomes of what is there already.
 struct FileArguments: ParsableArguments {
     @Option(
-        name: .shortAndLong,
+        name: [.customShort("o", allowingJoined: true), .long],
         help: .init(
             "The file to write; without it, or with `-`, the standard output. Once for each URL, in their order.",
             valueName: "file"))

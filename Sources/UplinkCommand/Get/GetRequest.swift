@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Glibc
 import HTTPTypes
 import Uplink
 
@@ -12,7 +11,7 @@ struct GetRequest: Sendable {
     let transport: CurlTransport.Configuration
     let retries: HTTPRetryPolicy
     let target: DownloadTarget
-    /// Whether the head of the answer is printed before its body.
+    /// Whether the head of the answer is written before its body, to the same place.
     let printsHead: Bool
     let isVerbose: Bool
     /// What to wait for; nil to start at once.
@@ -37,7 +36,8 @@ struct GetRequest: Sendable {
     private func fetch() async throws {
         try await withHTTPClient(configuration: client, transport: transport) { client in
             let events = HTTPEvents()
-            let progress = ProgressLine()
+            // On the terminal that shows the body, the line would be written over it.
+            let progress = ProgressLine(isShown: Output.error.isTerminal && !target.isTerminal)
             defer { progress.end() }
             let telling = Task {
                 for await event in events {
@@ -59,29 +59,34 @@ struct GetRequest: Sendable {
 
     private func deliver(_ response: HTTPClientResponse, _ progress: ProgressLine) async throws {
         if isVerbose { tell(Transcript.lines(of: response.head)) }
+        let head = printsHead ? text(of: response.head) : ""
         guard response.status.code < 400 else {
+            // Who wants to see the head wants to see why it is not done. A file is for what was asked for.
+            if printsHead, !target.isFile { try await write(head, response.body, progress) }
             let url = response.url.prefix { $0 != "?" }  // a query may be a signature
             throw CommandFailure("\(url): the server answered \(Self.safe("\(response.status)"))")
         }
-        if printsHead {
-            let output = Output.standard
-            // On a terminal a server's control characters would be commands; a program gets what came.
-            let lines = Transcript.headLines(response.head).map { isatty(output.descriptor) == 1 ? Self.safe($0) : $0 }
-            try output.write(lines.map { "\($0)\r\n" }.joined() + "\r\n")
-        }
-        try await write(response.body, progress)
+        try await write(head, response.body, progress)
     }
 
-    private func write(_ body: HTTPBody, _ progress: ProgressLine) async throws {
+    private func text(of head: HTTPResponse) -> String {
+        // On a terminal a server's control characters would be commands; a program gets what came.
+        let lines = Transcript.headLines(head).map { target.isTerminal ? Self.safe($0) : $0 }
+        return lines.map { "\($0)\r\n" }.joined() + "\r\n"
+    }
+
+    private func write(_ head: String, _ body: HTTPBody, _ progress: ProgressLine) async throws {
         switch target {
         case .existing: break  // the command has seen to that
         case .file(let path, let replacingExisting):
             let permissions = DownloadTarget.permissions(of: path)
+            let body = PrecededBody.body(Array(head.utf8), then: body)
             try await body.write(to: path, replacingExisting: replacingExisting) {
                 progress.show($0.written, of: $0.expected)
             }
             DownloadTarget.set(permissions, of: path)
         case .stream(let output):
+            try output.write(head)
             var written: Int64 = 0
             for try await chunk in body {
                 do { try chunk.withUnsafeBytes { try output.write($0) } } catch let error as OutputError

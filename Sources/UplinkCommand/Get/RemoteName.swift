@@ -36,7 +36,8 @@ enum RemoteName {
     }
 
     private static func isHarmless(_ name: String) -> Bool {
-        guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= 255 else { return false }
+        // `-` would be the standard output.
+        guard !["", ".", "..", "-"].contains(name), name.utf8.count <= 255 else { return false }
         return name.unicodeScalars.allSatisfy { scalar in
             switch scalar.properties.generalCategory {
             // Neither what ends a line nor what turns its direction: a name is to look like what it is.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Glibc
 import HTTPTypes
 import SystemPackage
 import UplinkHTTP
@@ -7,45 +8,45 @@ import UplinkHTTP
 /// What is asked of the server, in curl(1)'s words.
 struct RequestArguments: ParsableArguments {
     @Option(
-        name: [.customShort("X"), .customLong("request")],
+        name: [.customShort("X", allowingJoined: true), .customLong("request")],
         help: .init("The method; by itself GET, or what the options below imply.", valueName: "method"))
     var method: String?
 
     @Option(
-        name: [.customShort("H"), .customLong("header")], parsing: .unconditionalSingleValue,
+        name: [.customShort("H", allowingJoined: true), .customLong("header")], parsing: .unconditionalSingleValue,
         help: .init("A field to send, `Name: value`; may be repeated.", valueName: "field"))
     var headers: [String] = []
 
     @Option(
-        name: .shortAndLong, parsing: .unconditionalSingleValue,
+        name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditionalSingleValue,
         help: .init(
-            "Send this form-encoded (POST); `@file` sends a file as it is; what is repeated is joined by `&`.",
-            valueName: "data"))
+            "Send this form-encoded (POST); `@file` sends a file as it is, and `@-` the standard input; what is repeated "
+                + "is joined by `&`.", valueName: "data"))
     var data: [String] = []
 
     @Option(
         parsing: .unconditional,
-        help: .init("Send this JSON (POST), or that of `@file`, and ask for JSON.", valueName: "json"))
+        help: .init("Send this JSON (POST), or that of `@file` or `@-`, and ask for JSON.", valueName: "json"))
     var json: String?
 
     @Option(
-        name: [.customShort("F"), .customLong("form")], parsing: .unconditionalSingleValue,
-        help: .init("Send a form (POST): `name=text` or `name=@file`; may be repeated.", valueName: "part"))
+        name: [.customShort("F", allowingJoined: true), .customLong("form")], parsing: .unconditionalSingleValue,
+        help: .init("Send a form (POST): `name=text`, `name=@file` or `name=@-`; may be repeated.", valueName: "part"))
     var form: [String] = []
 
     @Option(
-        name: [.customShort("T"), .customLong("upload"), .customLong("upload-file")],
+        name: [.customShort("T", allowingJoined: true), .customLong("upload"), .customLong("upload-file")],
         help: .init("Send a file (PUT); `-` sends the standard input.", valueName: "file"))
     var upload: String?
 
-    @Flag(name: [.customShort("I"), .long], help: "Ask for the head of the answer alone (HEAD), and print it.")
+    @Flag(name: [.customShort("I"), .long], help: "Ask for the head of the answer alone (HEAD), and write it.")
     var head = false
 
-    @Flag(name: .shortAndLong, help: "Print the head of the answer before its body.")
+    @Flag(name: .shortAndLong, help: "Write the head of the answer before its body, also into a file.")
     var include = false
 
     @Option(
-        name: .shortAndLong, parsing: .unconditional,
+        name: [.customShort("u", allowingJoined: true), .long], parsing: .unconditional,
         help: .init("Log in by Basic authentication.", valueName: "user:password"))
     var user: String?
 
@@ -56,6 +57,9 @@ struct RequestArguments: ParsableArguments {
         }
         guard data.count <= 1 || !data.contains(where: { $0.hasPrefix("@") }) else {
             throw ValidationError("`--data @file` cannot be joined with other data; give it alone")
+        }
+        guard form.count(where: { $0.split(separator: "=", maxSplits: 1).last == "@-" }) <= 1 else {
+            throw ValidationError("the standard input can be read once; give `@-` to one part of the form")
         }
         _ = try credentials()
         for part in form where part.firstIndex(of: "=") == nil {
@@ -94,8 +98,8 @@ struct RequestArguments: ParsableArguments {
     /// - Throws: ``CommandFailure`` when a file cannot be read.
     func body() throws -> HTTPRequestBody {
         if let json { return try Self.content(json, contentType: "application/json") }
-        if let upload { return upload == "-" ? .stream(StandardInput.bytes) : .file(FilePath(upload)) }
-        if !form.isEmpty { return .multipart(form.map(Self.part)) }
+        if let upload { return try upload == "-" ? .stream(StandardInput.bytes) : .file(Self.file(upload, "-")) }
+        if !form.isEmpty { return try .multipart(form.map(Self.part)) }
         guard !data.isEmpty else { return .none }
         let encoded = "application/x-www-form-urlencoded"
         if data.count == 1 { return try Self.content(data[0], contentType: encoded) }
@@ -130,12 +134,41 @@ struct RequestArguments: ParsableArguments {
 
     private static func content(_ text: String, contentType: String) throws -> HTTPRequestBody {
         guard text.hasPrefix("@") else { return .bytes(Array(text.utf8), contentType: contentType) }
-        return .file(FilePath(String(text.dropFirst())), contentType: contentType)
+        guard text != "@-" else { return input(contentType: contentType) }
+        return .file(try file(String(text.dropFirst()), "@-"), contentType: contentType)
     }
 
-    private static func part(_ text: String) -> HTTPFormPart {
+    private static func part(_ text: String) throws -> HTTPFormPart {
         let pieces = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let (name, value) = (String(pieces[0]), String(pieces[1]))
-        return value.hasPrefix("@") ? .file(name, FilePath(String(value.dropFirst()))) : .field(name, value)
+        guard value.hasPrefix("@") else { return .field(name, value) }
+        guard value != "@-" else {
+            // curl(1) calls it so too.
+            return HTTPFormPart(name: name, filename: "-", body: input(contentType: "application/octet-stream"))
+        }
+        return .file(name, try file(String(value.dropFirst()), "\(name)=@-"))
+    }
+
+    /// The standard input, sent as it comes.
+    private static func input(contentType: String) -> HTTPRequestBody {
+        var body = HTTPRequestBody.stream(StandardInput.bytes)
+        body.contentType = contentType
+        return body
+    }
+
+    /// A file to send; that it is there and can be read shows when it is.
+    ///
+    /// - Parameter inPlace: What is given in its place for the standard input.
+    /// - Throws: ``CommandFailure`` for what has no length: a pipe or a device.
+    private static func file(_ path: String, _ inPlace: String) throws(CommandFailure) -> FilePath {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return FilePath(path) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return FilePath(path)
+        case S_IFDIR: throw CommandFailure("`\(path)` is a directory; give the name of a file in it")
+        default:
+            throw CommandFailure(
+                "`\(path)` is a pipe or a device, and no file; give `\(inPlace)`, and `<\(path)` behind the command")
+        }
     }
 }

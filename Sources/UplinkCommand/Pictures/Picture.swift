@@ -20,4 +20,14 @@ struct Picture: Sendable, Equatable {
         pixels = nil
         #endif
     }
+
+    /// Why it is described instead of drawn; nil where it can be drawn.
+    var reasonNotDrawn: String? {
+        guard pixels == nil else { return nil }
+        #if Pictures
+        return "Only PNG is drawn."
+        #else
+        return "This build draws no pictures."
+        #endif
+    }
 }

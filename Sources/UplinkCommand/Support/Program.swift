@@ -21,6 +21,20 @@ enum Program {
         return become(CommandLine.unsafeArgv + terminator + 1)  // a null ends them (execve(2))
     }
 
+    /// Whether this one was started as `uplink run`.
+    static var isToRunAnother: Bool {
+        CommandLine.argc > 1 && CommandLine.unsafeArgv[1].map { strcmp($0, "run") } == 0
+    }
+
+    /// The first of this program's own words that is not in UTF-8, as Swift's strings have it; nil when all are. Such a word
+    /// would name another file in silence. What `run` starts gets its words as they are.
+    static var wordThatIsNoText: String? {
+        let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
+            .compactMap(\.self)
+        let own = isToRunAnother ? words.prefix { strcmp($0, "--") != 0 } : words[...]
+        return own.first { String(validatingCString: $0) == nil }.map { String(cString: $0) }
+    }
+
     private static func become(_ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt {
         guard let program = words.pointee else { return EINVAL }
         execvp(program, words)

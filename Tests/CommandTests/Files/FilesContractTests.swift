@@ -72,6 +72,26 @@ struct FilesContractTests {
         #expect(!written.contains("size") && !written.contains("contentType") && written.contains("\"parentId\":\"\""))
     }
 
+    @Test func whatIsPrintedSaysNullWhereNothingIsKnown() throws {
+        let root = try FilesJSON.item(from: Array(Self.root.utf8))
+        func text(_ value: some Encodable) throws -> String {
+            String(decoding: try FilesJSON.encode(value), as: UTF8.self)
+        }
+        let item = """
+            "contentType":null,"id":"\(Self.id)","isDir":true,"modificationDate":"2024-01-02T03:04:05Z","name":"",\
+            "parentId":"",
+            """
+        #expect(try text(ListedItem(item: root, change: nil)) == "{\(item)\"pending\":null,\"size\":null}")
+        let user = try text(UserDocument(user: User(firstName: "F", lastName: "L", root: root)))
+        #expect(user == "{\"firstName\":\"F\",\"lastName\":\"L\",\"rootItem\":{\(item)\"size\":null}}")
+        let change = PendingChange(
+            id: 3, kind: .newFolder, item: root, path: RemotePath("/a"), state: .waiting(problem: nil),
+            date: root.modificationDate)
+        let pending = try text(PendingDocument(change))
+        #expect(pending.hasPrefix("{\"date\":\"2024-01-02T03:04:05Z\",\"id\":3,\"item\":{\(item)\"size\":null},"))
+        #expect(pending.hasSuffix("\"kind\":\"newFolder\",\"path\":\"/a\",\"reason\":null,\"state\":\"waiting\"}"))
+    }
+
     @Test func aUserHasARoot() throws {
         let json = "{\"lastName\":\"L\",\"x\":1,\"rootItem\":\(Self.root),\"firstName\":\"F\"}"
         let user = try FilesJSON.user(from: Array(json.utf8))

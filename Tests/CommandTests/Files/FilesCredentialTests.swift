@@ -91,6 +91,9 @@ struct FilesCredentialTests {
                 #expect(found == mode, "\(path)")
             }
             #expect(try await site.start("me").wait() == 0)
+            let again = try site.start("login")  // perhaps the password is another one now
+            #expect(try await again.wait() == 1)
+            #expect(again.errors.contains("--password-file"), "\(again.errors)")
             let elsewhere = try site.start("me --server \(other.url("")) --user me")
             #expect(try await elsewhere.wait() == 1)
             #expect(elsewhere.errors.contains("--password-file"))

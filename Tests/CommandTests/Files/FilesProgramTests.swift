@@ -62,6 +62,37 @@ struct FilesProgramTests {
         #expect(!server.output.contains("se:cret") && !server.errors.contains("se:cret"))
     }
 
+    @Test func aPathThatEndsInASlashIsThatOfAFolder() async throws {
+        try await FilesPrograms.with { site in
+            let home = site.home.path
+            try site.home.write("a.txt", Array("a".utf8))
+            #expect(try await site.run("put \(home)/a.txt /New/", status: 1).errors.contains("no folder `/New`"))
+            #expect(try await site.run("ls --json").output == "[]\n")
+            #expect(try await site.run("put - /New/", status: 64).errors.contains("has no name"))
+            try await site.run("mkdir /New")
+            try await site.run("put \(home)/a.txt /New/")
+            let refused = try await site.run("get /New/a.txt \(home)/new/", status: 1)
+            #expect(refused.errors.contains("there is no directory `\(home)/new/`"))
+            #expect(site.home.names == ["a.txt", "password"])
+        }
+    }
+
+    @Test func progressEndsBeforeTheJSON() async throws {
+        try await FilesPrograms.with { site in
+            try site.home.write("a.txt", Array("abc".utf8))
+            for words in ["put \(site.home.path)/a.txt /", "get /a.txt \(site.home.path)/copy"] {
+                let program = try BuiltProgram.start(
+                    "files \(words) --json \(site.options)",
+                    environment: site.environment.merging(["TERM": "xterm-256color"]) { $1 },
+                    terminal: TerminalDimensions(columns: 80, rows: 24))
+                #expect(try await program.wait() == 0, "\(program.output)")
+                let lines = program.output.split(separator: "\r\n")
+                #expect(lines.first?.contains("3 bytes") == true, "\(program.output)")
+                #expect(lines.last?.hasPrefix("{\"contentType\":") == true, "\(program.output)")
+            }
+        }
+    }
+
     @Test func whoseReaderHasGoneEndsWithoutAWord() async throws {
         let gone: @Sendable () async throws -> Void = { throw OutputError(errno: EPIPE) }
         let code = await #expect(throws: ExitCode.self) { try await untilInterrupted(gone) }

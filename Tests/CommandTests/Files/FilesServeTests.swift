@@ -66,6 +66,27 @@ struct FilesServeTests {
         #expect(server.errors.contains("cannot go on") && server.errors.contains("ulimit -n"), "\(server.errors)")
     }
 
+    @Test func anUploadHasThePermissionsThatTheUmaskLeaves() async throws {
+        let (home, served) = (try TemporaryDirectory(), try TemporaryDirectory())
+        defer {
+            for directory in [home, served] { try? FileManager.default.removeItem(atPath: directory.path.string) }
+        }
+        try home.write("password", Array("secret".utf8))
+        let options = "--user me --password-file \(home.path)/password"
+        let line = "umask 027; exec \(BuiltProgram.path) files serve \(served.path) \(options)"
+        let server = try RunningProgram(["/bin/sh", "-c", line])
+        try await server.waitForOutput("\n")
+        let url = String(try #require(server.output.split(separator: "\n").first))
+        let put = try await BuiltProgram.run(
+            "files put \(home.path)/password /new --server \(url) \(options)",
+            environment: ["XDG_CONFIG_HOME": home.path.string])
+        #expect(put.status == 0, "\(put.errors)")
+        var status = stat()
+        #expect(stat("\(served.path)/new", &status) == 0 && status.st_mode & 0o777 == 0o640)
+        server.signal(SIGINT)
+        #expect(try await server.wait() == 130)
+    }
+
     private static func connect(to port: UInt16) -> CInt {
         // Not to wait where nobody accepts any more.
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue

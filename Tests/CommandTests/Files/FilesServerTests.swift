@@ -51,7 +51,7 @@ struct FilesServerTests {
             let directory = try TemporaryDirectory()
             defer { directory.remove() }
             let target = directory.path.appending("empty")
-            try await site.files.read(file.id, to: target, replacingExisting: false, progress: nil)
+            try await site.files.read(file.id, of: 0, to: target, replacingExisting: false, progress: nil)
             #expect(try directory.read("empty").isEmpty)
             #expect(directory.names == ["empty"])
             let fromFile = try await site.files.upload(.file(target), named: "again", in: site.root.id, progress: nil)

@@ -51,7 +51,7 @@ struct FilesUseCaseTests {
         let files = try files()
         await expectError(.serverFailed) {
             try await files.read(
-                itemID(1), to: directory.path.appending("copy"), replacingExisting: false, progress: nil)
+                itemID(1), of: nil, to: directory.path.appending("copy"), replacingExisting: false, progress: nil)
         }
         #expect(transport.requests.count == 1)
         #expect(directory.names.isEmpty)
@@ -136,7 +136,8 @@ struct FilesUseCaseTests {
         try await withTransport { transport in
             let files = try FilesUseCases.remote(
                 FilesServerURL(server.url("")), as: Credentials(user: "me", password: "a:b"), over: transport)
-            try await files.read(itemID(1), to: directory.path.appending("file"), replacingExisting: false) { done, _ in
+            let target = directory.path.appending("file")
+            try await files.read(itemID(1), of: nil, to: target, replacingExisting: false) { done, _ in
                 progress.withLock { $0.append(done) }
             }
         }
@@ -145,6 +146,47 @@ struct FilesUseCaseTests {
         #expect(server.heads.count == 2 && server.heads.allSatisfy { $0.contains("Authorization: Basic bWU6YTpi\r\n") })
         #expect(server.heads.last?.contains("Range: bytes=2-\r\n") == true)
         #expect(progress.withLock { $0.last == 6 && $0 == $0.sorted() })
+    }
+
+    /// The end of the connection is the end of the file only where the listing says so many bytes.
+    @Test func aFileThatEndsWithTheConnectionIsHeldAgainstItsListing() async throws {
+        let head = "HTTP/1.1 200 OK\r\n\r\n"
+        func read(_ bytes: String..., of size: Int64?) async throws -> [UInt8] {
+            let answers = bytes.map { RawServer.Step.send(head + $0) }
+            let number = Locked(0)
+            let server = try RawServer([
+                .answer { _ in
+                    let turn = number.withLock { number in
+                        defer { number += 1 }
+                        return number
+                    }
+                    return [answers[min(turn, answers.count - 1)], .close]
+                }
+            ])
+            defer { server.stop() }
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            try await withTransport { transport in
+                let files = try FilesUseCases.remote(
+                    FilesServerURL(server.url("")), as: Credentials(user: "me", password: "a"), over: transport)
+                let target = directory.path.appending("file")
+                try await files.read(itemID(1), of: size, to: target, replacingExisting: false, progress: nil)
+            }
+            return try directory.read("file")
+        }
+        #expect(try await read("abcdef", of: 6) == Array("abcdef".utf8))
+        #expect(try await read("abcdef", "abc", "abcdef", of: 6) == Array("abcdef".utf8))
+        await expectError(.unreachable) { _ = try await read("abcdef", of: 5) }
+        await expectError(.unreachable) { _ = try await read("abcdef", of: nil) }
+    }
+
+    @Test func aFileThatHasChangedSinceItWasListedComesAsItIs() async throws {
+        transport.answer("\(base)/items/\(itemID(1))/data", .text("changed"))
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let target = directory.path.appending("file")
+        try await files().read(itemID(1), of: 3, to: target, replacingExisting: false, progress: nil)
+        #expect(try directory.read("file") == Array("changed".utf8))
     }
 
     @Test func whatADownloadEndsWithIsSaid() throws {

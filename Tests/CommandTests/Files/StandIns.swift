@@ -42,7 +42,7 @@ struct StandInReadData: ReadData {
     }
 
     func callAsFunction(
-        _ file: ItemID, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?
+        _ file: ItemID, of size: Int64?, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?
     ) async throws { try await save(file, path) }
 }
 

@@ -49,9 +49,13 @@ struct FilesArguments: ParsableArguments {
     }
 
     /// Server and credentials, from the options, the file that keeps them, and a prompt, in this order.
-    func resolve() async throws -> (server: FilesServerURL, user: String, password: String) {
+    ///
+    /// - Parameter usingKept: Whether the password may be the one that is kept.
+    func resolve(
+        usingKept: Bool = true
+    ) async throws -> (server: FilesServerURL, user: String, password: String) {
         let (server, user, kept) = try whom()
-        if let kept, !password.isGiven { return (server, user, kept) }
+        if let kept, usingKept, !password.isGiven { return (server, user, kept) }
         return (server, user, try await password.read(for: "\(user) at \(server.text)"))
     }
 

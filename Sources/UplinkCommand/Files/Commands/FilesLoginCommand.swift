@@ -4,7 +4,8 @@ import ArgumentParser
 struct FilesLoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login", abstract: "Try whether a server takes a user and a password, and keep them if asked.",
-        usage: "uplink files login [--server <url>] [--user <name>] [--keep] [<options>]")
+        usage: "uplink files login [--server <url>] [--user <name>] [--keep] [<options>]",
+        discussion: "The password that is kept is not used: it is asked for, or comes from where the options say.")
 
     @OptionGroup
     var connection: FilesArguments
@@ -17,14 +18,14 @@ struct FilesLoginCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await untilInterrupted {
-            let (server, user, password) = try await connection.resolve()
+            let (server, user, password) = try await connection.resolve(usingKept: false)
             let loggedIn = try await withTransport { transport in
                 try await RemoteLogIn(over: transport)(server, user: user, password: password)
             }
             if keep {
                 try CredentialFile.standard().write(.init(server: server.text, user: user, password: password))
             }
-            try json ? FilesOutput.json(loggedIn.user) : FilesOutput.user(loggedIn.user)
+            try json ? FilesOutput.json(UserDocument(user: loggedIn.user)) : FilesOutput.user(loggedIn.user)
         }
     }
 }
@@ -58,7 +59,7 @@ struct FilesMeCommand: AsyncParsableCommand {
     func run() async throws {
         try await connection.run { [json] files in
             let user = try await files.user()
-            try json ? FilesOutput.json(user) : FilesOutput.user(user)
+            try json ? FilesOutput.json(UserDocument(user: user)) : FilesOutput.user(user)
         }
     }
 }

@@ -55,7 +55,7 @@ struct FilesGetCommand: AsyncParsableCommand {
     func run() async throws {
         let path = RemotePath(path)
         guard let name = path.names.last else { throw CommandFailure("the root is a folder; give the path of a file") }
-        let target = Self.target(target ?? name, name)
+        let target = try Self.target(target ?? name, name)
         if !force, access(target.string, F_OK) == 0 {
             throw CommandFailure("`\(target)` exists; choose another name, or --force to replace it")
         }
@@ -63,15 +63,19 @@ struct FilesGetCommand: AsyncParsableCommand {
             let item = try await files.item(at: path)
             let progress = ProgressLine()
             defer { progress.end() }
-            try await files.read(item.id, to: target, replacingExisting: force) { progress.show($0, of: $1) }
-            if json { try FilesOutput.json(item) }
+            try await files.read(item.id, of: item.size, to: target, replacingExisting: force) {
+                progress.show($0, of: $1)
+            }
+            progress.end()
+            if json { try FilesOutput.json(ListedItem(item: item, change: try await files.changes(of: item).first)) }
         }
     }
 
     /// A file keeps its name in a folder.
-    private static func target(_ path: String, _ name: String) -> FilePath {
+    private static func target(_ path: String, _ name: String) throws(CommandFailure) -> FilePath {
         var status = stat()
         let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        guard isFolder || !path.hasSuffix("/") else { throw CommandFailure(DownloadTarget.noDirectory(path)) }
         return isFolder ? FilePath(path).appending(name) : FilePath(path)
     }
 }
@@ -81,8 +85,9 @@ struct FilesPutCommand: AsyncParsableCommand {
         commandName: "put", abstract: "Upload a file.",
         usage: "uplink files put <file> [<path>] [<options>]",
         discussion: """
-            Where the path is a folder's, the file keeps its name; otherwise the path's last part is its new name. A file \
-            that exists on the server is replaced only with --force: it is deleted first, since servers know no other way.
+            Where the path is a folder's, the file keeps its name; otherwise the path's last part is its new name. A path \
+            that ends in a slash is a folder's, which must exist. A file that exists on the server is replaced only with \
+            --force: it is deleted first, since servers know no other way.
             """)
 
     @Argument(help: "The file to upload; `-` is the standard input.")
@@ -101,8 +106,12 @@ struct FilesPutCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if file == "-", RemotePath(path).isRoot { throw ValidationError("the standard input has no name; give a path") }
+        guard file == "-", RemotePath(path).isRoot || isFolderPath else { return }
+        throw ValidationError("the standard input has no name; give the path of a file")
     }
+
+    /// Whether the path is written as a folder's.
+    private var isFolderPath: Bool { path.hasSuffix("/") }
 
     func run() async throws {
         let path = RemotePath(path)
@@ -113,8 +122,9 @@ struct FilesPutCommand: AsyncParsableCommand {
         guard file == "-" || stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
             throw CommandFailure("`\(file)` is a folder or a pipe, and no file; `-` takes what a pipe brings")
         }
-        try await connection.run { [json, file, force] files in
-            var (folder, name) = try await Self.place(for: path, file == "-" ? nil : ownName, files)
+        try await connection.run { [json, file, force, isFolderPath] files in
+            var (folder, name) = try await Self.place(
+                for: path, isFolder: isFolderPath, file == "-" ? nil : ownName, files)
             let old = force ? try Self.replaced(name, in: try await files.list(folder.id)) : nil
             var source = file == "-" ? UploadSource.pieces(StandardInput.bytes) : .file(FilePath(file))
             var spool: SpooledInput?
@@ -139,6 +149,7 @@ struct FilesPutCommand: AsyncParsableCommand {
                 try? Output.error.write("Warning: \(Self.loss)\n")  // a signal's end says nothing by itself
                 throw error
             }
+            progress.end()
             if json { try FilesOutput.json(ListedItem(item: item, change: try await files.changes(of: item).first)) }
         }
     }
@@ -157,9 +168,11 @@ struct FilesPutCommand: AsyncParsableCommand {
 
     /// The folder that a file goes to, and its name there.
     ///
-    /// - Parameter ownName: What it is called where the path is a folder's; nil where it has no name.
+    /// - Parameters:
+    ///   - isFolder: Whether the path can be a folder's alone.
+    ///   - ownName: What it is called where the path is a folder's; nil where it has no name.
     private static func place(
-        for path: RemotePath, _ ownName: String?, _ files: FilesUseCases
+        for path: RemotePath, isFolder: Bool, _ ownName: String?, _ files: FilesUseCases
     ) async throws -> (folder: Item, name: String) {
         guard let last = path.names.last else { return (try await files.item(at: path), ownName ?? "") }
         let parent = try await files.item(at: path.parent)
@@ -167,6 +180,11 @@ struct FilesPutCommand: AsyncParsableCommand {
             let folder = try await files.list(parent.id).item(named: last), folder.isFolder
         {
             return (folder, ownName)
+        }
+        guard !isFolder else {
+            throw CommandFailure(
+                "there is no folder `\(path)`; make it with `uplink files mkdir`, or leave out the slash at the end to "
+                    + "give the file this name")
         }
         return (parent, last)
     }

@@ -85,14 +85,18 @@ extension Item: Codable {
         contentType = try values.decodeIfPresent(String.self, forKey: .contentType)
     }
 
-    func encode(to encoder: any Encoder) throws {
+    /// As the contract has it: what is not known is left out.
+    func encode(to encoder: any Encoder) throws { try encode(to: encoder, withNulls: false) }
+
+    /// - Parameter withNulls: Whether what is not known is written as null.
+    func encode(to encoder: any Encoder, withNulls: Bool) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(id.text, forKey: .id)
         try values.encode(parentID?.text ?? "", forKey: .parentID)
         try values.encode(name, forKey: .name)
         try values.encode(isFolder, forKey: .isFolder)
         try values.encode(modificationDate.description, forKey: .modificationDate)
-        try values.encodeIfPresent(size, forKey: .size)
-        try values.encodeIfPresent(contentType, forKey: .contentType)
+        if size != nil || withNulls { try values.encode(size, forKey: .size) }
+        if contentType != nil || withNulls { try values.encode(contentType, forKey: .contentType) }
     }
 }

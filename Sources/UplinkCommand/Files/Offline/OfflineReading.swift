@@ -53,7 +53,7 @@ struct StoredReadData: ReadData {
     }
 
     func callAsFunction(
-        _ file: ItemID, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?
+        _ file: ItemID, of size: Int64?, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?
     ) async throws {
         if let new = try await files.newItem(file) {
             return try await copy(try upload(new), to: path, replacingExisting: replacingExisting, progress)
@@ -61,7 +61,7 @@ struct StoredReadData: ReadData {
         let file = try await files.resolved(file)
         do {
             try await files.reach.ask {
-                try await remote(file, to: path, replacingExisting: replacingExisting, progress: progress)
+                try await remote(file, of: size, to: path, replacingExisting: replacingExisting, progress: progress)
             }
             await ContentCopy(of: file, files).keep(copyOf: path)
         } catch let error as ServerNotReached {

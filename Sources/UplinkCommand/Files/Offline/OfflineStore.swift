@@ -73,6 +73,8 @@ struct OfflineStore: Sendable {
     static func explained<T>(_ body: () async throws -> T) async throws -> T {
         do { return try await body() } catch let error as FilesError { throw error } catch is CancellationError {
             throw CancellationError()
+        } catch let error as StoreError where error.code == .outboxInUse {
+            throw FilesError(.busy, "another process sends at this moment what waits")
         } catch {
             throw FilesError(.localFile, "the store of what is kept failed: \(error); or use --online")
         }

@@ -102,6 +102,12 @@ struct TextPages: Sendable, Equatable {
         if (top.line, top.row) > (last.line, last.row) { top = last }
     }
 
+    /// Shows the place that another text is read at, or the end where there are no such lines any more.
+    mutating func keepPlace(of other: Self, in size: TerminalSize) {
+        top = other.top
+        if top.line >= lines.count { scrollToEnd(in: size) } else { scroll(by: 0, in: size) }
+    }
+
     mutating func scrollToStart() { top = Place(line: 0, row: 0) }
     mutating func scrollToEnd(in size: TerminalSize) { top = lastTop(in: size) }
 

@@ -120,7 +120,7 @@ extension FilesMachine {
         if case .failure(let retry?) = notice?.kind { return start(retry) }
         switch screen {
         case .folder: return [.send] + refresh(.asked)
-        case .file(let view): return look(at: view.item)
+        case .file(let view): return view.isRead ? start(.read(view.item)) : look(at: view.item)
         case .login, .user: return []
         }
     }

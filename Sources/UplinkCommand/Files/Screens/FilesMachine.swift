@@ -22,6 +22,24 @@ struct FilesMachine: Sendable {
         var content: FileContent?
         /// How old it is, if it does not come from the server.
         var stored: StoredAnswer?
+
+        /// Whether what is seen was read, and stays until it is read again.
+        var isRead: Bool {
+            switch content {
+            case .text, .picture: true
+            case .data, .unreadable, nil: false
+            }
+        }
+
+        /// Shows what was read, a text at the place where its reader is.
+        mutating func show(_ new: FileContent, _ stored: StoredAnswer?, in size: TerminalSize) {
+            var new = new
+            if case .text(let seen) = content, case .text(var pages) = new {
+                pages.keepPlace(of: seen, in: size)
+                new = .text(pages)
+            }
+            (content, self.stored) = (new, stored)
+        }
     }
 
     /// Why something is done.
@@ -176,7 +194,7 @@ struct FilesMachine: Sendable {
             }
         case .success(.content(let content, let stored)):
             guard case .file(var view) = screen, work.job == .read(view.item) else { return [] }
-            (view.content, view.stored) = (content, stored)
+            view.show(content, stored, in: bodySize)
             screen = .file(view)
         case .success(.saved(let path)): notice = Notice(text: "Saved as \(path).", kind: .done)
         case .success(.created(let item)): return changed("\(item.name) is there.", choosing: item.id)

@@ -75,8 +75,8 @@ extension FileActions {
             return (FileContent(bytes.withLock { $0 }, of: item), lastStored())
         }
         save = { item, text, progress in
-            let path = try await EventLoop.shared.offLoop { LocalPath(text).target(for: item.name) }
-            try await files.read(item.id, to: path, replacingExisting: false, progress: progress)
+            let path = try await EventLoop.shared.offLoop { try LocalPath(text).target(for: item.name) }
+            try await files.read(item.id, of: item.size, to: path, replacingExisting: false, progress: progress)
             return path.string
         }
         makeFolder = { name, folder in try await files.makeFolder(named: name, in: folder.id) }

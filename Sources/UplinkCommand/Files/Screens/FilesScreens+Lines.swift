@@ -100,7 +100,7 @@ extension FilesMachine.FileView {
         switch content {
         case .text(let pages) where pages.isEmpty: [Text("This text is empty.").dim()]
         case .text(let pages): pages.rows(in: size)
-        case .picture(let picture): Text(picture.info.description).wrapped(toColumns: size.columns)
+        case .picture(let picture): described(picture).wrapped(toColumns: size.columns)
         case .data:
             told("Files of this type are not shown. Save it to a file to use it.").wrapped(toColumns: size.columns)
         case .unreadable(let reason): told(reason).wrapped(toColumns: size.columns)
@@ -114,6 +114,17 @@ extension FilesMachine.FileView {
         case .text(let pages): Text("\(pages.lineCount) lines, \(pages.percent(in: size)) %").dim()
         case .picture(let picture): Text(picture.info.description).dim()
         case .data, .unreadable, nil: Text(item.sizeInWords).dim()
+        }
+    }
+
+    private func described(_ picture: Picture) -> Text {
+        let description = Text(picture.info.description)
+        guard let reason = picture.reasonNotDrawn else { return description }
+        return Text {
+            description
+            Text.lineBreak
+            Text.lineBreak
+            "\(reason) Save it to a file to see it elsewhere."
         }
     }
 

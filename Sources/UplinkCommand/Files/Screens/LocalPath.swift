@@ -5,9 +5,12 @@ import SystemPackage
 /// A path of this host that a person has typed.
 struct LocalPath: Sendable {
     private let path: FilePath
+    /// Whether it is written as a folder's, with a slash at the end.
+    private let isFolder: Bool
 
     /// `~/` at the beginning means the home directory.
     init(_ text: String) {
+        isFolder = text.hasSuffix("/")
         if text.hasPrefix("~/"), let home = getenv("HOME") {
             path = FilePath(String(cString: home)).appending(String(text.dropFirst(2)))
         } else {
@@ -16,7 +19,13 @@ struct LocalPath: Sendable {
     }
 
     /// The file to write: in a folder under the name that it has.
-    func target(for name: String) -> FilePath { kind == S_IFDIR ? path.appending(name) : path }
+    ///
+    /// - Throws: ``FilesError`` where a folder is named that is not there.
+    func target(for name: String) throws(FilesError) -> FilePath {
+        if kind == S_IFDIR { return path.appending(name) }
+        guard !isFolder else { throw FilesError(.localFile, DownloadTarget.noDirectory("\(path)/")) }
+        return path
+    }
 
     /// The file to read, and its name.
     ///

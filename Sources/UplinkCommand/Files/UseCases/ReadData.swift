@@ -18,9 +18,12 @@ protocol ReadData: Sendable {
     /// connection breaks, it goes on from where it was; what a read that ended early has left is used by the next one to
     /// the same path.
     ///
+    /// - Parameter size: The file's bytes as its folder tells them, if so; it may have changed since. It is held against
+    ///   what comes where the answer does not tell its end itself, so that nobody knows otherwise whether it is whole.
     /// - Throws: ``FilesError``, or `CancellationError`.
     func callAsFunction(
-        _ file: ItemID, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?) async throws
+        _ file: ItemID, of size: Int64?, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?
+    ) async throws
 }
 
 struct RemoteReadData: ReadData {
@@ -41,11 +44,11 @@ struct RemoteReadData: ReadData {
     }
 
     func callAsFunction(
-        _ file: ItemID, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?
+        _ file: ItemID, of size: Int64?, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?
     ) async throws {
         let permissions = DownloadTarget.permissions(of: path)
         try await remote.download(
-            Self.path(of: file), to: path, replacingExisting: replacingExisting, while: Self.activity,
+            Self.path(of: file), of: size, to: path, replacingExisting: replacingExisting, while: Self.activity,
             progress: progress)
         DownloadTarget.set(permissions, of: path)
     }

@@ -109,9 +109,11 @@ struct RemoteFiles: Sendable {
     /// Downloads to a file, over breaks of the connection; ends after a few attempts in a row that brought nothing, and
     /// after the first one if nothing ever came.
     ///
+    /// - Parameter size: How many bytes there must be where the answer ends with its connection; nil refuses such an answer.
+    ///   One that tells its length or its end is taken at its word: a listing may be older than the file.
     /// - Throws: ``FilesError``, or `CancellationError`.
     func download(
-        _ path: String, to target: FilePath, replacingExisting: Bool, while activity: String,
+        _ path: String, of size: Int64?, to target: FilePath, replacingExisting: Bool, while activity: String,
         progress: TransferProgress?
     ) async throws {
         var options = DownloadOptions()
@@ -119,14 +121,28 @@ struct RemoteFiles: Sendable {
         options.requirement = nil  // without a network it fails, and whoever asked may have the file stored
         options.backOff.maximumFailures = Self.failures
         options.backOff.maximumFirstFailures = 0
+        do {
+            do {
+                try await follow(path, to: target, options, progress)
+            } catch let error as DownloadError where error.code == .unframedBody && size != nil {
+                options.expectedSize = size
+                try await follow(path, to: target, options, progress)
+            }
+        } catch let error as DownloadError {
+            throw FilesError(error, while: activity)
+        }
+    }
+
+    private func follow(
+        _ path: String, to target: FilePath, _ options: DownloadOptions, _ progress: TransferProgress?
+    ) async throws {
         let download = client.startDownload(server.text + path, to: target, within: Self.day, options: options)
         try await withTaskCancellationHandler {
-            for await state in download.progress { progress?(state.receivedBytes, state.totalBytes) }
-            do {
-                _ = try await download.value
-            } catch let error as DownloadError {
-                throw FilesError(error, while: activity)
+            // What an earlier download has left is known only when that is read.
+            for await state in download.progress where state.phase != .preparing {
+                progress?(state.receivedBytes, state.totalBytes)
             }
+            _ = try await download.value
         } onCancel: {
             download.cancel()
         }

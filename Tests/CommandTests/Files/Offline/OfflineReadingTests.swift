@@ -194,20 +194,20 @@ struct OfflineReadingTests {
             site.be(.unreachable)
             site.wait(.seconds(58))
             let target = directory.path.appending("copy")
-            try await site.files.read(file.id, to: target, replacingExisting: false, progress: nil)
+            try await site.files.read(file.id, of: 4, to: target, replacingExisting: false, progress: nil)
             #expect(try directory.read("copy") == Array("meow".utf8))
             await expectError(.localFile) {
-                try await site.files.read(file.id, to: target, replacingExisting: false, progress: nil)
+                try await site.files.read(file.id, of: 4, to: target, replacingExisting: false, progress: nil)
             }
             chmod(target.string, 0o600)
-            try await site.files.read(file.id, to: target, replacingExisting: true, progress: nil)
+            try await site.files.read(file.id, of: 4, to: target, replacingExisting: true, progress: nil)
             var status = stat()
             #expect(stat(target.string, &status) == 0 && status.st_mode & 0o777 == 0o600)
             #expect(directory.names == ["copy"])
             #expect(symlink("copy", directory.path.appending("link").string) == 0)
             await expectError(.localFile) {
                 try await site.files.read(
-                    file.id, to: directory.path.appending("link"), replacingExisting: true, progress: nil)
+                    file.id, of: 4, to: directory.path.appending("link"), replacingExisting: true, progress: nil)
             }
             #expect(directory.names == ["copy", "link"])
             let told = StoredAnswer(age: .seconds(60), reason: "could not ask the server: no way (stub)")

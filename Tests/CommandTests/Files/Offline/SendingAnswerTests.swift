@@ -91,7 +91,7 @@ struct SendingAnswerTests {
         #expect(json.contains(#""pending":{"id":7,"kind":"newFolder","state":"waiting"}"#))
         #expect(json.contains(#""name":"a""#))
         let plain = try FilesJSON.encode(ListedItem(item: items[3], change: nil))
-        #expect(plain == (try FilesJSON.encode(items[3])))
+        #expect(String(decoding: plain, as: UTF8.self).contains(#""pending":null"#))
     }
 
     @Test func theAgeOfWhatIsShownLastIsToldOnceAndNotWhereSomethingWaits() {

@@ -172,6 +172,44 @@ struct FilesMachineTests {
         #expect(driver.chosen == "notes.txt" && driver.machine.screen == .folder)
     }
 
+    @Test func whatIsReadAgainStaysAtItsPlaceUntilItIsThere() {
+        var driver = ScreenDriver.inRoot([notes], rows: 14)
+        driver.press(.enter)
+        let text = (1...25).map { "line \($0)" }.joined(separator: "\n")
+        driver.succeed(.content(FileContent(Array(text.utf8), of: notes), nil))
+        driver.press(.down, .down, .character("r"))
+        #expect(driver.running == .read(notes) && driver.lines[2] == "line 3")
+        driver.fail("could not read the file: no connection")
+        #expect(driver.status.hasPrefix("✗ could not read the file") && driver.screen.contains("line 3\n"))
+        driver.press(.character("r"))
+        driver.succeed(.content(FileContent(Array(text.replacing("line", with: "row").utf8), of: notes), nil))
+        #expect(driver.lines[2] == "row 3" && !driver.screen.contains("✗"))
+        driver.press(.character("r"))
+        driver.succeed(.content(FileContent(Array("short".utf8), of: notes), nil))
+        #expect(driver.lines[2] == "short")
+    }
+
+    @Test func aPictureThatIsReadAgainStays() {
+        var driver = ScreenDriver.inRoot([cat])
+        driver.press(.enter)
+        driver.succeed(.content(FileContent(DemoPicture.file, of: cat), nil))
+        driver.press(.character("r"))
+        #expect(driver.running == .read(cat) && driver.machine.picture != nil)
+        driver.fail("could not read the file: no connection")
+        #expect(driver.machine.picture != nil)
+    }
+
+    @Test(arguments: [Files.jpeg, Files.gif])
+    func aPictureThatIsNotDrawnSaysWhy(file: [UInt8]) {
+        var driver = ScreenDriver.inRoot([cat])
+        driver.press(.enter)
+        driver.succeed(.content(FileContent(file, of: cat), nil))
+        #expect(driver.screen.contains("picture, ") && driver.screen.contains("Save it to a file to see it elsewhere."))
+        #if Pictures
+        #expect(driver.screen.contains("Only PNG is drawn."))
+        #endif
+    }
+
     @Test func whatCannotBeShownSaysWhy() {
         var driver = ScreenDriver.inRoot([notes, cat, data])
         driver.press(.enter)
