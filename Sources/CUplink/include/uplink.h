@@ -11,11 +11,20 @@
  *   so before it has stored it: what both write needs a variable for each. The id is written before.
  * - Callbacks of one context run one after the other: on the context's callback thread, or, where the context was
  *   created with `dispatch`, inside uplink_dispatch(). They may block; that delays the context's other callbacks alone.
+ * - All signals are blocked on the callback thread, and a program that is executed from there inherits that: reset the
+ *   mask in the child (posix_spawnattr_setsigmask(3), or sigprocmask(2) before execve(2)).
  * - Ids are never used again, so that cancelling a call which has ended is harmless.
  *
  * A child made by fork(2) has none of the library's threads. Contexts do not exist there (UPLINK_EBADHANDLE), and once its
  * parent has asked for one it cannot have its own (UPLINK_ESYSTEM). It has to end with execve(2) or _exit(2), not with
  * exit(3).
+ *
+ * Destroy every context before main() returns or exit(3) is called, and not in an atexit(3) handler or a static
+ * destructor: OpenSSL and libuv take themselves apart there, while the context's threads would still use them. A program
+ * that cannot ends with _exit(2).
+ *
+ * Files are read and written on libuv's thread pool, which is the program's as well if it uses libuv: what runs there
+ * must not wait for a call.
  *
  * Unless a function says otherwise it may be called from any thread, also from callbacks, and returns UPLINK_OK or a
  * negative error. Nothing given to a function is kept after its return, except `user` and callbacks. Pointers that a

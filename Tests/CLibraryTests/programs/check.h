@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -111,6 +112,12 @@ static inline int descriptors(void) {
     int count = 0;
     for (int i = 0; i < 1024; i++) count += fcntl(i, F_GETFD) >= 0;
     return count;
+}
+
+/* A file's permissions (chmod(2)); -1 where there is none. */
+static inline int mode_of(const char *path) {
+    struct stat found;
+    return lstat(path, &found) == 0 ? (int)(found.st_mode & 07777) : -1;
 }
 
 /* How many threads the process has. */

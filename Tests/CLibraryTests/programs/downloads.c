@@ -127,9 +127,11 @@ static void finished(void) {
     CHECK(transfer.last.phase == UPLINK_DOWNLOAD_FINISHED && transfer.last.received == whole);
     CHECK(transfer.last.total == whole && transfer.last.remaining_milliseconds == -1);
     CHECK_STATUS(download("/own/file", &options).status, UPLINK_EEXIST);
+    CHECK(mode_of(file) == 0600 && chmod(file, 0644) == 0);
     options.replace_existing = true;
     options.progress = NULL;
     CHECK_STATUS(download("/own/file", &options).status, UPLINK_OK);
+    CHECK(mode_of(file) == 0600); /* not that of the file before */
     CHECK(take_file());
 }
 
@@ -245,6 +247,7 @@ static void destroyed(bool dispatch) {
 int main(void) {
     network_enter();
     CHECK(mkdtemp(directory) != NULL);
+    umask(022);
     snprintf(file, sizeof(file), "%s/file", directory);
     server_own = answer;
     server_start();

@@ -203,6 +203,7 @@ static long size_of(const char *path) {
 static void written(void) {
     char directory[] = "/tmp/uplink-gets-XXXXXX", file[64], missing[64];
     CHECK(mkdtemp(directory) != NULL);
+    umask(022);
     snprintf(file, sizeof(file), "%s/file", directory);
     snprintf(missing, sizeof(missing), "%s/no/file", directory);
     CHECK_STATUS(to_file("/short", file, false).status, UPLINK_ETRUNCATED);
@@ -212,11 +213,12 @@ static void written(void) {
     CHECK(told.http_status == 404 && told.told == 0 && size_of(file) == -1);
     told = to_file("/big/1000000", file, false);
     CHECK_STATUS(told.status, UPLINK_OK);
-    CHECK(told.told == 1000000 && size_of(file) == 1000000);
+    CHECK(told.told == 1000000 && size_of(file) == 1000000 && mode_of(file) == 0600);
     CHECK_STATUS(to_file("/hello", file, false).status, UPLINK_EEXIST);
     CHECK(size_of(file) == 1000000);
+    CHECK(chmod(file, 0644) == 0);
     CHECK_STATUS(to_file("/hello", file, true).status, UPLINK_OK);
-    CHECK(size_of(file) == 5);
+    CHECK(size_of(file) == 5 && mode_of(file) == 0600); /* not that of the file before */
     CHECK_STATUS(to_file("/hello", missing, false).status, UPLINK_EFILE);
     CHECK(unlink(file) == 0 && rmdir(directory) == 0); /* and nothing else is in there */
 }

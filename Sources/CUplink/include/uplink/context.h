@@ -46,9 +46,11 @@ typedef struct uplink_context_options {
 #define UPLINK_CONTEXT_OPTIONS_INIT {sizeof(uplink_context_options), false, NULL, NULL, NULL, NULL, 0, 0}
 
 /*
- * Creates a context, whose threads have started when this returns and have all signals blocked.
+ * Creates a context, whose threads have started when this returns and have all signals blocked. It is to be destroyed
+ * before the program exits; see uplink.h. Where descriptors 0 to 2 are closed, /dev/null is opened there and stays.
  *
- * options: NULL for the defaults.
+ * options: NULL for the defaults. With `network_namespace` the context's thread enters it; threads that Swift's runtime
+ *   makes meanwhile may begin in that namespace too, and they are only the library's own.
  * context: set to the new context, or to NULL on error.
  *
  * Errors: UPLINK_EINVAL, UPLINK_ESYSTEM, UPLINK_ENAMESPACE.

@@ -101,8 +101,9 @@ typedef void (*uplink_download_cb)(
  * server can tell that it still has the same, and otherwise begins anew. What a download that failed or was killed has
  * left goes into the next one to the same path. Since 1.1.0.
  *
- * path: the file; its directory must exist.
- * within_milliseconds: the limit on everything, waits, attempts and pauses; UPLINK_INFINITE.
+ * path: the file; its directory must exist. It gets mode 0600, also where it replaces another; see chmod(2).
+ * within_milliseconds: the limit on everything, waits, attempts and pauses; UPLINK_INFINITE. A disk that does not answer
+ *   has a second more.
  * options: NULL for the defaults.
  * done: is told the end.
  * id: set to the call's id; may be NULL.

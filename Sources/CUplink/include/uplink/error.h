@@ -7,7 +7,10 @@
 extern "C" {
 #endif
 
-/* Every error: its name, its number, which is never given to another one, and what to do. */
+/* Every error: its name, its number, which is never given to another one, and what to do.
+ *
+ * UPLINK_ESYSTEM is what the kernel refuses. Memory that malloc(3) cannot have is no error but ends the process, as
+ * anywhere in Swift: give limits to what a server may make large. */
 #define UPLINK_ERROR_MAP(X)                                                                                          \
     X(EINVAL, -1, "an argument is not valid: NULL, out of range, too long, or of an unknown kind")                   \
     X(EBADHANDLE, -2, "the context does not exist: it was never created, or has been destroyed")                     \

@@ -92,7 +92,8 @@ int uplink_resume(uplink_context *context, uint64_t id);
 /*
  * Asks for a URL and collects the body in memory, to be had at the end.
  *
- * limit: the most bytes to accept; a larger body ends the transfer with UPLINK_ETOOLARGE. SIZE_MAX: no limit.
+ * limit: the most bytes to accept; a larger body ends the transfer with UPLINK_ETOOLARGE. SIZE_MAX: no limit, and a body
+ *   that memory does not hold ends the process.
  *
  * Otherwise as uplink_get().
  */
@@ -105,7 +106,9 @@ int uplink_get_collect(
  * file beside it, which is renamed at the end and removed when anything fails. An answer whose status is not 200 is not
  * written and ends with UPLINK_OK all the same: look at the status and at `received`.
  *
- * path: the file; its directory must exist.
+ * path: the file; its directory must exist. It gets mode 0600, also where it replaces another; see chmod(2).
+ *
+ * No timeout ends what waits for libuv's thread pool, where the file is written; nor does uplink_cancel().
  *
  * The status at the end may also be UPLINK_EEXIST or UPLINK_EFILE. Otherwise as uplink_get().
  */

@@ -50,7 +50,9 @@ typedef void (*uplink_outcome_cb)(
 /*
  * Runs an operation if the network is there, or as soon as it comes within a time limit, and otherwise never.
  *
- * timeout_milliseconds: the limit on waiting; 0: only if the network is there now; UPLINK_INFINITE.
+ * timeout_milliseconds: the limit on waiting; 0: only if the network is there now; UPLINK_INFINITE. Right after
+ *   the context's creation the kernel's first answer is waited for whatever the limit: for milliseconds, and for up to
+ *   five seconds on a machine that is busy.
  * requirement: what the operation needs of the network; NULL: a way to the internet.
  * operation: runs at most once.
  * outcome: runs exactly once, after the operation is complete. Its status is UPLINK_OK, or without a start

@@ -52,7 +52,8 @@ int uplink_request_set_body(uplink_request *request, const void *bytes, size_t c
 
 /*
  * Sets the body: what a regular file contains when it is sent. It is read a little ahead of what goes out; one that
- * cannot be read ends the transfer with UPLINK_EFILE, one that shrinks or grows meanwhile with UPLINK_EBODY.
+ * cannot be read ends the transfer with UPLINK_EFILE, one that shrinks or grows meanwhile with UPLINK_EBODY. As with
+ * uplink_get_file(), no timeout ends what waits for libuv's thread pool.
  *
  * Errors: UPLINK_EINVAL.
  */
@@ -131,7 +132,8 @@ int uplink_request_send(
 /*
  * Sends a request and collects the body of the answer in memory, to be had at the end.
  *
- * limit: the most bytes to accept; a larger body ends the transfer with UPLINK_ETOOLARGE. SIZE_MAX: no limit.
+ * limit: the most bytes to accept; a larger body ends the transfer with UPLINK_ETOOLARGE. SIZE_MAX: no limit, and a body
+ *   that memory does not hold ends the process.
  *
  * Otherwise as uplink_request_send().
  */
