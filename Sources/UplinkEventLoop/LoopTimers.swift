@@ -73,10 +73,14 @@ public final class LoopTimers {
         weak var timers: LoopTimers?
 
         func fireDue() {
+            guard var timers else { return }
             let now = Int64(clamping: uv_hrtime())
-            timers?.firing = now
-            while let (id, callback) = timers?.table.popDue(at: now) { callback.fired(ID(value: id)) }
-            timers?.endFiring()
+            timers.firing = now
+            while let (id, callback) = timers.table.popDue(at: now) {
+                callback.fired(ID(value: id))
+                if isKnownUniquelyReferenced(&timers) { return }  // nobody has them but this call
+            }
+            timers.endFiring()
         }
     }
 

@@ -16,6 +16,8 @@ final class EventSocket {
         case address(AddressRecord)
         case addressRemoved(AddressRecord)
         case route(RouteRecord)
+        /// A neighbour that falls silent, answers again, or is forgotten.
+        case neighbour(NeighbourRecord)
         /// Rules, next hops and settings of interfaces: what changed is for the kernel to know.
         case configuration
     }
@@ -39,8 +41,13 @@ final class EventSocket {
         drops = try? socket.dropCount()
     }
 
-    /// Lets the kernel drop routes that lead to none of these addresses. Where it cannot, they are ignored here.
-    func watchRoutes(to addresses: [IPAddress]) { _ = socket.attach(RouteFilter(addresses)) }
+    /// Lets the kernel drop routes that lead to none of these addresses, and neighbours that are none of these routers.
+    /// Where it cannot, they are ignored later.
+    func watch(routesTo addresses: [IPAddress], _ nextHops: NextHops) {
+        _ = socket.attach(
+            RouteFilter(
+                addresses, routers: nextHops.watched.map(\.address), silent: nextHops.silent.map(\.address)))
+    }
 
     /// Reads what is there, up to `limit` datagrams.
     func drain(limit: Int, _ body: (Event) -> Void) throws(NetlinkError) -> Drained {
@@ -77,6 +84,9 @@ final class EventSocket {
         case Int(RTM_NEWADDR): AddressRecord(payload).map(Event.address)
         case Int(RTM_DELADDR): AddressRecord(payload).map(Event.addressRemoved)
         case Int(RTM_NEWROUTE), Int(RTM_DELROUTE): RouteRecord(payload).map(Event.route)
+        case Int(RTM_NEWNEIGH): NeighbourRecord(payload).map(Event.neighbour)
+        case Int(RTM_DELNEIGH):
+            NeighbourRecord(payload).map { .neighbour(NeighbourRecord(neighbour: $0.neighbour, isSilent: false)) }
         case Int(RTM_NEWRULE), Int(RTM_DELRULE), Int(RTM_NEWNEXTHOP), Int(RTM_DELNEXTHOP), Int(RTM_NEWNETCONF),
             Int(RTM_DELNETCONF):
             .configuration
@@ -89,12 +99,13 @@ extension NetlinkSocket {
     private static let groups = [
         RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
         RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF, RTNLGRP_NEXTHOP,
+        RTNLGRP_NEIGH,
     ]
 
     /// Opens a socket on which the kernel tells of changes.
     ///
-    /// - Parameter addresses: If not nil, routes that lead to none of these addresses are not told. The filter is there
-    ///   before the first event can be.
+    /// - Parameter addresses: If not nil, routes that lead to none of these addresses are not told, and no neighbour as
+    ///   long as no router is known. The filter is there before the first event can be.
     static func forEvents(
         receiveBufferSize: Int, aboutRoutesTo addresses: [IPAddress]?
     ) throws(NetlinkError) -> NetlinkSocket {

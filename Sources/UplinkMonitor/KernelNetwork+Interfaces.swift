@@ -19,22 +19,28 @@ extension KernelNetwork {
     /// the network's identity.
     package func completed(_ path: NetworkPath) throws(NetlinkError) -> NetworkPath {
         var path = path
-        path.alternatives = try alternatives(to: path)
+        let ways = try alternatives(to: path)
+        path.alternatives = ways.map { describe($0.link, gateways: $0.gateways).interface }
         if path.isSatisfied { path.interfaces += path.alternatives }
+        let others = ways.prefix(Self.watchedAlternatives).flatMap { way in
+            way.gateways.map { Neighbour(address: $0, interfaceIndex: way.link.index) }
+        }
+        let states = try states(of: Set([path.ipv4, path.ipv6].compactMap(\.nextHop) + others))
         for family in IPAddress.Family.allCases {
-            guard let gateway = path[family].gateway, let index = path[family].interfaceIndex else { continue }
-            path[family].gatewayState = try kernel.state(of: gateway, on: index)
+            path[family].gatewayState = path[family].nextHop.flatMap { states[$0] }
         }
         path.networkID = networkID(of: path)
         return path
     }
 
     /// The interfaces that are not in use and would do for a socket that is bound to one.
-    private func alternatives(to path: NetworkPath) throws(NetlinkError) -> [NetworkInterface] {
+    private func alternatives(to path: NetworkPath) throws(NetlinkError) -> [Way] {
         guard case .any = binding else { return [] }
-        let used = Set(path.interfaces.map(\.index))
-        return try ways(except: used).map { describe($0.link, gateways: $0.gateways).interface }
+        return try ways(except: Set(path.interfaces.map(\.index)))
     }
+
+    /// Of how many of them it matters whether their routers answer.
+    private static let watchedAlternatives = 16
 
     private func networkID(of path: NetworkPath) -> UInt64? {
         let family = [path.ipv4, path.ipv6].first(where: \.isAvailable)
@@ -139,7 +145,8 @@ extension KernelNetwork {
             let targets = configuration.targets.filter { $0.family == family }
             var routes: [RouteRecord] = []
             for target in targets {
-                guard let route = try kernel.entry(for: flow(to: target).through(link.index)).route else { break }
+                let flow = flow(to: target).through(link.index)
+                guard let route = try answer(to: flow, by: kernel.entry(for:)).verdict.route else { break }
                 routes.append(route)
             }
             guard let route = routes.first, routes.count == targets.count else { continue }
@@ -151,7 +158,15 @@ extension KernelNetwork {
         return way
     }
 
-    private func hasUsableAddress(_ link: LinkRecord, of family: IPAddress.Family) -> Bool {
+    func hasUsableAddress(_ link: LinkRecord, of family: IPAddress.Family) -> Bool {
         table.addresses(of: link.index).contains { $0.address.family == family && $0.isUsable }
+    }
+}
+
+extension FamilyPath {
+    /// The router that packets of the family go to first, or would if the link were up.
+    fileprivate var nextHop: Neighbour? {
+        guard let gateway, let interfaceIndex else { return nil }
+        return Neighbour(address: gateway, interfaceIndex: interfaceIndex)
     }
 }

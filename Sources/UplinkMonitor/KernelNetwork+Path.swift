@@ -3,7 +3,7 @@ package import UplinkCore
 
 extension KernelNetwork {
     /// How often the kernel is asked again because a route and its link did not fit together.
-    private static let verdictAttempts = 3
+    private static let answerAttempts = 3
     /// The loopback, which every network namespace has.
     private static let loopback: UInt32 = 1
 
@@ -12,17 +12,18 @@ extension KernelNetwork {
     package func path() throws(NetlinkError) -> NetworkPath {
         beginQuestion()
         let flows = self.flows
-        let answers = try settledVerdicts(on: flows)
-        carriers = Set(answers.compactMap(\.interfaceIndex))
-        for (flow, answer) in zip(flows, answers) where flow.destination.family == .ipv6 && answer.route != nil {
-            try noteExpiry(of: flow)
+        let answers = try settledAnswers(to: flows)
+        let told = answers.map(\.verdict)
+        carriers = Set(told.compactMap(\.interfaceIndex))
+        for answer in answers where answer.flow.destination.family == .ipv6 && answer.verdict.route != nil {
+            try noteExpiry(of: answer.flow)
         }
         var verdicts: [IPAddress.Family: [RouteVerdict]] = [:]
         for (number, target) in configuration.targets.enumerated() {
-            verdicts[target.family, default: []].append(flows.isEmpty ? .none : answers[number])
+            verdicts[target.family, default: []].append(flows.isEmpty ? .none : told[number])
         }
         let evaluation = PathEvaluation(
-            table: view(with: answers), destination: configuration.target.destination, verdicts: verdicts)
+            table: view(with: told), destination: configuration.target.destination, verdicts: verdicts)
         var path = evaluation.path
         path.dns.resolvers = try reachability(of: resolvers)
         try describeInterfacesInUse(of: &path)
@@ -46,11 +47,11 @@ extension KernelNetwork {
     }
 
     /// What the configured socket sees of the host's links.
-    private func view(with answers: [RouteVerdict]) -> InterfaceTable {
+    private func view(with verdicts: [RouteVerdict]) -> InterfaceTable {
         switch binding {
         case .any: return table
         case .interface(let index):
-            let own = answers.compactMap { if case .local(let route) = $0 { route.interfaceIndex } else { nil } }
+            let own = verdicts.compactMap { if case .local(let route) = $0 { route.interfaceIndex } else { nil } }
             return table.restricted(to: index, and: Set(own))
         case .missing: return InterfaceTable()
         }
@@ -81,37 +82,64 @@ extension KernelNetwork {
 // MARK: Asking
 
 extension KernelNetwork {
-    /// What the kernel says of packets, with the links that it names read anew.
+    /// What the kernel says of packets, with the links that it names read anew, and what follows from them.
     ///
     /// Links first, which waits for whoever changes the network at this moment (``KernelQuestions/link(_:)``). Where an
     /// answer leads to a link that cannot carry packets, the kernel is asked again before the network is said to be lost:
     /// a link that is being deleted is down for a moment before its routes are gone.
-    private func settledVerdicts(on flows: [Flow]) throws(NetlinkError) -> [RouteVerdict] {
+    private func settledAnswers(to flows: [Flow]) throws(NetlinkError) -> [Answer] {
         _ = try refresh(carriers.isEmpty ? [Self.loopback] : carriers)
-        var verdicts = try ask(flows)
-        for _ in 1..<Self.verdictAttempts {
-            if try refresh(links(of: verdicts)) { break }
+        var answers = try ask(flows)
+        // What happened to a router before it was watched was not told.
+        if watch(Set(answers.compactMap(\.verdict.route?.nextHop))) { answers = try ask(flows) }
+        for _ in 1..<Self.answerAttempts {
+            if try refresh(links(of: answers)) { break }
             distrustLinks()
-            _ = try refresh(links(of: verdicts))
+            _ = try refresh(links(of: answers))
             let again = try ask(flows)
-            if again == verdicts { break }
-            verdicts = again
+            if again == answers { break }
+            answers = again
         }
-        _ = try refresh(links(of: verdicts))
-        for index in verdicts.indices where verdicts[index] == .none {
-            let isForbidden = try kernel.isUnreachableByRule(flows[index], interface: configuration.outputInterface)
-            if isForbidden { verdicts[index] = .blocked }
+        _ = try refresh(links(of: answers))
+        for index in answers.indices {
+            switch answers[index].verdict {
+            case .unicast(let route):
+                if let successor = try successor(of: route, on: flows[index]) { answers[index] = successor }
+            case .none:
+                let isForbidden = try kernel.isUnreachableByRule(flows[index], interface: configuration.outputInterface)
+                if isForbidden { answers[index].verdict = .blocked }
+            case .local, .toMany, .blocked, .unknown: break
+            }
         }
-        return verdicts
+        return answers
     }
 
-    private func ask(_ flows: [Flow]) throws(NetlinkError) -> [RouteVerdict] {
-        var verdicts: [RouteVerdict] = []
-        for flow in flows { verdicts.append(try kernel.verdict(on: flow)) }
-        return verdicts
+    private func ask(_ flows: [Flow]) throws(NetlinkError) -> [Answer] {
+        var answers: [Answer] = []
+        for flow in flows { answers.append(try answer(to: flow)) }
+        return answers
     }
 
-    private func links(of verdicts: [RouteVerdict]) -> Set<UInt32> { Set(verdicts.compactMap(\.route?.interfaceIndex)) }
+    private func links(of answers: [Answer]) -> Set<UInt32> { Set(answers.compactMap(\.verdict.route?.interfaceIndex)) }
+
+    /// The route that the kernel turns to by itself when it finds that nobody answers behind a dead link: one through
+    /// another link that is as good.
+    ///
+    /// It finds that out by the packets that are sent, within seconds. So the route counts as the way at once: those who
+    /// wait for a network before they send anything would otherwise wait for ever.
+    private func successor(of route: RouteRecord, on flow: Flow) throws(NetlinkError) -> Answer? {
+        guard flow.interface == nil, let hop = route.nextHop, table.links[hop.interfaceIndex]?.isOperational != true,
+            let dead = try kernel.entry(for: flow).route
+        else { return nil }
+        for link in table.operationalLinks where hasUsableAddress(link, of: flow.destination.family) {
+            let bound = flow.through(link.index)
+            guard try refresh([link.index]), let other = try kernel.entry(for: bound).route, dead.isAsGood(as: other),
+                let way = try kernel.verdict(on: bound).route, way.nextHop?.interfaceIndex == link.index
+            else { continue }
+            return Answer(flow: bound, verdict: .unicast(way))
+        }
+        return nil
+    }
 
     /// Routes of IPv6 expire, as a router's advertisements say.
     private func noteExpiry(of flow: Flow) throws(NetlinkError) {
@@ -121,10 +149,11 @@ extension KernelNetwork {
 
     /// Where packets to an address that the path is not about would go, over a link that is read anew.
     func way(of flow: Flow) throws(NetlinkError) -> FamilyPath {
-        let verdict = try kernel.verdict(on: flow)
-        _ = try refresh(links(of: [verdict]))
+        var answer = try answer(to: flow)
+        _ = try refresh(links(of: [answer]))
+        if let route = answer.verdict.route, let successor = try successor(of: route, on: flow) { answer = successor }
         let evaluation = PathEvaluation(table: table, destination: flow.destination, verdicts: [:])
-        return evaluation.path(for: verdict, to: flow.destination.family)
+        return evaluation.path(for: answer.verdict, to: flow.destination.family)
     }
 
     private func reachability(

@@ -18,6 +18,8 @@ package final class KernelNetwork {
     private var hasGaps = false
     /// The addresses to which a change of a route matters.
     private var watched: [IPAddress]
+    /// The routers of which it matters whether they answer.
+    private var nextHops = NextHops()
     /// The name servers that the system's resolver asks.
     private(set) var resolvers: [DNSConfiguration.Resolver] = []
     /// Whether the name servers are known, or not wanted.
@@ -80,7 +82,18 @@ package final class KernelNetwork {
             watched = configuration.targets + resolvers.map(\.address)
         }
         watched += missing
-        if configuration.kernelFilter { events.watchRoutes(to: watched) }
+        renewFilter()
+    }
+
+    /// Lets it matter from now on whether these routers answer; whether that of one did not matter before.
+    func watch(_ hops: Set<Neighbour>) -> Bool {
+        guard nextHops.watch(hops) else { return false }
+        renewFilter()
+        return true
+    }
+
+    private func renewFilter() {
+        if configuration.kernelFilter { events.watch(routesTo: watched, nextHops) }
     }
 
     /// More than this many are not kept: what was watched long ago is forgotten then.
@@ -93,10 +106,12 @@ extension KernelNetwork {
     /// Reads what the kernel tells; whether any of it may have changed the path.
     package func readEvents() throws(NetlinkError) -> Bool {
         var isRelevant = false
+        let silent = nextHops.silent
         let drained = try events.drain(limit: Self.eventsPerTurn) { event in
             statistics.messages += 1
             if take(event) { isRelevant = true }
         }
+        if nextHops.silent != silent { renewFilter() }
         statistics.dropped += drained.dropped
         if drained.hasGaps { hasGaps = true }
         if hasGaps, drained.isEmpty {
@@ -123,9 +138,24 @@ extension KernelNetwork {
             return table.update(address) || isAdvertisement
         case .addressRemoved(let address): table.remove(address)
         case .route(let route): return watched.contains(where: route.covers)
+        case .neighbour(let record): return nextHops.take(record)
         case .configuration: break
         }
         return true
+    }
+
+    /// What the neighbour table says of routers, of which it matters from now on whether they answer.
+    func states(of hops: Set<Neighbour>) throws(NetlinkError) -> [Neighbour: FamilyPath.GatewayState] {
+        _ = watch(hops)
+        let silent = nextHops.silent
+        var states: [Neighbour: FamilyPath.GatewayState] = [:]
+        for hop in hops {
+            let state = try kernel.state(of: hop.address, on: hop.interfaceIndex)
+            states[hop] = state
+            _ = nextHops.take(NeighbourRecord(neighbour: hop, isSilent: state == .failed))
+        }
+        if nextHops.silent != silent { renewFilter() }
+        return states
     }
 
     private func takeStock() throws(NetlinkError) {

@@ -28,7 +28,7 @@ final class KernelQuestions {
 
     /// Whether a policy rule makes packets unreachable, which the kernel does not tell from having no route.
     func isUnreachableByRule(_ flow: Flow, interface: String?) throws(NetlinkError) -> Bool {
-        let user = getuid()  // as the kernel does for a question that names nobody
+        let user = geteuid()  // whose sockets are meant where the question names nobody
         var isUnreachable = false
         _ = try query.ask(.rules(of: flow.destination.family)) { header, payload in
             guard Int(header.type) == Int(RTM_NEWRULE), let rule = RuleRecord(payload) else { return }

@@ -16,7 +16,7 @@ extension LinuxNetworkMonitor {
     /// path tells how far the address is: this host, a link, a site (a neighbour, or private addresses), or the internet.
     ///
     /// - Parameters:
-    ///   - address: A unicast address.
+    ///   - address: A unicast address. One of IPv4 in IPv6's form (`::ffff:192.0.2.1`) is that of IPv4, as for sockets.
     ///   - zone: The interface that a link-local IPv6 address is on, by name or number.
     /// - Throws: `NetworkMonitorError` with the code `invalidConfiguration` where the address means no single host, or
     ///   is a link-local one of IPv6 without a zone. That nothing leads there now is not an error.

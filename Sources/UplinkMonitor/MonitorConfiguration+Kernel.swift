@@ -51,6 +51,7 @@ extension LinuxNetworkMonitor.Configuration {
     /// - Throws: ``NetworkMonitorError`` with the code `invalidConfiguration` where the address means no single host, or
     ///   is link-local and names no interface.
     func leading(to address: IPAddress, zone: String?) throws(NetworkMonitorError) -> Self {
+        let address = address.unmapped
         guard !address.isUnspecified, !address.isMulticast else {
             throw .invalid("\(address) is not the address of a host; give a unicast address")
         }
@@ -63,5 +64,13 @@ extension LinuxNetworkMonitor.Configuration {
         configuration.target = .address(address, zone: zone)
         configuration.resolverFile = nil  // an address needs no name server
         return configuration
+    }
+}
+
+extension IPAddress {
+    /// The IPv4 address that an IPv6 one stands for (`::ffff:192.0.2.1`), as sockets take it; any other as it is.
+    fileprivate var unmapped: IPAddress {
+        let mapped = IPAddress(ipv6: 0, 0xFFFF << 32)
+        return sharesPrefix(ofLength: 96, with: mapped) ? IPAddress(bytes: bytes.suffix(4)) ?? self : self
     }
 }

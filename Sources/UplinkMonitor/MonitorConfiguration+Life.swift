@@ -9,7 +9,8 @@ extension LinuxNetworkMonitor.Configuration {
         case fail
         /// The network is looked at from time to time, by means that need no netlink. Such paths have
         /// `NetworkPath.isAuthoritative` false, and are satisfied where what can be seen leaves a doubt. They have no
-        /// name servers, no alternatives and nothing about what carries a tunnel.
+        /// name servers, no alternatives, no `networkID`, no `gateways` of interfaces (those of the families are there as far
+        /// as the tables tell them) and nothing about what carries a tunnel.
         ///
         /// With `mark`, `uid` or `outputInterface` the streams throw as with ``fail``: without netlink, nobody can be
         /// asked on behalf of other sockets.

@@ -279,6 +279,7 @@ extension PathWatcher {
         switch action {
         case .none: break
         case .wait(let duration): intervalTimer?.start(after: duration)
+        case .renumber(let generation): paths?.renumber(to: generation)
         case .emit(let path):
             let network = network
             paths?.send(try reading { () throws(NetlinkError) in try network?.completed(path) ?? path })

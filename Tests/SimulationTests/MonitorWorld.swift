@@ -83,6 +83,8 @@ final class MonitorWorld: World {
             try hold(time > .zero, "waits for \(time)")
             timer = now.advanced(by: time)
         case .emit(let path): try tell(path)
+        case .renumber(let generation):
+            try hold(generation > (told?.path.generation ?? 0), "generation \(generation) is not new")
         }
     }
 

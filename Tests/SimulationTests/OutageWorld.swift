@@ -97,6 +97,7 @@ final class OutageWorld: World, @unchecked Sendable {  // one thread runs all it
         case .emit(let path):
             dice.tell("the path is \(path)")
             monitor.broadcaster.send(path)
+        case .renumber(let generation): monitor.broadcaster.renumber(to: generation)
         }
     }
 

@@ -66,6 +66,42 @@ struct AlternativesScenarios {
         }
     }
 
+    /// IPv4 and IPv6 turn to the other route when packets find nobody on the first; one need not wait for that.
+    @Test(arguments: [IPAddress.Family.ipv4, .ipv6])
+    func aCableThatIsPulledHandsOverToARouteOfTheSameMetric(family: IPAddress.Family) async throws {
+        try await withScenario(
+            from: family == .ipv4 ? .ipv4 : .ipv6, configuration: .prompt, setUp: { try appendDefault(family, $0) }
+        ) { scenario in
+            let used = try #require(await scenario.observer.latest?[family].interface)
+            let other = used == "eth0" ? "eth1" : "eth0"
+            try scenario.router.ip("link set \(used == "eth0" ? "r0" : "r1") down")
+            let path = try await scenario.handover { $0[family].interface == other }
+            #expect(path[family].gateway == IPAddress(router(family, on: other)))
+            #expect(path.primaryInterface?.name == other)
+            try scenario.host.ip("neigh replace \(router(family, on: used)) dev \(used) nud failed")
+            try scenario.router.ip("link set \(other == "eth0" ? "r0" : "r1") down")
+            let lost = try await scenario.path(within: .seconds(2)) { !$0.isSatisfied }
+            #expect(lost.unsatisfiedReason == .linkDown)
+        }
+    }
+
+    @Test(arguments: [IPAddress.Family.ipv4, .ipv6])
+    func aRouterThatFallsSilentHandsOverToARouteOfTheSameMetric(family: IPAddress.Family) async throws {
+        try await withScenario(
+            from: family == .ipv4 ? .ipv4 : .ipv6, configuration: .prompt, setUp: { try appendDefault(family, $0) }
+        ) { scenario in
+            let used = try #require(await scenario.observer.latest?[family].interface)
+            let other = used == "eth0" ? "eth1" : "eth0"
+            let silent = router(family, on: used)
+            // Only a neighbour that was known before falls silent at a word.
+            try scenario.host.ip("neigh replace \(silent) lladdr 02:00:00:00:00:09 dev \(used) nud reachable")
+            try scenario.host.ip("neigh replace \(silent) dev \(used) nud failed")
+            let path = try await scenario.handover { $0[family].interface == other }
+            #expect(path[family].gateway == IPAddress(router(family, on: other)))
+            #expect(path.alternatives.map(\.name) == [used])
+        }
+    }
+
     @Test func neighboursThatComeAndGoTellNothing() async throws {
         try await withScenario(from: .ipv4) { scenario in
             try await scenario.expectNoUpdates {
@@ -91,6 +127,25 @@ struct AlternativesScenarios {
             let again = try await scenario.path { $0.isSatisfied }
             #expect(again.networkID == first.networkID)
             #expect(again.generation > first.generation)
+        }
+    }
+
+    /// Lays a second uplink with a default route that is as good as the first.
+    private func appendDefault(_ family: IPAddress.Family, _ network: TestNetwork) throws {
+        try network.connectSecondUplink()
+        switch family {
+        case .ipv4: try network.device.ip("route append default via 198.51.100.1")
+        case .ipv6:
+            try network.device.batch([
+                "addr add 2001:db8:2::10/64 dev eth1 nodad", "route append default via 2001:db8:2::1 dev eth1",
+            ])
+        }
+    }
+
+    private func router(_ family: IPAddress.Family, on interface: String) -> String {
+        switch family {
+        case .ipv4: interface == "eth0" ? "192.0.2.1" : "198.51.100.1"
+        case .ipv6: interface == "eth0" ? "2001:db8:1::1" : "2001:db8:2::1"
         }
     }
 

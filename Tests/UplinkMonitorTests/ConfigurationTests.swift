@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 import UplinkCore
-import UplinkMonitor
+
+@testable import UplinkMonitor
 
 @Suite(.timeLimit(.minutes(1)))
 struct ConfigurationTests {
@@ -58,6 +59,13 @@ struct ConfigurationTests {
             try Configuration(whenUnavailable: .poll(every: interval))
         }
         #expect(error?.code == .invalidConfiguration)
+    }
+
+    @Test func aMappedDestinationIsOneOfIPv4() throws {
+        let mapped = try #require(IPAddress("::ffff:192.0.2.1"))
+        #expect(try Configuration().leading(to: mapped, zone: nil).target.destination == IPAddress("192.0.2.1"))
+        let other = try #require(IPAddress("::fffe:c000:201"))
+        #expect(try Configuration().leading(to: other, zone: nil).target.destination == other)
     }
 
     @Test func calmHoldsALossDownForAsLongAsChromiumDoes() throws {

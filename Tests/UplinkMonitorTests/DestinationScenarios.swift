@@ -30,9 +30,10 @@ struct DestinationScenarios {
         }
     }
 
-    @Test func aNeighbourNeedsNoDefaultRoute() async throws {
+    @Test(arguments: ["192.0.2.77", "::ffff:192.0.2.77"])
+    func aNeighbourNeedsNoDefaultRoute(address: String) async throws {
         try await withScenario(from: .connected) { scenario in
-            try await scenario.watching("192.0.2.77") { scenario in
+            try await scenario.watching(address) { scenario in
                 try await scenario.reach { $0.unsatisfiedReason == .noAddress }
                 try scenario.host.ip("addr add 192.0.2.10/24 dev eth0")
                 let path = try await scenario.path { $0.isSatisfied }
@@ -65,6 +66,22 @@ struct DestinationScenarios {
                     let lost = try await scenario.path { !$0.isSatisfied }
                     #expect(lost.unsatisfiedReason == .noRoute)
                 }
+            }
+        }
+    }
+
+    @Test func anIPv6RouteForASourceAloneLeadsToIt() async throws {
+        try await withScenario(
+            from: .connected, setUp: { try $0.device.ip("-6 addr add 2001:db8:1::10/64 dev eth0 nodad") }
+        ) { scenario in
+            try await scenario.watching("2001:db8:77::7") { scenario in
+                #expect(await scenario.observer.latest?.unsatisfiedReason == .noRoute)
+                let route = "2001:db8:77::/48 from 2001:db8:1::/64"
+                try scenario.host.ip("-6 route add \(route) via 2001:db8:1::1 dev eth0")
+                let path = try await scenario.path { $0.isSatisfied }
+                #expect(path.ipv6.source == IPAddress("2001:db8:1::10"))
+                try scenario.host.ip("-6 route del \(route)")
+                try await scenario.path { !$0.isSatisfied }
             }
         }
     }
@@ -168,7 +185,7 @@ struct DestinationScenarios {
             let monitor = LinuxNetworkMonitor(on: loop)
             for text in [
                 "0.0.0.0", "::", "224.0.0.1", "255.255.255.255", "ff02::1", "fe80::1", "fe80::1%", "example.com", "",
-                "192.0.2.1/24",
+                "192.0.2.1/24", "::ffff:0.0.0.0", "::ffff:224.0.0.1",
             ] {
                 let error = #expect(throws: NetworkMonitorError.self) { try monitor.destination(text) }
                 #expect(error?.code == .invalidConfiguration)

@@ -156,4 +156,43 @@ struct PolicyScenarios {
             try await scenario.path { $0.isSatisfied && $0.ipv4.table == 253 }
         }
     }
+
+    /// Where IPv6 has no way without a source, connect(2) chooses one and asks again.
+    @Test(arguments: FrontEnd.allCases) func anIPv6RouteForASourceAloneIsANetwork(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .connected, setUp: addIPv6Address) { scenario in
+            #expect(await scenario.observer.latest?.unsatisfiedReason == .noRoute)
+            try scenario.host.ip("-6 route add default from 2001:db8:1::/64 via 2001:db8:1::1 dev eth0")
+            let path = try await scenario.path { $0.isSatisfied }
+            #expect(path.ipv6.source == IPAddress("2001:db8:1::10"))
+            #expect(path.ipv6.gateway == IPAddress("2001:db8:1::1"))
+            try scenario.host.ip("-6 route del default from 2001:db8:1::/64")
+            let lost = try await scenario.path { !$0.isSatisfied }
+            #expect(lost.unsatisfiedReason == .noRoute)
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases) func anIPv6RuleForASourceAloneIsANetwork(on frontEnd: FrontEnd) async throws {
+        try await withScenario(
+            on: frontEnd, from: .connected,
+            setUp: { network in
+                try addIPv6Address(network)
+                try network.device.ip("-6 addr add fd00:db8::10/64 dev eth0 nodad")  // no source for the internet
+                try network.device.ip("-6 route add unreachable default metric 4096")
+                try network.device.ip("-6 route add default via 2001:db8:1::1 dev eth0 table 100")
+            }
+        ) { scenario in
+            #expect(await scenario.observer.latest?.unsatisfiedReason == .blocked)
+            try scenario.host.ip("-6 rule add from 2001:db8:1::/64 table 100")
+            let path = try await scenario.path { $0.isSatisfied }
+            #expect(path.ipv6.source == IPAddress("2001:db8:1::10"))
+            #expect(path.ipv6.table == 100)
+            try scenario.host.ip("-6 rule del from 2001:db8:1::/64 table 100")
+            let lost = try await scenario.path { !$0.isSatisfied }
+            #expect(lost.unsatisfiedReason == .blocked)
+        }
+    }
+
+    private func addIPv6Address(_ network: TestNetwork) throws {
+        try network.device.ip("-6 addr add 2001:db8:1::10/64 dev eth0 nodad")
+    }
 }

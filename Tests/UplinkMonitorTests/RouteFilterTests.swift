@@ -55,6 +55,28 @@ struct RouteFilterTests {
         #expect(passed > 1000 && passed < 3900)
     }
 
+    @Test(arguments: [Wire.newNeighbour, Wire.deleteNeighbour])
+    func aNeighbourPassesIfItIsARouterThatFallsSilentOrIsSilent(type: Int) throws {
+        let routers = ["192.0.2.1", "192.0.2.9", "fe80::1", "2001:db8::9"].compactMap(IPAddress.init)
+        let filter = RouteFilter(addresses, routers: routers, silent: [routers[1], routers[3]])
+        let socket = try FilteredSocket(filter)
+        for state in [Wire.reachable, Wire.stale, Wire.failed] {
+            for (address, isRouter, isSilent) in [
+                ("192.0.2.1", true, false), ("192.0.2.9", true, true), ("192.0.2.2", false, false),
+                ("fe80::1", true, false), ("2001:db8::9", true, true), ("fe80::2", false, false),
+            ] {
+                let expected = isSilent || (isRouter && state == Wire.failed)
+                #expect(socket.passes(message(type, neighbourPayload(address, state: state))) == expected)
+                let later = neighbourPayload(address, state: state) { $0.add(attribute: 8, UInt32(3)) }
+                #expect(socket.passes(message(type, later)) == expected)  // the address behind another attribute
+            }
+        }
+        let ofABridge = neighbourPayload("192.0.2.1", family: 7, state: Wire.failed)
+        #expect(!socket.passes(message(type, ofABridge)))
+        let deaf = try FilteredSocket(RouteFilter(addresses))
+        #expect(!deaf.passes(message(type, neighbourPayload("192.0.2.1", state: Wire.failed))))
+    }
+
     @Test func everythingElsePasses() throws {
         let socket = try FilteredSocket(RouteFilter(addresses))
         #expect(socket.passes(message(Wire.newLink, linkPayload())))

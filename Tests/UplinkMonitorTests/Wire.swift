@@ -14,6 +14,7 @@ enum Wire {
     static let deleteRoute = 25
     static let getRoute = 26
     static let newNeighbour = 28
+    static let deleteNeighbour = 29
     static let getNeighbour = 30
     static let newRule = 32
 
@@ -45,6 +46,12 @@ enum Wire {
     static let routeCacheInfo = 12
     static let routeTable = 15
     static let routeVia = 18
+
+    // Attributes of neighbours, and their states.
+    static let neighbourAddress = 1
+    static let reachable: UInt16 = 0x02
+    static let stale: UInt16 = 0x04
+    static let failed: UInt16 = 0x20
 
     // Kinds of routes.
     static let unicast = 1

@@ -56,6 +56,21 @@ public final class NetworkPathBroadcaster: Sendable {
         }
     }
 
+    /// Gives the current path a higher number, and tells nobody: it is as it was, and was another one in between.
+    ///
+    /// Who looks at it sees the gap, and so does who waits until it has been stable for long enough. The number is this
+    /// one, or a higher one where the paths were numbered here.
+    package func renumber(to generation: UInt64) {
+        list.replaceCurrent { path in
+            lastGeneration.withLock { last in
+                var path = path
+                path.generation = max(generation, path.generation &+ 2)
+                last = path.generation
+                return path
+            }
+        }
+    }
+
     /// Forgets the current path, because it is not known any more.
     public func forget() {
         leaveGap()

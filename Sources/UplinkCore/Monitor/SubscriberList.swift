@@ -27,6 +27,8 @@ final class SubscriberList<Element: Sendable & Equatable>: Sendable {
                 make(subscribers.current).map { subscribers.send($0, remains: remains) } ?? .init()
             })
     }
+    /// Makes another element of the current one, under the lock, and tells nobody.
+    func replaceCurrent(_ make: (Element) -> Element) { subscribers.withLock { $0.replaceCurrent(make) } }
     func forget() { subscribers.withLock { $0.forget() } }
     func forgetIfUnobserved() { subscribers.withLock { $0.forgetIfUnobserved() } }
     func finish() { perform(subscribers.withLock { $0.finish() }) }

@@ -111,6 +111,9 @@ struct Subscribers<Element: Sendable & Equatable> {
         return Action(wake: waiters)
     }
 
+    /// Makes another element of the current one, for those who come later.
+    mutating func replaceCurrent(_ make: (Element) -> Element) { current = current.map(make) }
+
     /// Forgets what is true now, as a monitor that pauses does.
     mutating func forget() { current = nil }
 

@@ -66,12 +66,13 @@ public struct NetworkPath: Sendable, Hashable {
     /// the monitor had paused or failed; so that a flap between two looks can be told.
     public var generation: UInt64
     /// Tells networks apart that look alike: a number made of the primary interface's index, the gateway and the source
-    /// address's network. Nil unless the path is satisfied.
+    /// address's network. Nil unless the path is satisfied, and where the monitor polls (``isAuthoritative``).
     ///
     /// The same network has the same number as long as the interface keeps its index, in every process.
     public var networkID: UInt64?
     /// Whether the path is what the kernel said. False where the monitor has no netlink and has to guess; such a path is
-    /// satisfied when in doubt.
+    /// satisfied when in doubt, and has no ``networkID``, no ``alternatives``, no name servers and no gateways of
+    /// interfaces.
     public var isAuthoritative: Bool
     /// When the system last woke from sleep while the monitor worked. Connections from before may be dead.
     public var lastResume: ContinuousClock.Instant?

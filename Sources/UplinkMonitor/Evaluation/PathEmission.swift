@@ -35,6 +35,8 @@ struct PathEmission {
         case emit(NetworkPath)
         /// Call `timerFired` after this long.
         case wait(Duration)
+        /// Give this number to the path that was told last, and tell nobody: it is as it was, and was not in between.
+        case renumber(UInt64)
     }
 
     let minimumInterval: Duration
@@ -71,7 +73,7 @@ struct PathEmission {
             if key == told.key {
                 generation += 1
                 state = .told(told)
-                return .none
+                return .renumber(generation)
             }
             // A loss that changes its reason is the same loss: its time counts from its beginning.
             let isSameLoss = told.isSatisfied && !held.isSatisfied && !path.isSatisfied

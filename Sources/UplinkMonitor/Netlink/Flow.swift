@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import UplinkCore
 
 /// The packets that the kernel is asked about: where they go, and what a socket's options make of them.
@@ -10,11 +11,26 @@ struct Flow: Hashable {
     var mark: UInt32?
     /// The user whose socket it is; nil for this process's.
     var user: UInt32?
+    /// The source address that a socket has got; nil where the kernel has still to choose one.
+    var source: IPAddress?
 
     /// The same packets from a socket that is bound to an interface.
     func through(_ interface: UInt32) -> Self {
         var flow = self
         flow.interface = interface
         return flow
+    }
+
+    /// The same packets from a socket that has got its source address.
+    func from(_ source: IPAddress) -> Self {
+        var flow = self
+        flow.source = source
+        return flow
+    }
+
+    /// The user that the kernel has to be told. Of a question that names nobody it takes the real user for the one who
+    /// asks; a socket is the effective user's.
+    func userToName(real: UInt32 = getuid(), effective: UInt32 = geteuid()) -> UInt32? {
+        user ?? (effective == real ? nil : effective)
     }
 }

@@ -42,7 +42,7 @@ package struct NetlinkReplay {
         case .address(let address): table.update(address)
         case .addressRemoved(let address): table.remove(address)
         case .route(let route): verdicts[route.family, default: []].append(RouteVerdict(route))
-        case .configuration: break
+        case .neighbour, .configuration: break
         }
     }
 }

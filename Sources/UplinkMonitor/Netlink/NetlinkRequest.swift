@@ -97,12 +97,14 @@ extension NetlinkRequest {
         let destination = flow.destination.bytes
         request.append(flow.destination.family.kernel)
         request.append(UInt8(destination.count * 8))
-        for _ in 0..<6 { request.append(UInt8(0)) }  // source length, TOS, table, protocol, scope, type
+        request.append(UInt8((flow.source?.bytes.count ?? 0) * 8))
+        for _ in 0..<5 { request.append(UInt8(0)) }  // TOS, table, protocol, scope, type
         request.append(UInt32(flags))
         request.append(attribute: RTA_DST.rawValue, destination)
+        if let source = flow.source { request.append(attribute: RTA_SRC.rawValue, source.bytes) }
         if let interface = flow.interface { request.append(attribute: RTA_OIF.rawValue, interface) }
         if let mark = flow.mark { request.append(attribute: RTA_MARK.rawValue, mark) }
-        if let user = flow.user { request.append(attribute: RTA_UID.rawValue, user) }
+        if let user = flow.userToName() { request.append(attribute: RTA_UID.rawValue, user) }
         return request
     }
 }

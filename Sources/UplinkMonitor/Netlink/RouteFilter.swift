@@ -4,32 +4,35 @@ import Glibc
 package import UplinkCore
 
 /// A program that the kernel runs for every event before it queues it (socket(7), `SO_ATTACH_FILTER`): routes that lead
-/// to none of the addresses that matter are dropped there, at no cost to this process.
+/// to none of the addresses that matter, and neighbours that are not our routers, are dropped there, at no cost to this
+/// process.
 ///
 /// A route passes if its prefix holds one of the addresses, so default routes always do; the rule is that of
-/// `RouteRecord.covers`. Everything that is no route passes. The kernel puts one message into each datagram of events,
-/// so that looking at the first is enough.
+/// `RouteRecord.covers`. A neighbour passes if it is a router that falls silent, or one that is silent and of which
+/// anything is told; the rule is that of `NextHops`, but for the interface. Everything else passes. The kernel puts one
+/// message into each datagram of events, so that looking at the first is enough.
 package struct RouteFilter: Equatable {
     /// The program, in classic BPF.
     let instructions: [BPFInstruction]
 
-    /// A filter for routes to these addresses.
-    package init(_ addresses: [IPAddress]) {
-        let ipv4 = Self.routes(to: addresses.filter { $0.family == .ipv4 }, words: 1)
-        let ipv6 = Self.routes(to: addresses.filter { $0.family == .ipv6 }, words: 4)
+    /// A filter for routes to these addresses, and for these routers, of which some are silent.
+    package init(_ addresses: [IPAddress], routers: [IPAddress] = [], silent: [IPAddress] = []) {
+        let neighbours = Self.byFamily(otherwise: .drop) { family, _ in
+            Self.neighbours(routers.filter { $0.family == family }, silent: silent.filter { $0.family == family })
+        }
+        let routes = Self.byFamily(otherwise: .pass) { family, words in
+            Self.routes(to: addresses.filter { $0.family == family }, words: words)
+        }
         instructions =
             [
                 .loadHalf(at: Offset.type),
-                .ifEqual(Self.newRoute, skip: 2),
-                .ifEqual(Self.deleteRoute, skip: 1),
+                .ifEqual(Self.newRoute, skip: 4),
+                .ifEqual(Self.deleteRoute, skip: 3),
+                .ifEqual(Self.newNeighbour, skip: 3),
+                .ifEqual(Self.deleteNeighbour, skip: 2),
                 .pass,
-                .loadByte(at: Offset.family),
-                .ifEqual(UInt32(AF_INET), skip: 2),
-                .ifEqual(UInt32(AF_INET6), skip: 2),
-                .pass,
-                .skip(1),
-                .skip(ipv4.count),
-            ] + ipv4 + ipv6
+                .skip(neighbours.count),
+            ] + neighbours + routes
     }
 
     /// Puts the filter on a socket in place of the one before; whether the kernel took it.
@@ -53,11 +56,13 @@ package struct RouteFilter: Equatable {
         return isAttached
     }
 
-    /// Where things stand in a message: `struct nlmsghdr`, then `struct rtmsg`, then attributes.
+    /// Where things stand in a message: `struct nlmsghdr`, then `struct rtmsg` or `struct ndmsg`, which is as long, then
+    /// attributes.
     private enum Offset {
         static let type: UInt32 = 4
         static let family: UInt32 = 16
         static let prefixLength: UInt32 = 17
+        static let neighbourState: UInt32 = 24
         static let attributes: UInt32 = 28
         /// From the start of an attribute.
         static let value: UInt32 = 4
@@ -73,6 +78,53 @@ package struct RouteFilter: Equatable {
     // BPF loads numbers in network order, netlink writes them in the host's.
     private static let newRoute = UInt32(UInt16(RTM_NEWROUTE).bigEndian)
     private static let deleteRoute = UInt32(UInt16(RTM_DELROUTE).bigEndian)
+    private static let newNeighbour = UInt32(UInt16(RTM_NEWNEIGH).bigEndian)
+    private static let deleteNeighbour = UInt32(UInt16(RTM_DELNEIGH).bigEndian)
+    private static let failed = UInt32(UInt16(NUD_FAILED).bigEndian)
+
+    /// Goes on with what is made for the message's family, whose addresses have so many words of 32 bits.
+    private static func byFamily(
+        otherwise: BPFInstruction, _ program: (IPAddress.Family, _ words: UInt32) -> [BPFInstruction]
+    ) -> [BPFInstruction] {
+        let (ipv4, ipv6) = (program(.ipv4, 1), program(.ipv6, 4))
+        let choice: [BPFInstruction] = [
+            .loadByte(at: Offset.family),
+            .ifEqual(UInt32(AF_INET), skip: 2),
+            .ifEqual(UInt32(AF_INET6), skip: 2),
+            otherwise,
+            .skip(1),
+            .skip(ipv4.count),
+        ]
+        return choice + ipv4 + ipv6
+    }
+
+    /// Passes routers of one family that fall silent, and whatever is told of those that are; drops other neighbours.
+    private static func neighbours(_ routers: [IPAddress], silent: [IPAddress]) -> [BPFInstruction] {
+        var program: [BPFInstruction] = [
+            .load(Offset.attributes),
+            .loadIndex(UInt32(NDA_DST)),
+            .findAttribute,
+            .unlessEqual(0, skip: 1),
+            .drop,
+            .moveToIndex,
+        ]
+        for router in silent { program += passing(neighbour: router) }
+        program += [.loadHalf(at: Offset.neighbourState), .ifEqual(failed, skip: 1), .drop]
+        for router in routers { program += passing(neighbour: router) }
+        return program + [.drop]
+    }
+
+    /// Passes a neighbour that has the address; otherwise goes on behind these instructions.
+    private static func passing(neighbour address: IPAddress) -> [BPFInstruction] {
+        let words = address.words
+        let tests = words.enumerated().flatMap { number, word -> [BPFInstruction] in
+            [
+                .loadWord(atIndexPlus: Offset.value + 4 * UInt32(number)),
+                .unlessEqual(word, skip: UInt8(2 * (words.count - number - 1) + 1)),
+            ]
+        }
+        return tests + [.pass]
+    }
 
     /// Passes routes of one family that lead to an address, drops the others. An address has `words` of 32 bits.
     private static func routes(to addresses: [IPAddress], words: UInt32) -> [BPFInstruction] {

@@ -37,6 +37,24 @@ struct RouteRecord: Equatable {
         guard let destination else { return false }
         return destination.sharesPrefix(ofLength: Int(prefixLength), with: address)
     }
+
+    /// The router that packets go to first.
+    var nextHop: Neighbour? {
+        guard let gateway, let interfaceIndex else { return nil }
+        return Neighbour(address: gateway, interfaceIndex: interfaceIndex)
+    }
+
+    /// Whether the kernel turns by itself from this entry of its table to another one when the router of this one is
+    /// silent: it does so among routes of one metric. IPv4 does it for default routes alone, and not between the legs of
+    /// one route (which name no interface here).
+    func isAsGood(as other: Self) -> Bool {
+        guard family == other.family, table == other.table, prefixLength == other.prefixLength, metric == other.metric
+        else { return false }
+        switch family {
+        case .ipv4: return prefixLength == 0 && interfaceIndex != nil && other.interfaceIndex != nil
+        case .ipv6: return true
+        }
+    }
 }
 
 extension RouteRecord {

@@ -40,6 +40,24 @@ struct NetworkPathsTests {
         #expect(broadcaster.currentPath?.generation == 12)  // what was not seen counts
     }
 
+    @Test func aPathThatGetsAnotherNumberIsToldToNobodyAgain() async throws {
+        let broadcaster = NetworkPathBroadcaster()
+        var early = broadcaster.paths.makeAsyncIterator()
+        broadcaster.renumber(to: 7)
+        #expect(broadcaster.currentPath == nil)
+        broadcaster.send(.online())
+        #expect(try await early.next()?.generation == 0)
+        broadcaster.renumber(to: 3)
+        #expect(broadcaster.currentPath?.generation == 3)
+        broadcaster.renumber(to: 3)  // a gap, though its own numbers are ahead of the monitor's
+        #expect(broadcaster.currentPath?.generation == 5)
+        var late = broadcaster.paths.makeAsyncIterator()
+        #expect(try await late.next()?.generation == 5)
+        broadcaster.send(.offline())
+        #expect(try await early.next()?.generation == 6)  // nothing came before it
+        #expect(broadcaster.supersededPaths == 0)
+    }
+
     @Test func everySubscriberSeesAllAndASlowOneTheNewest() async throws {
         let monitor = StubNetworkMonitor(.offline())
         var (quick, slow) = (monitor.paths.makeAsyncIterator(), monitor.paths.makeAsyncIterator())

@@ -11,9 +11,9 @@ struct PerformerStabilityTests {
     private static let twoSeconds = NetworkRequirement.stable(for: .seconds(2))
 
     /// Waits until one timer is armed that is due after so many seconds.
-    private func waitForAlarm(_ fixture: PerformerFixture, after seconds: String) async throws {
-        try await eventually("\(fixture.clock.sleepers) instead of \(seconds)") {
-            let sleepers = fixture.clock.sleepers  // once: they may be others the next moment
+    private func waitForAlarm(on clock: ManualClock, after seconds: String) async throws {
+        try await eventually("\(clock.sleepers) instead of \(seconds)") {
+            let sleepers = clock.sleepers  // once: they may be others the next moment
             return sleepers.count == 1 && sleepers[0].contains(" \(seconds)")
         }
     }
@@ -23,10 +23,10 @@ struct PerformerStabilityTests {
         let fixture = PerformerFixture(comesLater ? .offline() : .online())
         let call = fixture.start(withinSeconds: 10, requiring: Self.twoSeconds)
         if comesLater {
-            try await waitForAlarm(fixture, after: "10.0")
+            try await waitForAlarm(on: fixture.clock, after: "10.0")
             fixture.monitor.goOnline()
         }
-        try await waitForAlarm(fixture, after: "2.0")
+        try await waitForAlarm(on: fixture.clock, after: "2.0")
         try await fixture.clock.advance(by: .seconds(2) - .nanoseconds(1))
         #expect(fixture.performer.census.waiting == 1)
         try await fixture.clock.advance(by: .nanoseconds(1))
@@ -79,6 +79,24 @@ struct PerformerStabilityTests {
         try await fixture.expectNothingIsLeft()
     }
 
+    /// The monitor saw a loss that was over before its time to be told, and gives the path another number.
+    @Test func aLossThatWasTooShortToBeToldIsABreak() async throws {
+        let (monitor, clock) = (BroadcastingMonitor(), ManualClock())
+        let performer = NetworkOperationPerformer(monitor: monitor, clock: clock)
+        monitor.broadcaster.send(.online())
+        let call = Task { await performer.perform(withinSeconds: 10, requiring: Self.twoSeconds) { 1 } }
+        try await waitForAlarm(on: clock, after: "2.0")
+        try await clock.advance(by: .milliseconds(1900))
+        monitor.broadcaster.renumber(to: 2)
+        try await clock.advance(by: .milliseconds(100))
+        try await waitForAlarm(on: clock, after: "2.0")  // stable from this look on
+        try await clock.advance(by: .seconds(2) - .nanoseconds(1))
+        #expect(performer.census.waiting == 1)
+        try await clock.advance(by: .nanoseconds(1))
+        #expect(try await call.value.get() == 1)
+        #expect(clock.now.offset == .seconds(4))
+    }
+
     @Test func aWaitForStabilityCanBeCancelled() async throws {
         let fixture = PerformerFixture(.online())
         let call = fixture.start(withinSeconds: 10, requiring: Self.twoSeconds)
@@ -98,6 +116,13 @@ struct PerformerStabilityTests {
         #expect(!NetworkRequirement.stable(for: .seconds(1)).isSatisfied(by: path))
         #expect(NetworkRequirement.stable(for: .seconds(1)).description == "internet, stable for 1.0 seconds")
     }
+}
+
+/// A monitor that gives what its broadcaster is told.
+private final class BroadcastingMonitor: NetworkMonitor {
+    let broadcaster = NetworkPathBroadcaster()
+    var currentPath: NetworkPath? { broadcaster.currentPath }
+    var paths: NetworkPaths { broadcaster.paths }
 }
 
 /// The state machine alone.

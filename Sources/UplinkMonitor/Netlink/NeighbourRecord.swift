@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNetlink
+import UplinkCore
+
+/// A host on a link of ours, such as a router. Two links may each have one of the same address.
+struct Neighbour: Hashable {
+    var address: IPAddress
+    var interfaceIndex: UInt32
+}
+
+/// What the neighbour table says of one (`RTM_NEWNEIGH`).
+struct NeighbourRecord: Equatable {
+    var neighbour: Neighbour
+    /// It was asked for its hardware address, and did not answer (`NUD_FAILED`).
+    var isSilent: Bool
+}
+
+extension NeighbourRecord {
+    static let headerSize = 12  // struct ndmsg
+
+    /// Reads the message behind its header; nil where it is not about an IPv4 or IPv6 address, as that of a bridge.
+    init?(_ payload: RawSpan) {
+        guard let family = payload.integer(at: 0, as: UInt8.self).flatMap(IPAddress.Family.init(kernel:)),
+            let index = payload.integer(at: 4, as: UInt32.self),
+            let state = payload.integer(at: 8, as: UInt16.self),
+            payload.byteCount >= Self.headerSize
+        else { return nil }
+        var address: IPAddress?
+        NetlinkParser.forEachAttribute(in: payload, after: Self.headerSize) { type, value in
+            if type == Int(NDA_DST) { address = value.address(of: family) }
+        }
+        guard let address else { return nil }
+        self.init(
+            neighbour: Neighbour(address: address, interfaceIndex: index), isSilent: Int32(state) == NUD_FAILED)
+    }
+}
