@@ -194,6 +194,7 @@ actor CurlEngine: TurnActor {
             if let maximum = configuration.maximumRequestsPerConnection, outcome == nil {
                 connections.used(handle.socket, atMost: maximum, isFree: !generation.isInUse(handle.socket))
             }
+            if outcome == nil { transfer.endIdleConnectionIfMoreCame(on: handle.socket, in: generation) }
             generation.forgetUpload(transfer, on: transfer.uploadSocket)
             if let multi = generation.multi?.curl { curl_multi_remove_handle(multi, handle.curl) }
             generation.transfers -= 1

@@ -67,6 +67,14 @@ extension CurlTransfer {
         handle.forbidReuse()
     }
 
+    /// The same for chunks, whose end only libcurl knows, and tells when it has let go of the connection: ends that, if
+    /// nobody else has it yet.
+    func endIdleConnectionIfMoreCame(on socket: curl_socket_t, in generation: Generation) {
+        guard case .chunked = framing?.kind, isInClear, socket >= 0, !generation.isInUse(socket) else { return }
+        var byte: UInt8 = 0
+        if recv(socket, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1 { ConnectionTable.discard(socket) }
+    }
+
     /// Whether what goes over the transfer's socket can be read without keys.
     var isInClear: Bool { url.scheme == .http && proxy?.kind != .https }
 

@@ -38,6 +38,8 @@ final class CurlTransfer {
     private var isAskedAgain = false
     /// What has been sent of the body is to be sent again, on another connection.
     private var beginsBodyAnew = false
+    /// It would have sent it again though its answer stands, and was kept from it.
+    var wasRepetitionStopped = false
     /// It has sent it again, and does so once.
     private(set) var wasAskedAgain = false
     /// What libcurl has it in.
@@ -61,7 +63,7 @@ final class CurlTransfer {
     private(set) var received: Int64 = 0
     /// Its reader is to be looked for when the turn ends: something of the body has come.
     var hasNewsForReader = false
-    private var framing: Framing?
+    private(set) var framing: Framing?
     private var status = 0
     let origin: Origin
     private let pool: SlabPool
@@ -116,7 +118,7 @@ final class CurlTransfer {
             if beginsBodyAnew { _ = rewindUpload() }
             beginsBodyAnew = false
         }
-        origin.isKnown(in: generation, now: now)
+        if !sockets.all.isEmpty { origin.wasLookedUp(in: generation, now: now) }
         machine.requestGoesOut(now: now)
         if sockets.all.isEmpty || proxy != nil { generation?.gatesMayOpen = true }
         if let socket = sockets.connection { generation?.socketConnected(socket.descriptor) }
@@ -134,10 +136,8 @@ final class CurlTransfer {
                 (isAskedAgain, wasAskedAgain) = (true, true)
                 // libcurl waits no more, and would send the field all the same. It reads the list when it asks again.
                 handle?.setFields(self, expectsContinue: false)
-                if upload?.hasBegun == true {
-                    beginsBodyAnew = true  // libcurl does not
-                    handle?.forbidReuse()  // the rest of the first body is missing there
-                }
+                beginsBodyAnew = upload?.hasBegun == true  // libcurl does not
+                endConnectionBehindExpectation()
                 parser = HeadParser(method: exchange.request.method, limits: exchange.request.limits)
                 events?.note(.interim(response.status))
             case .final(let response, let framing):
@@ -148,6 +148,7 @@ final class CurlTransfer {
                 if let new = parser.remembered { origin.newestHead = new }
                 events?.finishHead(response.status, now: now)
                 head = ReceivedHead(response: response, framing: framing)
+                if response.status == .expectationFailed { endConnectionBehindExpectation() }
                 if isAnswerWhole { endConnectionIfMoreComes() }
             case .trailers: break
             }

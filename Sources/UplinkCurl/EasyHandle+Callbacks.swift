@@ -95,7 +95,10 @@ extension CurlTransfer {
     ) -> Bool {
         active.note(self)
         // The answer stands, though after a 417 libcurl would send the request again.
-        guard !hasFinalHead else { return false }
+        guard !hasFinalHead else {
+            wasRepetitionStopped = true
+            return false
+        }
         localPort = local.1
         requestGoesOut(now: Monotonic.now)
         guard needsAddresses else {

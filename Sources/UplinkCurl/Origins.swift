@@ -11,16 +11,17 @@ final class Origin {
     let hostToLookUp: String?
     /// Whether its newest answer was one of HTTP/1.0.
     var isHTTP10 = false
-    /// In which generation, and until when, libcurl need not look the host up: it has a connection or the addresses.
+    /// In which generation, and until when, libcurl has the host's addresses.
     private var known = (generation: UInt64(0), until: Int64.min)
     /// A little less than libcurl keeps addresses for.
     private static let knownTime: Int64 = 50_000_000_000
     /// The newest head that it has sent.
     @exclusivity(unchecked) var newestHead = RememberedHead.none
 
-    /// A request goes out to it.
-    func isKnown(in generation: Generation?, now: Int64) {
-        if let generation { known = (generation.number, now + Self.knownTime) }
+    /// A request goes out on a new connection. libcurl's addresses may be older, if they were known already.
+    func wasLookedUp(in generation: Generation?, now: Int64) {
+        guard let generation, !isKnown(in: generation.number, at: now) else { return }
+        known = (generation.number, now + Self.knownTime)
     }
 
     /// Whether nobody need wait for others who look names up.

@@ -129,7 +129,7 @@ extension KernelNetwork {
     /// wait for a network before they send anything would otherwise wait for ever.
     private func successor(of route: RouteRecord, on flow: Flow) throws(NetlinkError) -> Answer? {
         guard flow.interface == nil, let hop = route.nextHop, table.links[hop.interfaceIndex]?.isOperational != true,
-            let dead = try kernel.entry(for: flow).route
+            let dead = try kernel.entry(for: flow).route, try turnsAway(from: hop)
         else { return nil }
         for link in table.operationalLinks where hasUsableAddress(link, of: flow.destination.family) {
             let bound = flow.through(link.index)
@@ -139,6 +139,13 @@ extension KernelNetwork {
             return Answer(flow: bound, verdict: .unicast(way))
         }
         return nil
+    }
+
+    /// Whether the kernel finds out that a router is silent. As a router itself it does not ask IPv6 neighbours, and of one
+    /// that was entered by hand it takes for granted that it is there.
+    private func turnsAway(from hop: Neighbour) throws(NetlinkError) -> Bool {
+        if hop.address.family == .ipv6, Sysctl.isSet("net/ipv6/conf/all/forwarding") { return false }
+        return try kernel.state(of: hop.address, on: hop.interfaceIndex) != .permanent
     }
 
     /// Routes of IPv6 expire, as a router's advertisements say.

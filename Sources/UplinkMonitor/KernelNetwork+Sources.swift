@@ -12,13 +12,10 @@ struct Answer: Equatable {
 // rules for a source alone (`default from …`, `rule add from …`) are found so, and not otherwise.
 
 extension KernelNetwork {
-    /// More sources than this are not tried.
-    private static let sourcesTried = 16
-
     /// Which way packets would take, with a source if it needs one.
     func answer(to flow: Flow) throws(NetlinkError) -> Answer { try answer(to: flow, by: kernel.verdict(on:)) }
 
-    /// Asks about packets and, where IPv6 has no way, once more for each source that a socket may get.
+    /// Asks about packets and, where IPv6 has no way, once more for the source that a socket would get.
     func answer(
         to flow: Flow, by ask: (Flow) throws(NetlinkError) -> RouteVerdict
     ) throws(NetlinkError) -> Answer {
@@ -26,25 +23,27 @@ extension KernelNetwork {
         guard flow.destination.family == .ipv6, verdict == .none || verdict == .blocked else {
             return Answer(flow: flow, verdict: verdict)
         }
-        for source in sources(of: flow) {
-            let sourced = flow.from(source)
-            guard var route = try ask(sourced).route else { continue }
-            route.source = source  // the kernel names the one that it would choose by itself
-            return Answer(flow: sourced, verdict: .unicast(route))
+        guard let source = source(of: flow), var route = try ask(flow.from(source)).route else {
+            return Answer(flow: flow, verdict: verdict)
         }
-        return Answer(flow: flow, verdict: verdict)
+        route.source = source  // the kernel names the one that it would choose by itself
+        return Answer(flow: flow.from(source), verdict: .unicast(route))
     }
 
-    /// The addresses that a socket may get, in about the kernel's order of preference (RFC 6724): deprecated ones last,
-    /// those of the destination's kind first, then those of the interface.
-    private func sources(of flow: Flow) -> [IPAddress] {
+    /// The address that a socket gets where the kernel knows no way: the kernel tries one, and no other. By the rules of
+    /// RFC 6724, section 5, that can be told from here: no deprecated one, one of the interface, one of the destination's
+    /// kind, the one that has most in common with the destination.
+    private func source(of flow: Flow) -> IPAddress? {
         func rank(_ record: AddressRecord) -> Int {
             let isOfAnotherKind = record.address.isPrivate != flow.destination.isPrivate
             let isElsewhere = flow.interface.map { $0 != record.index } ?? false
-            return (record.flags.contains(.deprecated) ? 4 : 0) + (isOfAnotherKind ? 2 : 0) + (isElsewhere ? 1 : 0)
+            let rank = (record.flags.contains(.deprecated) ? 4 : 0) + (isElsewhere ? 2 : 0) + (isOfAnotherKind ? 1 : 0)
+            let common = (0...Int(record.prefixLength)).last {
+                record.address.sharesPrefix(ofLength: $0, with: flow.destination)
+            }
+            return rank * 256 - (common ?? 0)
         }
         let usable = table.operationalAddresses(of: .ipv6).filter(\.isUsable)
-        let ranked = (0..<8).flatMap { number in usable.filter { rank($0) == number } }
-        return ranked.prefix(Self.sourcesTried).map(\.address)
+        return usable.map { (rank($0), $0.address) }.min { $0.0 < $1.0 }?.1
     }
 }

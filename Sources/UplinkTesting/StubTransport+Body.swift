@@ -57,6 +57,8 @@ final class StubBody: HTTPBodySource {
 
     func limit(toRemaining total: Duration) {}
 
+    var heedsLimit: Bool { false }
+
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try work()
     }

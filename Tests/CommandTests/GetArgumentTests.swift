@@ -99,17 +99,21 @@ struct GetArgumentTests {
         #expect(limited == HTTPTimeouts(firstByte: long, stall: long, total: long))
         let short = try parse("http://a/x -m 5").connection.timeouts
         #expect(short == HTTPTimeouts(total: .seconds(5)))
-        let silent = try parse("http://a/x -o f -m 600 --silence 90").connection.timeouts
+        let silent = try parse("http://a/x -m 600 --silence 90").connection.timeouts
         #expect(silent == HTTPTimeouts(firstByte: .seconds(90), stall: .seconds(90), total: long))
+        let download = try parse("http://a/x -o f -m 600").connection.downloadTimeouts
+        #expect(download == HTTPTimeouts(total: long))  // it goes on after a connection that says nothing
+        let silentDownload = try parse("http://a/x -o f -m 600 --silence 90").connection.downloadTimeouts
+        #expect(silentDownload == silent)
         let endless = try parse("http://a/x --silence inf").connection.timeouts
         #expect(endless.stall.map { $0 > .seconds(1_000_000) } ?? true)
     }
 
     @Test(arguments: [
         ("http://10.1.2.3:3128", "a way to 10.1.2.3"), ("socks5h://[2001:db8::1]", "a way to 2001:db8::1"),
-        ("socks5://proxy.example", "local network"), ("http://127.0.0.1:3128", nil), ("socks4a://localhost", nil),
+        ("socks5://proxy.example", "local network"),
     ])
-    func throughAProxyTheWayToItIsNeeded(proxy: String, requirement: String?) throws {
+    func throughAProxyTheWayToItIsNeeded(proxy: String, requirement: String) throws {
         for url in ["https://example.org/", "http://127.0.0.1/"] {
             let command = try parse("\(url) --proxy \(proxy)")
             let first = try #require(command.urls.first)
@@ -117,6 +121,24 @@ struct GetArgumentTests {
             let told = try parse("\(url) --for ipv6 --proxy \(proxy)")
             #expect(told.requirement(of: first)?.description == "IPv6")
         }
+    }
+
+    /// A forwarder such as `ssh -D` runs while the network is away.
+    @Test(arguments: ["http://127.0.0.1:3128", "socks5h://[::1]:1080", "socks4a://localhost"])
+    func throughAProxyOnThisHostIsNeededWhatTheURLNeeds(proxy: String) throws {
+        let needs: [(url: String, requirement: String?)] = [
+            ("https://example.org/", "internet"), ("http://10.1.2.3/", "local network"), ("http://127.0.0.1/", nil),
+        ]
+        for (url, requirement) in needs {
+            let command = try parse("\(url) --proxy \(proxy)")
+            let first = try #require(command.urls.first)
+            #expect(command.requirement(of: first)?.description == requirement)
+        }
+    }
+
+    @Test func aPartOfAFormStandsApartFromItsLetter() throws {
+        #expect(try parse("http://a/x -F a=b").request.form == ["a=b"])
+        #expect(throws: (any Error).self) { try parse("http://a/x -Fa=b") }
     }
 
     @Test func aValueMayBeJoinedToItsLetter() throws {

@@ -139,6 +139,16 @@ struct GetRequestTests {
         #expect(seen.isEmpty && program.errors.contains("give \(instead)"), "\(program.errors)")
     }
 
+    /// `</dev/fd/3` behind the command would be another pipe, or none.
+    @Test(arguments: [("-d @/dev/stdin", "`@-`"), ("-T /dev/fd/0", "`-`"), ("-T /proc/self/fd/0", "`-`")])
+    func aDescriptorIsToBePipedIn(words: String, instead: String) async throws {
+        let line = "printf x | \(BuiltProgram.path) get http://127.0.0.1:1/ \(words)"
+        let program = try RunningProgram(["/bin/sh", "-c", line])
+        #expect(try await program.wait() == 1)
+        #expect(program.errors.contains("pipe it in, and give \(instead)"), "\(program.errors)")
+        #expect(!program.errors.contains("behind the command"))
+    }
+
     @Test func aFormHasPartsAndFiles() async throws {
         try await withFile(Array("contents".utf8)) { path in
             let seen = try await get("-F name=value -F file=@\(path)").seen

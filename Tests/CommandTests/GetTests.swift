@@ -179,15 +179,33 @@ struct GetTests {
     }
 
     /// Its output and its errors are the same terminal.
-    @Test(arguments: ["", " -d x"])
-    func noProgressIsDrawnWhereTheBodyIsSeen(words: String) async throws {
+    @Test func noProgressIsDrawnWhereTheBodyIsSeen() async throws {
         let server = try RawServer(answering: "HTTP/1.1 200 OK\r\nContent-Length: 6", body: "answer")
         defer { server.stop() }
         let program = try BuiltProgram.start(
-            "get \(server.url())\(words)", environment: ["TERM": "xterm-256color"],
+            "get \(server.url())", environment: ["TERM": "xterm-256color"],
             terminal: TerminalDimensions(columns: 80, rows: 24))
         #expect(try await program.wait() == 0)
         #expect(program.output == "answer")
+    }
+
+    @Test(arguments: ["", " -i"])
+    func anUploadsProgressStandsAboveTheBody(words: String) async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
+        let server = try RawServer([
+            .readHead, .readBody(), .pause(.milliseconds(500)), .send("\(head)answer"), .close,
+        ])
+        defer { server.stop() }
+        let program = try BuiltProgram.start(
+            "get \(server.url()) -d x\(words)", environment: ["TERM": "xterm-256color"],
+            terminal: TerminalDimensions(columns: 80, rows: 24))
+        #expect(try await program.wait() == 0)
+        let output = program.output
+        let drawn = try #require(output.range(of: "\u{1B}[K", options: .backwards), "\(output)")
+        #expect(output[..<drawn.lowerBound].contains("100 %"), "\(output)")
+        let below = output[drawn.upperBound...]
+        #expect(below.first?.isNewline == true && below.hasSuffix("answer"), "\(output)")
+        #expect(below.dropFirst().hasPrefix(words.isEmpty ? "answer" : "HTTP/1.1 200 OK"), "\(output)")
     }
 
     @Test(.needsNetworkNamespaces)

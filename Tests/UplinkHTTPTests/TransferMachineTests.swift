@@ -103,6 +103,10 @@ struct TransferMachineTests {
         #expect(machine.deadline == 100 * second)
         machine.bodyIsSent(now: 50 * second)
         #expect(machine.deadline == 54 * second)
+        #expect(machine.bytesArrived(200, buffered: 50, now: 51 * second) == .pause)
+        machine.bodyIsAwaited()
+        #expect(machine.demanded(now: 52 * second) == .resume)
+        #expect(machine.deadline == 100 * second)
     }
 
     @Test func aRequestsBodyKeepsAnAnswersAlive() {

@@ -21,7 +21,8 @@ struct RequirementArgument: Sendable {
         return argument
     }
 
-    /// A way to a proxy: to its address, or for a name, which may be known here alone, a network. Nil for this host itself.
+    /// A way to a proxy: to its address, or for a name, which may be known here alone, a network. Nil for this host itself:
+    /// such a proxy is often a forwarder (`ssh -D`), which runs while the network is away.
     ///
     /// - Parameter host: A name or an address, an IPv6 address in brackets.
     static func proxy(_ host: String) -> Self? {

@@ -22,7 +22,10 @@ struct GetCommand: AsyncParsableCommand {
 
             What a host needs of the network is derived from the URL: nothing for this host itself, the local network \
             for private addresses, the internet for all others. With --proxy it is a way to the proxy: to its address, \
-            or for a name the local network. --for says otherwise.
+            or for a name the local network; for one on this host it is what the URL needs. --for says otherwise.
+
+            A value may stand at its letter (-XPOST) if it has no `=` in it and the word has no other letter (no -vm5); \
+            at -F it stands apart.
 
             \(RequirementArgument.help)
 
@@ -98,7 +101,7 @@ struct GetCommand: AsyncParsableCommand {
         options.resumes = !files.noResume
         options.checksum = files.checksum
         options.backOff = connection.backOff
-        options.request.timeouts = connection.timeouts
+        options.request.timeouts = connection.downloadTimeouts
         options.monitor = try monitor()
         if let most = files.maxFilesize { options.maximumSize = most }
         var items: [DownloadItem] = []
@@ -127,7 +130,7 @@ struct GetCommand: AsyncParsableCommand {
     func requirement(of url: URLArgument) -> NetworkRequirement? {
         if let requirement { return requirement.whole }
         guard connection.unixSocket == nil else { return nil }
-        return connection.proxy == nil ? url.requirement : connection.proxyRequirement?.whole
+        return connection.proxyRequirement?.whole ?? url.requirement
     }
 
     /// Who knows the way that is needed.

@@ -37,7 +37,7 @@ struct ConnectionArguments: ParsableArguments {
     @Option(
         help: .init(
             "How many seconds the server may say nothing (default: 60 before its answer, 30 in its body; or --max-time, "
-                + "where that is more).", valueName: "seconds"),
+                + "where that is more and no file is downloaded).", valueName: "seconds"),
         transform: SecondsArgument.parse)
     var silence: Double?
 
@@ -73,17 +73,22 @@ struct ConnectionArguments: ParsableArguments {
         return configuration
     }
 
-    /// The time limits.
+    /// The time limits of a request whose answer is written as it comes.
     var timeouts: HTTPTimeouts {
+        var timeouts = downloadTimeouts
+        guard let most = timeouts.total, silence == nil else { return timeouts }
+        // Who gives a server so long does not mean that it must say something before.
+        timeouts.firstByte = timeouts.firstByte.map { max($0, most) }
+        timeouts.stall = timeouts.stall.map { max($0, most) }
+        return timeouts
+    }
+
+    /// The time limits of a download: it goes on from where it was, so a connection that says nothing is given up, however
+    /// long all of it may take.
+    var downloadTimeouts: HTTPTimeouts {
         var timeouts = HTTPTimeouts()
         if let connectTimeout { timeouts.connect = .saturating(seconds: connectTimeout) }
-        if let maxTime {
-            let most = Duration.saturating(seconds: maxTime)
-            timeouts.total = most
-            // Who gives a server so long does not mean that it must say something before.
-            timeouts.firstByte = timeouts.firstByte.map { max($0, most) }
-            timeouts.stall = timeouts.stall.map { max($0, most) }
-        }
+        if let maxTime { timeouts.total = .saturating(seconds: maxTime) }
         if let silence {
             let most = Duration.saturating(seconds: silence)
             (timeouts.firstByte, timeouts.stall) = (most, most)
@@ -91,7 +96,8 @@ struct ConnectionArguments: ParsableArguments {
         return timeouts
     }
 
-    /// What reaching the proxy asks of the network, whatever is behind it; nil without a proxy, and for one on this host.
+    /// What reaching the proxy asks of the network, whatever is behind it; nil without a proxy, and for one on this host,
+    /// which goes on where the URL leads.
     var proxyRequirement: RequirementArgument? {
         guard let host = proxy.flatMap({ try? CurlTransport.Proxy($0).host }) else { return nil }
         return .proxy(host)

@@ -36,8 +36,7 @@ struct GetRequest: Sendable {
     private func fetch() async throws {
         try await withHTTPClient(configuration: client, transport: transport) { client in
             let events = HTTPEvents()
-            // On the terminal that shows the body, the line would be written over it.
-            let progress = ProgressLine(isShown: Output.error.isTerminal && !target.isTerminal)
+            let progress = ProgressLine()
             defer { progress.end() }
             let telling = Task {
                 for await event in events {
@@ -86,6 +85,8 @@ struct GetRequest: Sendable {
             }
             DownloadTarget.set(permissions, of: path)
         case .stream(let output):
+            // On the terminal that shows the body, the line would be written over it.
+            if target.isTerminal { progress.end() }
             try output.write(head)
             var written: Int64 = 0
             for try await chunk in body {

@@ -3,29 +3,27 @@ import UplinkCore
 
 /// How far a request's body or its answer's has come: a line on the standard error that changes, on a terminal; elsewhere nothing.
 final class ProgressLine: Sendable {
-    private let isShown: Bool
+    private let isShown = Output.error.isTerminal
     private let start = ContinuousClock.now
-    private let story = Locked(ProgressStory())
+    /// Nil once it has ended.
+    private let story = Locked<ProgressStory?>(ProgressStory())
 
-    /// - Parameter isShown: Whether there is a line; not where it would stand among what the terminal shows.
-    init(isShown: Bool = Output.error.isTerminal) { self.isShown = isShown }
-
-    /// Draws the line, ten times a second at most.
+    /// Draws the line, ten times a second at most, and not once it has ended.
     func show(_ written: Int64, of expected: Int64?) {
         guard isShown else { return }
         let now = ContinuousClock.now - start
         story.withLock { story in
-            if story.take(written, of: expected, at: now) { Self.draw(story) }
+            if story?.take(written, of: expected, at: now) == true, let story { Self.draw(story) }
         }
     }
 
-    /// Draws the last state, if it is not, and leaves the line where it is. What follows stands below it.
+    /// Draws the last state, if it is not, and leaves the line where it is for good. What follows stands below it.
     func end() {
         story.withLock { story in
-            guard story.isDrawn else { return }
-            if story.isBehind { Self.draw(story) }
+            defer { story = nil }
+            guard let last = story, last.isDrawn else { return }
+            if last.isBehind { Self.draw(last) }
             try? Output.error.write("\n")
-            story = ProgressStory()
         }
     }
 

@@ -30,7 +30,7 @@ struct RequestArguments: ParsableArguments {
     var json: String?
 
     @Option(
-        name: [.customShort("F", allowingJoined: true), .customLong("form")], parsing: .unconditionalSingleValue,
+        name: [.customShort("F"), .customLong("form")], parsing: .unconditionalSingleValue,
         help: .init("Send a form (POST): `name=text`, `name=@file` or `name=@-`; may be repeated.", valueName: "part"))
     var form: [String] = []
 
@@ -167,8 +167,13 @@ struct RequestArguments: ParsableArguments {
         case S_IFREG: return FilePath(path)
         case S_IFDIR: throw CommandFailure("`\(path)` is a directory; give the name of a file in it")
         default:
-            throw CommandFailure(
-                "`\(path)` is a pipe or a device, and no file; give `\(inPlace)`, and `<\(path)` behind the command")
+            // A descriptor's path means another one to the shell than it does here.
+            let isDescriptor =
+                path == "/dev/stdin" || path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/") && path.contains("/fd/")
+            let remedy =
+                isDescriptor
+                ? "pipe it in, and give `\(inPlace)`" : "give `\(inPlace)`, and `<\(path)` behind the command"
+            throw CommandFailure("`\(path)` is a pipe or a device, and no file; \(remedy)")
         }
     }
 }

@@ -64,7 +64,7 @@ public final class NetworkPathBroadcaster: Sendable {
         list.replaceCurrent { path in
             lastGeneration.withLock { last in
                 var path = path
-                path.generation = max(generation, path.generation &+ 2)
+                path.generation = max(generation, path.generation &+ 2, (last ?? 0) &+ 1)
                 last = path.generation
                 return path
             }

@@ -43,17 +43,26 @@ extension CurlTransfer {
         return !ends && upload.canBeRepeated
     }
 
+    /// libcurl leaves off in the middle of a body that was announced with an expectation: nothing else may follow on that
+    /// connection.
+    func endConnectionBehindExpectation() {
+        if let upload, upload.expectsContinue, upload.hasBegun { handle?.forbidReuse() }
+    }
+
     /// What libcurl's code comes to, when the answer was whole before the request was.
     ///
     /// A server may answer early and close: sending fails then, and nobody misses what was not sent.
     func settled(_ code: CURLcode) -> CURLcode {
         guard upload != nil else { return code }
         switch code {
-        case CURLE_SEND_ERROR, CURLE_RECV_ERROR: readSalvaged()
-        case CURLE_ABORTED_BY_CALLBACK where hasFinalHead: break  // it would have sent the request again
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
+            readSalvaged()
+            return isAnswerWhole ? CURLE_OK : code
+        // libcurl has not given us the body of what it would have asked for again.
+        case CURLE_ABORTED_BY_CALLBACK where wasRepetitionStopped:
+            return isAnswerWhole ? CURLE_OK : CURLE_PARTIAL_FILE
         default: return code
         }
-        return isAnswerWhole ? CURLE_OK : code
     }
 
     // MARK: What a server said before sending failed

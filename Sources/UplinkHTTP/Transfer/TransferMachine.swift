@@ -131,8 +131,8 @@ package struct TransferMachine: Sendable {
     /// The producer of the request's body has nothing yet: it is not the network that holds the transfer up.
     package mutating func bodyIsAwaited() {
         switch phase {
-        case .awaitingHead, .bodyFlowing: (phaseDeadline, isProducerAwaited) = (nil, true)
-        case .queued, .gated, .connecting, .bodyPaused, .ended: break
+        case .awaitingHead, .bodyFlowing, .bodyPaused: (phaseDeadline, isProducerAwaited) = (nil, true)
+        case .queued, .gated, .connecting, .ended: break
         }
     }
 

@@ -43,17 +43,22 @@ package struct RouteFilter: Equatable {
         var instructions = instructions.map {
             sock_filter(code: $0.code, jt: $0.ifTrue, jf: $0.ifFalse, k: $0.operand)
         }
-        let isAttached = instructions.withUnsafeMutableBufferPointer { instructions in
-            guard let length = UInt16(exactly: instructions.count) else { return false }
+        return instructions.withUnsafeMutableBufferPointer { instructions in
+            guard let length = UInt16(exactly: instructions.count) else {
+                Self.detach(from: descriptor)
+                return false
+            }
             var program = sock_fprog(len: length, filter: instructions.baseAddress)
             let size = socklen_t(MemoryLayout<sock_fprog>.size)
+            if setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, size) == 0 { return true }
+            Self.detach(from: descriptor)  // the memory of the one before may be what is missing
             return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, size) == 0
         }
-        if !isAttached {
-            var unused: CInt = 0
-            setsockopt(descriptor, SOL_SOCKET, SO_DETACH_FILTER, &unused, socklen_t(MemoryLayout<CInt>.size))
-        }
-        return isAttached
+    }
+
+    private static func detach(from descriptor: CInt) {
+        var unused: CInt = 0
+        setsockopt(descriptor, SOL_SOCKET, SO_DETACH_FILTER, &unused, socklen_t(MemoryLayout<CInt>.size))
     }
 
     /// Where things stand in a message: `struct nlmsghdr`, then `struct rtmsg` or `struct ndmsg`, which is as long, then

@@ -74,7 +74,7 @@ final class OutboxLock: Sendable {
     private static func open(_ name: String, beside path: FilePath) throws(StoreError) -> CInt {
         let number = String(UInt64(bitPattern: SyncRecord.id(of: name)), radix: 16)
         let file = "\(path.string)-outbox-\(number).lock"
-        let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw StoreError(.cannotOpen, message: "\(file) cannot be made: \(String(cString: strerror(errno)))")
         }
@@ -86,8 +86,13 @@ final class OutboxLock: Sendable {
     /// owner, as SQLite has it with its own files beside it. Only its owner can do so; others find it done.
     private static func share(_ descriptor: CInt, with path: FilePath) {
         var (database, lock) = (stat(), stat())
-        guard stat(path.string, &database) == 0, fstat(descriptor, &lock) == 0 else { return }
-        if lock.st_mode & 0o777 != database.st_mode & 0o777 { _ = fchmod(descriptor, database.st_mode & 0o777) }
+        // What has another name may be anybody's file: whoever may write the directory can put it there.
+        guard stat(path.string, &database) == 0, fstat(descriptor, &lock) == 0, lock.st_mode & S_IFMT == S_IFREG,
+            lock.st_nlink == 1
+        else { return }
+        // A database that may only be read for a while is locked all the same.
+        let mode = database.st_mode & 0o777 | 0o600
+        if lock.st_mode & 0o777 != mode { _ = fchmod(descriptor, mode) }
         if geteuid() == 0, (lock.st_uid, lock.st_gid) != (database.st_uid, database.st_gid) {
             _ = fchown(descriptor, database.st_uid, database.st_gid)
         }

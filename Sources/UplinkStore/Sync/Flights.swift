@@ -4,7 +4,14 @@ import UplinkCore
 
 /// The syncs that are under way, one for each key, and how far they are.
 final class Flights: Sendable {
-    private let shared = SharedWork<String, SyncReceipt>()
+    private struct Place: Hashable {
+        let era: UInt64
+        let key: String
+    }
+
+    private let shared = SharedWork<Place, SyncReceipt>()
+    /// How often everything was cleared.
+    private let era = Locked<UInt64>(0)
     private let board = Locked(StageBoard())
 
     /// Nothing is under way, and nobody listens.
@@ -15,6 +22,9 @@ final class Flights: Sendable {
 
     /// How far the key's sync is; nil when none is under way.
     func stage(of key: String) -> SyncStage? { board.withLock { $0.stage(of: key) } }
+
+    /// Everything was cleared: who asks from here on shares no sync that began before.
+    func beginEra() { era.withLock { $0 += 1 } }
 
     /// Shares the key's sync, or starts one.
     ///
@@ -28,7 +38,7 @@ final class Flights: Sendable {
         let (id, stage) = board.withLock { $0.listen(to: key, listener) }
         defer { board.withLock { $0.ignore(id, key) } }
         if let stage { listener(stage) }
-        return try await shared.value(for: key) { [board] in
+        return try await shared.value(for: Place(era: era.withLock { $0 }, key: key)) { [board] in
             let flight = board.withLock { $0.begin(key) }
             defer { board.withLock { $0.end(key, flight) } }
             return try await work { stage in

@@ -5,8 +5,10 @@ public import GRDB
 import UplinkCore
 
 extension Store {
-    /// How often a sync fetches at most where its key is cleared or outdated meanwhile.
-    private static let maximumFetches = 3
+    /// How often a sync fetches at most where its key is cleared meanwhile.
+    private static let maximumClearings = 3
+    /// How often where it is outdated, which is once for each change that is sent meanwhile: a whole outbox may be.
+    static let maximumFetches = 20
 
     /// Brings a key up to date once, or shares the sync of it that is under way.
     ///
@@ -53,13 +55,14 @@ extension Store {
             try erase(db)
             try SyncRecord.clearAll(db)
         }
+        flights.beginEra()
     }
 
     /// Says that what a sync of the key has fetched until now is older than what this transaction writes, as when the
     /// server has just accepted a change of it: the result of an outbox's entry, for one.
     ///
     /// A sync that is under way fetches again then, and does not take the change back. How fresh what is stored counts as
-    /// stays as it is. A sync that is outdated again and again writes what it fetches the third time, which counts as
+    /// stays as it is. A sync that is outdated again and again writes what it fetches the twentieth time, which counts as
     /// never synced.
     ///
     /// - Parameters:
@@ -76,16 +79,19 @@ extension Store {
     func fly(_ sync: StoreSync, listener: @escaping StageBoard.Listener) async throws -> SyncReceipt {
         try await flights.fly(sync.key, listener: listener) { [self] reached in
             var start = try await reading("reading about `\(sync.key)`") { try SyncStart.of(sync.key, in: $0) }
+            var clearings = 0
             for round in 1...Self.maximumFetches {
                 let news = try await fetch(sync, start.record.validators, reached)
                 switch try await write(news, of: sync.key, since: start, isLast: round == Self.maximumFetches) {
                 case .done(let receipt): return receipt
-                case .again(let now): start = now
+                case .again(let now):
+                    if now.record.number != start.record.number { clearings += 1 }
+                    start = now
                 }
+                if clearings == Self.maximumClearings { break }
             }
             throw StoreError(
-                .cleared,
-                message: "`\(sync.key)` was cleared while it was synced, \(Self.maximumFetches) times; try again")
+                .cleared, message: "`\(sync.key)` was cleared while it was synced, \(clearings) times; try again")
         }
     }
 

@@ -55,7 +55,8 @@ struct DownloadLifeTests {
             return file
         }
         core.end(.cancelled)
-        try? await clock.advance(by: DownloadCore.grace, patience: .seconds(30))
+        // One sleeps until the deadline.
+        try? await clock.advance(by: DownloadCore.grace, sleepers: 2, patience: .seconds(30))
         let outcome = await core.outcome()
         #expect(throws: CancellationError.self) { try outcome.get() }
         open.finish()
