@@ -50,7 +50,7 @@ extension StubTransport {
 
         /// No answer but an error.
         ///
-        /// An error made without ``HTTPClientError/requestDisposition`` says that nothing was sent, and a retry repeats
+        /// An error made without `requestDisposition` says that nothing was sent, and a retry repeats
         /// whatever was not sent, a POST too. Where the test means a connection that broke later, say
         /// `requestDisposition: .maybeProcessed`.
         public static func error(_ error: HTTPClientError) -> Self { Self(kind: .error(error)) }
