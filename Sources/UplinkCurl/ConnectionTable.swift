@@ -99,6 +99,12 @@ final class ConnectionTable {
         }
     }
 
+    /// Whether something has come that libcurl has not read; not so where the other end has closed the connection.
+    static func hasUnreadBytes(_ descriptor: CInt) -> Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1
+    }
+
     /// Notices a peer that vanished, though keep-alive would wait longer (`TCP_USER_TIMEOUT`, tcp(7)).
     static func limit(_ descriptor: CInt, to milliseconds: CInt) {
         var milliseconds = milliseconds

@@ -59,8 +59,7 @@ extension CurlTransfer {
     func endConnectionIfMoreComes() {
         guard let handle else { return }
         if isInClear {
-            var byte: UInt8 = 0
-            guard watchedSocket >= 0, recv(watchedSocket, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1 else { return }
+            guard watchedSocket >= 0, ConnectionTable.hasUnreadBytes(watchedSocket) else { return }
         } else {
             guard handle.hasMoreFromTLS else { return }
         }
@@ -71,8 +70,7 @@ extension CurlTransfer {
     /// nobody else has it yet.
     func endIdleConnectionIfMoreCame(on socket: curl_socket_t, in generation: Generation) {
         guard case .chunked = framing?.kind, isInClear, socket >= 0, !generation.isInUse(socket) else { return }
-        var byte: UInt8 = 0
-        if recv(socket, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1 { ConnectionTable.discard(socket) }
+        if ConnectionTable.hasUnreadBytes(socket) { ConnectionTable.discard(socket) }
     }
 
     /// Whether what goes over the transfer's socket can be read without keys.

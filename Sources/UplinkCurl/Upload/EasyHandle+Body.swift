@@ -87,8 +87,7 @@ extension CurlTransfer {
             hasReached = false  // it had its chance, whatever was there
             return false
         }
-        var byte: UInt8 = 0
-        return recv(uploadSocket, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1
+        return ConnectionTable.hasUnreadBytes(uploadSocket)
     }
 
     fileprivate func callbackForRewind() -> Bool {
