@@ -192,9 +192,10 @@ actor CurlEngine: TurnActor {
         if let events { announcements.append(events) }
         if let handle = transfer.handle, let generation = transfer.generation {
             if let maximum = configuration.maximumRequestsPerConnection, outcome == nil {
-                connections.used(handle.socket, atMost: maximum, isFree: !generation.isInUse(handle.socket))
+                let socket = handle.socket
+                connections.used(socket, atMost: maximum, isFree: !generation.isInUse(socket))
             }
-            if outcome == nil { transfer.endIdleConnectionIfMoreCame(on: handle.socket, in: generation) }
+            if outcome == nil { transfer.endIdleConnectionIfMoreCame(in: generation) }
             generation.forgetUpload(transfer, on: transfer.uploadSocket)
             if let multi = generation.multi?.curl { curl_multi_remove_handle(multi, handle.curl) }
             generation.transfers -= 1

@@ -68,8 +68,10 @@ extension CurlTransfer {
 
     /// The same for chunks, whose end only libcurl knows, and tells when it has let go of the connection: ends that, if
     /// nobody else has it yet.
-    func endIdleConnectionIfMoreCame(on socket: curl_socket_t, in generation: Generation) {
-        guard case .chunked = framing?.kind, isInClear, socket >= 0, !generation.isInUse(socket) else { return }
+    func endIdleConnectionIfMoreCame(in generation: Generation) {
+        guard case .chunked = framing?.kind, isInClear, let socket = handle?.socket, socket >= 0,
+            !generation.isInUse(socket)
+        else { return }
         if ConnectionTable.hasUnreadBytes(socket) { ConnectionTable.discard(socket) }
     }
 

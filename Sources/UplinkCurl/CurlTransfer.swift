@@ -148,7 +148,7 @@ final class CurlTransfer {
                 if let new = parser.remembered { origin.newestHead = new }
                 events?.finishHead(response.status, now: now)
                 head = ReceivedHead(response: response, framing: framing)
-                if response.status == .expectationFailed { endConnectionBehindExpectation() }
+                if status == HTTPResponse.Status.expectationFailed.code { endConnectionBehindExpectation() }
                 if isAnswerWhole { endConnectionIfMoreComes() }
             case .trailers: break
             }

@@ -192,7 +192,8 @@ final class EasyHandle {
         return uplink_easy_get_offset(curl, info, &value) == CURLE_OK ? Int64(value) : 0
     }
 
-    /// The socket of the connection that the transfer had last; negative when it is closed.
+    /// The socket of the connection that the transfer had last; negative when it is closed. libcurl looks for it among all
+    /// connections.
     var socket: curl_socket_t {
         var socket: curl_socket_t = -1
         return uplink_easy_get_socket(curl, &socket) == CURLE_OK ? socket : -1
