@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
+import Dispatch
 import GRDB
 import TestSupport
 import Testing
@@ -88,6 +89,26 @@ struct ClearTests {
         #expect(try await store.words() == [])
         try await store.sync(Lists.sync(StubFetch(["mine"])))
         #expect(try await store.words() == ["mine"])
+    }
+
+    /// A sync that is asked for while everything is being cleared is of before, though it reads nothing until that is done.
+    @Test func aSyncThatBeginsWhileAllIsClearedEndsToo() async throws {
+        let store = try Store.lists()  // in memory: its reads wait for its writes
+        let (isClearing, mayGoOn) = (Locked(false), DispatchSemaphore(value: 0))
+        let clearing = Task {
+            try await store.clearAll { db in
+                isClearing.withLock { $0 = true }
+                mayGoOn.wait()
+                try Lists.erase(db)
+            }
+        }
+        try await eventually { isClearing.withLock { $0 } }
+        let asker = Task { try await store.sync(Lists.sync(StubFetch(["theirs"]))) }
+        try await eventually { store.flights.waiting == 1 }
+        mayGoOn.signal()
+        try await clearing.value
+        #expect(await code { _ = try await asker.value } == .cleared)
+        #expect(try await store.words() == [])
     }
 
     /// Who has logged in does not share what is still under way for who has logged out.

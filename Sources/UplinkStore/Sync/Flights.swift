@@ -23,25 +23,29 @@ final class Flights: Sendable {
     /// How far the key's sync is; nil when none is under way.
     func stage(of key: String) -> SyncStage? { board.withLock { $0.stage(of: key) } }
 
-    /// Everything was cleared: who asks from here on shares no sync that began before.
+    /// Everything is cleared: who asks from here on shares no sync that began before.
     func beginEra() { era.withLock { $0 += 1 } }
+
+    /// Whether nothing was cleared since a sync began.
+    func isCurrent(_ era: UInt64) -> Bool { self.era.withLock { $0 == era } }
 
     /// Shares the key's sync, or starts one.
     ///
     /// - Parameters:
     ///   - listener: Told how far it is, also by whoever started it; stages may come out of order, from any thread.
-    ///   - work: The sync. It is told how to say how far it is.
+    ///   - work: The sync. It is told its era, and how to say how far it is.
     func fly(
         _ key: String, listener: @escaping StageBoard.Listener,
-        _ work: @escaping @Sendable (@escaping @Sendable (SyncStage) -> Void) async throws -> SyncReceipt
+        _ work: @escaping @Sendable (_ era: UInt64, @escaping @Sendable (SyncStage) -> Void) async throws -> SyncReceipt
     ) async throws -> SyncReceipt {
         let (id, stage) = board.withLock { $0.listen(to: key, listener) }
         defer { board.withLock { $0.ignore(id, key) } }
         if let stage { listener(stage) }
-        return try await shared.value(for: Place(era: era.withLock { $0 }, key: key)) { [board] in
+        let era = era.withLock { $0 }
+        return try await shared.value(for: Place(era: era, key: key)) { [board] in
             let flight = board.withLock { $0.begin(key) }
             defer { board.withLock { $0.end(key, flight) } }
-            return try await work { stage in
+            return try await work(era) { stage in
                 for listener in board.withLock({ $0.reached(stage, key, flight) }) { listener(stage) }
             }
         }

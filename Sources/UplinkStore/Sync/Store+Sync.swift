@@ -51,11 +51,11 @@ extension Store {
     ///
     /// - Throws: ``StoreError``.
     public func clearAll(_ erase: @escaping @Sendable (Database) throws -> Void) async throws {
-        try await writing("clearing all") { db in
+        try await writing("clearing all") { [flights] db in
             try erase(db)
             try SyncRecord.clearAll(db)
+            flights.beginEra()  // before the commit: what is written from here on comes after it
         }
-        flights.beginEra()
     }
 
     /// Says that what a sync of the key has fetched until now is older than what this transaction writes, as when the
@@ -77,12 +77,13 @@ extension Store {
 
     /// Shares the key's sync, or starts it.
     func fly(_ sync: StoreSync, listener: @escaping StageBoard.Listener) async throws -> SyncReceipt {
-        try await flights.fly(sync.key, listener: listener) { [self] reached in
+        try await flights.fly(sync.key, listener: listener) { [self] era, reached in
             var start = try await reading("reading about `\(sync.key)`") { try SyncStart.of(sync.key, in: $0) }
             var clearings = 0
             for round in 1...Self.maximumFetches {
                 let news = try await fetch(sync, start.record.validators, reached)
-                switch try await write(news, of: sync.key, since: start, isLast: round == Self.maximumFetches) {
+                let isLast = round == Self.maximumFetches
+                switch try await write(news, of: sync.key, in: era, since: start, isLast: isLast) {
                 case .done(let receipt): return receipt
                 case .again(let now):
                     if now.record.number != start.record.number { clearings += 1 }
@@ -137,11 +138,14 @@ extension Store {
 
     /// Writes the news and notes the sync, unless the key was cleared or outdated since.
     private func write(
-        _ news: StoreSync.News?, of key: String, since start: SyncStart, isLast: Bool
+        _ news: StoreSync.News?, of key: String, in era: UInt64, since start: SyncStart, isLast: Bool
     ) async throws -> Written {
-        try await writing("writing what was fetched for `\(key)`") { [now] db in
+        try await writing("writing what was fetched for `\(key)`") { [now, flights] db in
             let current = try SyncStart.of(key, in: db)
-            let decision = start.decision(at: current, isNews: news != nil, isLast: isLast)
+            // A sync that was asked for before everything was cleared may have read its start after that.
+            let decision =
+                flights.isCurrent(era)
+                ? start.decision(at: current, isNews: news != nil, isLast: isLast) : .giveUp
             switch decision {
             case .write, .writeOutdated: break
             case .fetchAgain: return .again(current)
