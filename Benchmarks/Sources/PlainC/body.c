@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 // MARK: The head
@@ -104,6 +105,15 @@ static void keep(transfer_t *transfer, const char *bytes, size_t count) {
     }
 }
 
+// What a server sends beyond its answer would be taken for the answer to the next request: then the connection is closed.
+// (Over TLS it stays with OpenSSL, which is not asked here.)
+static void end_connection_if_more_comes(transfer_t *transfer) {
+    char byte;
+    if (transfer->received != transfer->length || transfer->http->job.authorities) return;
+    if (transfer->watched != CURL_SOCKET_BAD && recv(transfer->watched, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1)
+        curl_easy_setopt(transfer->easy, CURLOPT_FORBID_REUSE, 1L);
+}
+
 static size_t body_came(char *bytes, size_t size, size_t count, void *context) {
     (void)size;
     transfer_t *transfer = context;
@@ -123,9 +133,11 @@ static size_t body_came(char *bytes, size_t size, size_t count, void *context) {
             return CURL_WRITEFUNC_PAUSE;
         }
         keep(transfer, bytes, count);
+        end_connection_if_more_comes(transfer);
         return count;
     }
     transfer->received += count;
+    end_connection_if_more_comes(transfer);
     return count;
 }
 

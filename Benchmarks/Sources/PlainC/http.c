@@ -44,7 +44,6 @@ static void socket_ready(uv_poll_t *watcher, int status, int events) {
 
 // A connected socket is watched on when libcurl is done with it for now, because its closing will be told.
 static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *context, void *own) {
-    (void)easy;
     (void)own;
     plain_http *http = context;
     if (what == CURL_POLL_REMOVE) {
@@ -53,6 +52,8 @@ static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *context,
         return 0;
     }
     if (http->closing) return 0;
+    transfer_t *transfer;
+    if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer) == CURLE_OK && transfer) transfer->watched = fd;
     if ((size_t)fd >= http->socket_count) {
         size_t count = (size_t)fd + 256;
         http->sockets = realloc(http->sockets, count * sizeof *http->sockets);
@@ -171,7 +172,7 @@ void plain_http_add(plain_http *http) {
     else curl_easy_reset(transfer->easy);
     transfer->http = http;
     transfer->is_connecting = 1;
-    transfer->opened = CURL_SOCKET_BAD;
+    transfer->opened = transfer->watched = CURL_SOCKET_BAD;
     plain_http_begin_body(transfer);
     plain_http_configure(transfer, request_goes_out, socket_opened, socket_closing);
     plain_http_set_deadline(transfer, limit_connect);

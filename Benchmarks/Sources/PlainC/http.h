@@ -39,7 +39,7 @@ typedef struct transfer {
     uint64_t deadline;
     char error[CURL_ERROR_SIZE];
     char is_connecting;
-    curl_socket_t opened;
+    curl_socket_t opened, watched;
     // Of the head.
     int status, has_length, is_body;
     size_t head_bytes, fields;
