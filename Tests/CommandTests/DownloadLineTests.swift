@@ -169,6 +169,13 @@ struct DownloadReportTests {
         #expect(second.map(\.plain) == ["✗ b  404 no such file"])
     }
 
+    @Test func whoWantsSilenceIsToldOfFailuresAlone() {
+        var report = DownloadReport(names: ["a", "b"], detail: .failures)
+        #expect(report.take(batch(running(.receiving), running(.waitingForNetwork)), at: .zero).isEmpty)
+        let ends = report.take(batch(.finished(bytes: 1000), .failed("404")), at: .seconds(3))
+        #expect(ends.map(\.plain) == ["✗ b  404"])
+    }
+
     @Test func whatIsLeftIsSaidWithTheWayToGoOn() {
         var one = DownloadReport(names: ["a"], detail: .endings)
         #expect(one.remains == nil)

@@ -95,6 +95,22 @@ struct GetFileTests {
         }
     }
 
+    @Test(arguments: ["-fsSL", "-s", "--silent --fail --location --show-error"])
+    func whoWantsSilenceIsToldOnlyWhatGoesWrong(option: String) async throws {
+        try await Site.with { site in
+            let words = "get \(option) -O --output-dir \(site.directory) --skip-existing \(site.url)/file"
+            for _ in 1...2 {  // the second time it exists
+                let program = try await BuiltProgram.run(words)
+                #expect(program.status == 0 && program.output.isEmpty && program.errors.isEmpty)
+            }
+            let failing = try await BuiltProgram.run(words + " \(site.url)/absent")
+            #expect(failing.status == 1)
+            #expect(failing.errors.hasPrefix("Error: ") && failing.errors.contains("404"))
+            let answer = try await BuiltProgram.run("get \(option)o - \(site.url)/absent")
+            if !option.hasPrefix("--") { #expect(answer.status == 1 && answer.errors.contains("404")) }
+        }
+    }
+
     @Test func filesThatExistAreSkippedWhereThatIsAskedFor() async throws {
         try await Site.with { site in
             let words = "get -O --output-dir \(site.directory) --skip-existing \(site.url)/file"

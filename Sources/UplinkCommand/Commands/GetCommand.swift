@@ -50,8 +50,8 @@ struct GetCommand: AsyncParsableCommand {
         transform: RequirementArgument.parse)
     var requirement: RequirementArgument?
 
-    @Flag(name: .shortAndLong, help: "Tell on the standard error what is sent and received, and how long it takes.")
-    var verbose = false
+    @OptionGroup
+    var telling: TellingArguments
 
     @OptionGroup(title: "Request")
     var request: RequestArguments
@@ -60,7 +60,7 @@ struct GetCommand: AsyncParsableCommand {
     var connection: ConnectionArguments
 
     /// Whether answers are files to download, which may take several attempts; others are written as they come.
-    private var isDownload: Bool { request.isPlainGet && !verbose }
+    private var isDownload: Bool { request.isPlainGet && !telling.verbose }
 
     func validate() throws {
         try files.validate(for: urls)
@@ -91,8 +91,8 @@ struct GetCommand: AsyncParsableCommand {
         return GetRequest(
             request: try request.request(to: url.text), body: try request.body(), client: try client(),
             transport: try connection.transport(), retries: connection.retries, target: target,
-            printsHead: request.head || request.include, isVerbose: verbose, requirement: requirement(of: url),
-            monitor: try monitor(), seconds: within ?? 30)
+            printsHead: request.head || request.include, isVerbose: telling.verbose, isSilent: telling.silent,
+            requirement: requirement(of: url), monitor: try monitor(), seconds: within ?? 30)
     }
 
     private func downloads(to targets: [DownloadTarget]) throws -> FileDownloads {
@@ -114,7 +114,8 @@ struct GetCommand: AsyncParsableCommand {
         }
         return FileDownloads(
             items: items, existing: targets.compactMap(\.existing), limits: files.limits, client: try client(),
-            transport: try connection.transport(), seconds: min(within ?? 86_400, connection.maxTime ?? .infinity))
+            transport: try connection.transport(), seconds: min(within ?? 86_400, connection.maxTime ?? .infinity),
+            isSilent: telling.silent)
     }
 
     private func client() throws -> HTTPClient.Configuration {

@@ -9,6 +9,8 @@ struct DownloadReport {
         case endings
         /// Also when a download is held up, and when it goes on: for who sees no line that changes.
         case troubles
+        /// As files end without having come.
+        case failures
     }
 
     /// What has been told of one file.
@@ -52,8 +54,13 @@ struct DownloadReport {
         case .finished(let bytes):
             files[index].hasEnded = true
             // Of one file that came without trouble, nothing need be said.
-            guard detail == .endings || names.count > 1 || files[index].toldTrouble != nil else { return [] }
-            return [ending(bytes, index, now)]
+            let isNews =
+                switch detail {
+                case .endings: true
+                case .troubles: names.count > 1 || files[index].toldTrouble != nil
+                case .failures: false
+                }
+            return isNews ? [ending(bytes, index, now)] : []
         case .failed(let reason):
             files[index].hasEnded = true
             guard names.count > 1 else { return [] }  // the program's last words will say it

@@ -13,13 +13,17 @@ struct FileDownloads: Sendable {
     let client: HTTPClient.Configuration
     let transport: CurlTransport.Configuration
     let seconds: Double
+    /// Whether only what goes wrong is told.
+    let isSilent: Bool
 
     /// Downloads all; none stops another by failing.
     ///
     /// - Throws: ``CommandFailure`` when a file did not come, `CancellationError` after an interruption.
     func run() async throws {
-        let teller = Teller(items)
-        for path in existing { teller.line.say(Text("\(path.lastComponent?.string ?? "") exists; skipped")) }
+        let teller = Teller(items, isSilent: isSilent)
+        if !isSilent {
+            for path in existing { teller.line.say(Text("\(path.lastComponent?.string ?? "") exists; skipped")) }
+        }
         guard !items.isEmpty else { return }
         let results = try await withHTTPClient(configuration: client, transport: transport) { client in
             let batch = client.startDownloads(items, within: .saturating(seconds: seconds), limits: limits)
@@ -74,7 +78,7 @@ struct FileDownloads: Sendable {
 /// Tells how downloads go, on the standard error: lines that stay, and on a terminal one that changes.
 private final class Teller: Sendable {
     private static let pace = Duration.milliseconds(100)
-    let line = StatusLine(on: .error)
+    let line: StatusLine
     private let start = ContinuousClock.now
     private let report: Locked<DownloadReport>
     private let remainsAtInterruption = Locked<String?>(nil)
@@ -82,10 +86,12 @@ private final class Teller: Sendable {
     /// What the files are to have, and those that have them not yet.
     private let permissions: Locked<[Int: mode_t]>
 
-    init(_ items: [DownloadItem]) {
+    init(_ items: [DownloadItem], isSilent: Bool) {
+        line = StatusLine(on: .error, isWanted: !isSilent)
         targets = items.map(\.target)
         let names = targets.map { $0.lastComponent?.string ?? $0.string }
-        report = Locked(DownloadReport(names: names, detail: line.isShown ? .endings : .troubles))
+        let detail: DownloadReport.Detail = isSilent ? .failures : line.isShown ? .endings : .troubles
+        report = Locked(DownloadReport(names: names, detail: detail))
         let permissions = targets.map(DownloadTarget.permissions)
         self.permissions = Locked(Dictionary(uniqueKeysWithValues: zip(permissions.indices, permissions)))
     }

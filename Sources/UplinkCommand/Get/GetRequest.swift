@@ -14,6 +14,8 @@ struct GetRequest: Sendable {
     /// Whether the head of the answer is written before its body, to the same place.
     let printsHead: Bool
     let isVerbose: Bool
+    /// Whether neither progress nor waiting is told of.
+    let isSilent: Bool
     /// What to wait for; nil to start at once.
     let requirement: NetworkRequirement?
     let monitor: LinuxNetworkMonitor
@@ -25,7 +27,7 @@ struct GetRequest: Sendable {
     func run() async throws {
         guard let requirement else { return try await fetch() }
         let performer = NetworkOperationPerformer(monitor: monitor, clock: LoopClock.shared)
-        try await WaitingNote.show(for: requirement) { whenThere in
+        try await WaitingNote.show(for: requirement, isWanted: !isSilent) { whenThere in
             try await performer.perform(within: .saturating(seconds: seconds), requiring: requirement) {
                 whenThere()
                 try await fetch()
@@ -36,7 +38,7 @@ struct GetRequest: Sendable {
     private func fetch() async throws {
         try await withHTTPClient(configuration: client, transport: transport) { client in
             let events = HTTPEvents()
-            let progress = ProgressLine()
+            let progress = ProgressLine(isWanted: !isSilent)
             defer { progress.end() }
             let telling = Task {
                 for await event in events {

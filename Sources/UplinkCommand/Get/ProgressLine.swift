@@ -3,10 +3,12 @@ import UplinkCore
 
 /// How far a request's body or its answer's has come: a line on the standard error that changes, on a terminal; elsewhere nothing.
 final class ProgressLine: Sendable {
-    private let isShown = Output.error.isTerminal
+    private let isShown: Bool
     private let start = ContinuousClock.now
     /// Nil once it has ended.
     private let story = Locked<ProgressStory?>(ProgressStory())
+
+    init(isWanted: Bool = true) { isShown = isWanted && Output.error.isTerminal }
 
     /// Draws the line, ten times a second at most, and not once it has ended.
     func show(_ written: Int64, of expected: Int64?) {

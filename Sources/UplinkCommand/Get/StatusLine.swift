@@ -8,9 +8,9 @@ final class StatusLine: Sendable {
     private let output: Output
     private let isDrawn = Locked(false)
 
-    init(on output: Output) {
+    init(on output: Output, isWanted: Bool = true) {
         self.output = output
-        isShown = output.isTerminal
+        isShown = isWanted && output.isTerminal
     }
 
     /// How wide the terminal is.

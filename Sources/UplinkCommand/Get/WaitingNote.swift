@@ -7,12 +7,13 @@ enum WaitingNote {
 
     /// Runs `body`, which calls what it is given when the network is there.
     static func show(
-        for requirement: NetworkRequirement, _ body: (_ whenThere: @escaping @Sendable () -> Void) async throws -> Void
+        for requirement: NetworkRequirement, isWanted: Bool = true,
+        _ body: (_ whenThere: @escaping @Sendable () -> Void) async throws -> Void
     ) async throws {
         let isWaiting = Locked(true)
         let note = Task {
             try await Task.sleep(for: patience)
-            guard Output.error.isTerminal, isWaiting.withLock({ $0 }) else { return }
+            guard isWanted, Output.error.isTerminal, isWaiting.withLock({ $0 }) else { return }
             try Output.error.write("Waiting for the network (\(requirement)) …\n")
         }
         defer { note.cancel() }

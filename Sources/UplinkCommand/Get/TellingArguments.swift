@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+/// How much is told on the standard error.
+struct TellingArguments: ParsableArguments {
+    @Flag(name: .shortAndLong, help: "Tell on the standard error what is sent and received, and how long it takes.")
+    var verbose = false
+
+    @Flag(name: .shortAndLong, help: "Tell on the standard error only what goes wrong: no progress, no waiting.")
+    var silent = false
+
+    // What curl(1) does when it is told to, and this program in any case: `-fsSL` is in many fingers.
+
+    @Flag(name: .shortAndLong, help: .hidden)
+    private var fail = false
+
+    @Flag(name: [.customShort("L"), .long], help: .hidden)
+    private var location = false
+
+    @Flag(name: [.customShort("S"), .long], help: .hidden)
+    private var showError = false
+}
