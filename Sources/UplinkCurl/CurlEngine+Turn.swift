@@ -19,10 +19,10 @@ extension CurlEngine {
     }
 
     func turnEnds() {
-        isTurnScheduled = false
         // Before others begin: a connection that has had its last request is not for them, but a place in the queue is.
         for generation in generations { harvest(generation) }
         startNext()
+        isTurnScheduled = false  // up to here, what another turn would be for is still to come in this one
         for generation in generations {
             actOnWhatIsDue(in: generation)
             harvest(generation)

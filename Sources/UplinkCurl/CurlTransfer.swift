@@ -132,22 +132,21 @@ final class CurlTransfer {
             switch try parser.take(line: line, after: origin.newestHead) {
             case .more: break
             case .interim(let status): events?.note(.interim(status))
-            case .final(let response, let framing) where refusesExpectation(response, framing):
+            case .final(let head) where refusesExpectation(head):
                 (isAskedAgain, wasAskedAgain) = (true, true)
                 // libcurl waits no more, and would send the field all the same. It reads the list when it asks again.
                 handle?.setFields(self, expectsContinue: false)
                 beginsBodyAnew = upload?.hasBegun == true  // libcurl does not
                 endConnectionBehindExpectation()
                 parser = HeadParser(method: exchange.request.method, limits: exchange.request.limits)
-                events?.note(.interim(response.status))
-            case .final(let response, let framing):
+                events?.note(.interim(head.status))
+            case .final(let head):
                 let now = Monotonic.now
                 guard case .deliverHead = machine.headArrived(now: now) else { return false }
-                (self.framing, status) = (framing, response.status.code)
+                (self.head, framing, status) = (head, head.framing, head.status.code)
                 origin.isHTTP10 = parser.isHTTP10
                 if let new = parser.remembered { origin.newestHead = new }
-                events?.finishHead(response.status, now: now)
-                head = ReceivedHead(response: response, framing: framing)
+                events?.finishHead(head.status, now: now)
                 if status == HTTPResponse.Status.expectationFailed.code { endConnectionBehindExpectation() }
                 if isAnswerWhole { endConnectionIfMoreComes() }
             case .trailers: break

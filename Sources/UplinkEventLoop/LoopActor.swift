@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An actor that lives on an event loop's thread, where libuv's and libcurl's callbacks may enter it.
+@usableFromInline
 package protocol LoopActor: Actor {
     /// The loop. It must outlive the actor's use of timers and watchers, or they throw ``EventLoopError``.
     nonisolated var eventLoop: EventLoop { get }
@@ -31,13 +32,17 @@ extension LoopActor {
         return try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: Entered.self)(self) }
     }
 
+    // Inlinable, so that they are compiled for each actor: what is not has closures of its own made for each call.
+
     /// The same for a closure that may escape, which need not be wrapped for it.
+    @inlinable
     package nonisolated func enter(with body: @escaping @Sendable (isolated Self) -> Void) {
         eventLoop.checkIsolated()
         unsafeBitCast(Isolated(body: body), to: Entered<Self>.self).body(self)
     }
 
     /// The same for one that takes something, which stays on the loop's thread.
+    @inlinable
     package nonisolated func enter<Argument>(
         with body: @escaping @Sendable (isolated Self, Argument) -> Void, _ argument: Argument
     ) {
@@ -47,9 +52,13 @@ extension LoopActor {
 }
 
 /// An actor that does some things once per turn of the loop.
+@usableFromInline
 package protocol TurnActor: LoopActor {
     /// The events at hand have been handled: called after the callbacks of this turn, in no C frame.
     func turnEnds()
+
+    /// ``turnEnds()``, for the loop.
+    nonisolated func enterEndOfTurn()
 }
 
 extension TurnActor {
@@ -58,23 +67,34 @@ extension TurnActor {
     /// - Throws: ``EventLoopError`` when the loop has ended.
     package func callAtEndOfTurn() throws(EventLoopError) { try eventLoop.confined().atEndOfTurn(call: self) }
 
-    nonisolated func enterEndOfTurn() { enter(with: { $0.turnEnds() }) }
+    @inlinable
+    package nonisolated func enterEndOfTurn() { enter(with: { $0.turnEnds() }) }
 }
 
 /// What an actor does, and the same as what need not be in the actor. Structs, since closures by themselves would be
 /// wrapped where they are passed to a generic function.
-private struct Isolated<Owner: LoopActor> {
-    let body: @Sendable (isolated Owner) -> Void
+@usableFromInline
+struct Isolated<Owner: LoopActor> {
+    @usableFromInline let body: @Sendable (isolated Owner) -> Void
+
+    @inlinable
+    init(body: @escaping @Sendable (isolated Owner) -> Void) { self.body = body }
 }
 
-private struct Entered<Owner: LoopActor> {
-    let body: @Sendable (Owner) -> Void
+@usableFromInline
+struct Entered<Owner: LoopActor> {
+    @usableFromInline let body: @Sendable (Owner) -> Void
 }
 
-private struct IsolatedTaking<Owner: LoopActor, Argument> {
-    let body: @Sendable (isolated Owner, Argument) -> Void
+@usableFromInline
+struct IsolatedTaking<Owner: LoopActor, Argument> {
+    @usableFromInline let body: @Sendable (isolated Owner, Argument) -> Void
+
+    @inlinable
+    init(body: @escaping @Sendable (isolated Owner, Argument) -> Void) { self.body = body }
 }
 
-private struct EnteredTaking<Owner: LoopActor, Argument> {
-    let body: @Sendable (Owner, Argument) -> Void
+@usableFromInline
+struct EnteredTaking<Owner: LoopActor, Argument> {
+    @usableFromInline let body: @Sendable (Owner, Argument) -> Void
 }

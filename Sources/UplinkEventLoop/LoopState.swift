@@ -78,12 +78,16 @@ final class LoopState {
         if inbox.isClosing { closeHandles() }
     }
 
+    // Mostly there is one, which is taken out for less than a whole array is gone through and emptied.
+
     private func runBatch() {
+        if batch.count == 1 { return loop.run(batch.removeLast()) }
         for entry in batch { loop.run(entry) }
         batch.removeAll(keepingCapacity: batch.count < 4096)
     }
 
     private func runEndOfTurn() {
+        if endOfTurn.count == 1 { return endOfTurn.removeLast().enterEndOfTurn() }
         swap(&endOfTurn, &ending)
         for actor in ending { actor.enterEndOfTurn() }
         ending.removeAll(keepingCapacity: ending.count < 4096)

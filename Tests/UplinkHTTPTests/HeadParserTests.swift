@@ -19,27 +19,27 @@ struct HeadParserTests {
     private func framing(_ lines: String..., status: Int = 200, method: HTTPRequest.Method = .get) throws -> Framing? {
         var parser = HeadParser(method: method, limits: .init())
         for line in ["HTTP/1.1 \(status) X"] + lines { _ = try parser.take(line: Array("\(line)\r\n".utf8)) }
-        guard case .final(_, let framing) = try parser.take(line: Array("\r\n".utf8)) else { return nil }
-        return framing
+        guard case .final(let head) = try parser.take(line: Array("\r\n".utf8)) else { return nil }
+        return head.framing
     }
 
     @Test func aHeadIsDoneAtItsEmptyLine() throws {
         #expect(try parse("HTTP/1.1 200 OK", "A: b") == .more)
-        guard case .final(let response, _) = try parse("HTTP/1.1 200 Fine thing", "A:  b\t", "a: c", "") else {
+        guard case .final(let head) = try parse("HTTP/1.1 200 Fine thing", "A:  b\t", "a: c", "") else {
             Issue.record("not final")
             return
         }
-        #expect(response.status == .init(code: 200))
-        #expect(response.status.reasonPhrase == "Fine thing")
-        #expect(response.headerFields[values: HTTPField.Name("A")!] == ["b", "c"])
+        #expect(head.response.status == .init(code: 200))
+        #expect(head.response.status.reasonPhrase == "Fine thing")
+        #expect(head.response.headerFields[values: HTTPField.Name("A")!] == ["b", "c"])
     }
 
     @Test func interimFieldsAreForgotten() throws {
-        guard case .final(let response, _) = try parse("HTTP/1.1 103 E", "A: b", "", "HTTP/1.1 200", "") else {
+        guard case .final(let head) = try parse("HTTP/1.1 103 E", "A: b", "", "HTTP/1.1 200", "") else {
             Issue.record("not final")
             return
         }
-        #expect(response.headerFields.isEmpty)
+        #expect(head.response.headerFields.isEmpty)
     }
 
     @Test func framingFollowsTheRules() throws {

@@ -28,7 +28,7 @@ struct RememberedHeadTests {
             do throws(HTTPClientError) {
                 for line in lines {
                     let event = try parser.take(line: Array("\(line)\r\n".utf8), after: earlier)
-                    if case .final(let response, _) = event { fields = Array(response.headerFields) }
+                    if case .final(let head) = event { fields = Array(head.response.headerFields) }
                     events.append(event)
                 }
             } catch {
@@ -78,13 +78,13 @@ struct RememberedHeadTests {
         let earlier = try #require(try remembered(Self.head))
         #expect(try remembered(Self.head, after: earlier) == nil)
         let other = try #require(try remembered(Self.head.dropLast() + ["X: y", ""], after: earlier))
-        #expect(other.response.headerFields.count == earlier.response.headerFields.count + 1)
+        #expect(other.head.response.headerFields.count == earlier.head.response.headerFields.count + 1)
         #expect(try remembered(Self.head.dropLast() + ["X: y", ""], after: other) == nil)
     }
 
     @Test func ofAnotherMethodNothingIsTakenOver() throws {
         let earlier = try #require(try remembered(Self.head, method: .head))
-        #expect(try remembered(Self.head, after: earlier)?.framing.kind == .length(5))
+        #expect(try remembered(Self.head, after: earlier)?.head.framing.kind == .length(5))
     }
 
     @Test func aLineWithoutItsEndIsNoBeginningOfAnother() throws {
@@ -92,11 +92,11 @@ struct RememberedHeadTests {
         var parser = HeadParser(method: .get, limits: .init())
         _ = try parser.take(line: Array("HTTP/1.1 200 OK\r\n".utf8), after: earlier)
         _ = try parser.take(line: Array("Server: ngi".utf8))
-        guard case .final(let response, _) = try parser.take(line: Array("\r\n".utf8)) else {
+        guard case .final(let head) = try parser.take(line: Array("\r\n".utf8)) else {
             Issue.record("not final")
             return
         }
-        #expect(response.headerFields[.server] == "ngi")
+        #expect(head.response.headerFields[.server] == "ngi")
         #expect(parser.remembered == nil)
     }
 

@@ -60,7 +60,7 @@ import Testing
     @Test func onlyAHeadThatWasReadIsKnownToNameNoCoding() throws {
         func response(_ fields: HTTPFields) throws -> HTTPTransportResponse {
             let framing = try Framing(of: fields, status: 200, method: .get, isHTTP10: false)
-            let head = ReceivedHead(response: HTTPResponse(status: .ok, headerFields: fields), framing: framing)
+            let head = ReceivedHead(.ok, fields, framing)
             return HTTPTransportResponse(head, source: PulledSource(bytes: []))
         }
         #expect(try !response([.contentEncoding: "gzip"]).isPlain)

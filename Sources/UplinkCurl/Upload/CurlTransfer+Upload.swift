@@ -34,12 +34,12 @@ extension CurlTransfer {
 
     /// Whether an answer is about the expectation of 100 alone: libcurl sends the request again, without it (RFC 9110,
     /// section 10.1.1), unless the connection ends with the answer.
-    func refusesExpectation(_ response: HTTPResponse, _ framing: Framing) -> Bool {
-        guard let upload, upload.expectsContinue, !wasAskedAgain, response.status == .expectationFailed else {
+    func refusesExpectation(_ head: ReceivedHead) -> Bool {
+        guard let upload, upload.expectsContinue, !wasAskedAgain, head.status == .expectationFailed else {
             return false
         }
-        let connection = response.headerFields[values: .connection].joined(separator: ",").lowercased()
-        let ends = framing.kind == .untilClose || parser.isHTTP10 || connection.contains("close")
+        let connection = head.response.headerFields[values: .connection].joined(separator: ",").lowercased()
+        let ends = head.framing.kind == .untilClose || parser.isHTTP10 || connection.contains("close")
         return !ends && upload.canBeRepeated
     }
 

@@ -16,12 +16,11 @@ final class HTTPCall: Sendable {
     /// What the call's exchanges tell; nil where nobody can want to know.
     private let story: Locked<OutcomeMachine>?
 
-    init(_ options: HTTPRequestOptions, _ settings: ClientSettings) {
+    init(_ options: consuming HTTPRequestOptions, _ settings: ClientSettings) {
         id = Self.lastID.withLock { last in
             last += 1
             return last
         }
-        (self.options, self.settings) = (options, settings)
         let mayBeObserved =
             options.events != nil || options.observer != nil || options.retry != nil
             || !settings.configuration.middlewares.isEmpty
@@ -30,6 +29,8 @@ final class HTTPCall: Sendable {
         let start = total != nil || mayBeObserved ? settings.clock.now() : .zero  // or nobody asks
         self.start = start
         deadline = total.map { start + $0.clamped }
+        self.settings = settings
+        self.options = options
     }
 
     var clock: HTTPClientClock { settings.clock }

@@ -4,31 +4,30 @@ public import HTTPTypes
 /// The answer to a request: its head, and its body as it arrives.
 public struct HTTPClientResponse: Sendable {
     private struct Parts {
-        let head: HTTPResponse
+        let response: HTTPTransportResponse
         let url: String
         let redirects: [String]
-        let body: HTTPBody
     }
 
     /// Who awaits a body holds the answer meanwhile.
     private let parts: Shared<Parts>
 
     /// Status and fields.
-    public var head: HTTPResponse { parts.value.head }
+    public var head: HTTPResponse { parts.value.response.head }
     /// The URL that answered, after all redirects. A fragment is there only if a redirect gave it: the request's own is
     /// forgotten, though RFC 9110, section 10.2.2, would have a redirect's target inherit it.
     public var url: String { parts.value.url }
     /// The URLs that redirected, in order; empty when the first one answered.
     public var redirects: [String] { parts.value.redirects }
     /// The body. It arrives while it is read; dropping it ends the transfer.
-    public var body: HTTPBody { parts.value.body }
+    public var body: HTTPBody { parts.value.response.body }
 
     /// The status, such as `.ok`. No status is an error by itself.
-    public var status: HTTPResponse.Status { head.status }
+    public var status: HTTPResponse.Status { parts.value.response.status }
     /// The header fields.
     public var headerFields: HTTPFields { head.headerFields }
 
-    init(head: HTTPResponse, url: String, redirects: [String], body: HTTPBody) {
-        parts = Shared(Parts(head: head, url: url, redirects: redirects, body: body))
+    init(_ response: HTTPTransportResponse, url: String, redirects: [String]) {
+        parts = Shared(Parts(response: response, url: url, redirects: redirects))
     }
 }

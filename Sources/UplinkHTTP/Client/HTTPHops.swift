@@ -79,7 +79,7 @@ final class HTTPHops {
     @inline(never)
     private func isAnswered() throws -> Bool {
         do {
-            guard case .success(let response) = arrival else { return true }
+            guard case .success(let response) = arrival, response.status.kind == .redirection else { return true }
             switch try machine.received(response.head) {
             case .deliver: return true
             case .follow:
@@ -107,18 +107,18 @@ final class HTTPHops {
     }
 
     private func deliver(_ response: HTTPTransportResponse) throws(HTTPClientError) -> HTTPClientResponse {
-        var body = response.body
+        var response = response
         if machine.decodesContent, !response.isPlain {
-            body = try ContentCoding.decoded(body, of: response.head, limits: machine.configuration.limits)
+            response.body = try ContentCoding.decoded(
+                response.body, of: response.head, limits: machine.configuration.limits)
         }
-        if machine.configuration.limits.requiresFramedBodies, body.framing == .untilClose {
+        if machine.configuration.limits.requiresFramedBodies, response.body.framing == .untilClose {
             throw HTTPClientError(
                 .unframedBody, phase: .body, requestDisposition: .responseStarted,
                 message: "the server announces no length, and `requiresFramedBodies` is set; "
                     + "ask the server to send Content-Length or chunks, or allow unframed bodies")
         }
-        return HTTPClientResponse(
-            head: response.head, url: machine.url.text, redirects: machine.history.map(\.text), body: body)
+        return HTTPClientResponse(response, url: machine.url.text, redirects: machine.history.map(\.text))
     }
 
     private func failed(_ error: any Error) -> any Error {

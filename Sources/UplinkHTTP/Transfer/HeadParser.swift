@@ -12,7 +12,7 @@ package struct HeadParser: Sendable {
         /// An interim (1xx) answer; the real one follows.
         case interim(HTTPResponse.Status)
         /// The final head: the body follows.
-        case final(HTTPResponse, Framing)
+        case final(ReceivedHead)
         /// The trailers' end, or the end of what there is.
         case trailers
     }
@@ -93,7 +93,7 @@ package struct HeadParser: Sendable {
         case .repetition(let place, let count):
             guard earlier.has(line, at: place) else {
                 diverge(at: place, after: count)
-                return try take(fieldLine: line, status: earlier.response.status)
+                return try take(fieldLine: line, status: earlier.head.status)
             }
             guard earlier.ends(at: place + line.count) else {
                 try checkCount(count)
@@ -101,7 +101,7 @@ package struct HeadParser: Sendable {
                 return .more
             }
             (stage, bytes) = (.trailer, 0)
-            return .final(earlier.response, earlier.framing)
+            return .final(earlier.head)
         case .field(let status):
             return try take(fieldLine: line, status: status)
         case .trailer:
@@ -182,19 +182,17 @@ package struct HeadParser: Sendable {
             return .interim(status)
         }
         let framing = try Framing(of: fields, status: status.code, method: method, isHTTP10: isHTTP10)
-        let response = HTTPResponse(status: status, headerFields: fields)
-        remembered = record.take().map {
-            RememberedHead($0, method: method, isHTTP10: isHTTP10, read: response, framing)
-        }
+        let head = ReceivedHead(status, fields, framing)
+        remembered = record.take().map { RememberedHead($0, method: method, isHTTP10: isHTTP10, read: head) }
         stage = .trailer
-        return .final(response, framing)
+        return .final(head)
     }
 
     /// The head goes on in another way than the earlier one did.
     private mutating func diverge(at place: Int, after count: Int) {
         record.begin(with: earlier.text(upTo: place))
-        fields = HTTPFields(earlier.response.headerFields.prefix(count))
-        stage = .field(earlier.response.status)
+        fields = HTTPFields(earlier.head.response.headerFields.prefix(count))
+        stage = .field(earlier.head.status)
     }
 
     /// Refuses a field after so many.

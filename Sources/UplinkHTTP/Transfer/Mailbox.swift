@@ -2,16 +2,6 @@
 package import HTTPTypes
 import UplinkCore
 
-/// The final head of an answer, as the engine hands it over.
-package struct ReceivedHead: Sendable {
-    package let response: HTTPResponse
-    package let framing: Framing
-
-    package init(response: HTTPResponse, framing: Framing) {
-        (self.response, self.framing) = (response, framing)
-    }
-}
-
 /// Who fills a mailbox, as the reader's side knows it: an object, which takes less room than closures where a body is
 /// awaited.
 package protocol MailboxSupplier: AnyObject, Sendable {

@@ -183,8 +183,8 @@ struct MailboxMachine<Waiter: Sendable> {
     mutating func cancel() -> Bool {
         guard !isCancelled else { return false }
         isCancelled = true
-        (chunks, next, tail, short, vessel) = ([], [], nil, nil, nil)
-        bytes = 0
+        vessel = nil
+        if bytes > 0 { (chunks, next, tail, short, bytes) = ([], [], nil, nil, 0) }
         return end == nil
     }
 

@@ -14,18 +14,15 @@ package final class RememberedHead: Sendable {
     private let text: [UInt8]
     let method: HTTPRequest.Method
     let isHTTP10: Bool
-    let response: HTTPResponse
-    let framing: Framing
+    let head: ReceivedHead
 
     /// Of which none is a repetition.
     package static let none = RememberedHead(
-        [], method: .get, isHTTP10: false, read: HTTPResponse(status: .ok), Framing(kind: .none, contentLength: nil))
+        [], method: .get, isHTTP10: false,
+        read: ReceivedHead(.ok, [:], Framing(kind: .none, contentLength: nil)))
 
-    init(
-        _ text: [UInt8], method: HTTPRequest.Method, isHTTP10: Bool, read response: HTTPResponse, _ framing: Framing
-    ) {
-        (self.text, self.method, self.isHTTP10) = (text, method, isHTTP10)
-        (self.response, self.framing) = (response, framing)
+    init(_ text: [UInt8], method: HTTPRequest.Method, isHTTP10: Bool, read head: ReceivedHead) {
+        (self.text, self.method, self.isHTTP10, self.head) = (text, method, isHTTP10, head)
     }
 
     /// Whether this line stands at a place. What has no line end is not known to be a whole line.

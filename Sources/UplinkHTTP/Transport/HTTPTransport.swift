@@ -39,29 +39,55 @@ package protocol TransportExchange: AnyObject, Sendable {
 
 /// What a transport brings back: the final head, and the body to come.
 public struct HTTPTransportResponse: Sendable {
+    private enum Head {
+        /// One that has been read.
+        case received(ReceivedHead)
+        /// One that was set.
+        case given(HTTPResponse)
+    }
+
+    private var origin: Head
     /// Status and fields.
     public var head: HTTPResponse {
-        didSet { isPlain = false }
+        get {
+            switch origin {
+            case .received(let head): head.response
+            case .given(let head): head
+            }
+        }
+        set { origin = .given(newValue) }
     }
     /// The body; empty for HEAD and for the statuses that have none.
     public var body: HTTPBody
-    /// Whether the head is known to name no content coding.
-    private(set) var isPlain = false
     /// Which exchange of its call has brought it, where somebody is told about them; nil for what a middleware has made.
     var exchange: UInt64?
 
     /// Puts an answer together.
     public init(head: HTTPResponse, body: HTTPBody) {
-        self.head = head
+        origin = .given(head)
         self.body = body
     }
 
     /// Puts an answer together whose head has been read.
     package init(_ head: ReceivedHead, source: any HTTPBodySource) {
         let framing = head.framing
-        self.init(
-            head: head.response,
-            body: HTTPBody(framing: framing.kind, contentLength: framing.contentLength, source: source))
-        isPlain = !framing.hasContentCoding
+        origin = .received(head)
+        body = HTTPBody(framing: framing.kind, contentLength: framing.contentLength, source: source)
+    }
+
+    /// The head's status.
+    var status: HTTPResponse.Status {
+        switch origin {
+        case .received(let head): head.status
+        case .given(let head): head.status
+        }
+    }
+
+    /// Whether the head is known to name no content coding.
+    var isPlain: Bool {
+        switch origin {
+        case .received(let head): !head.framing.hasContentCoding
+        case .given: false
+        }
     }
 }

@@ -106,7 +106,7 @@ private struct Reading: Equatable {
                 switch try parser.take(line: line, after: earlier) {
                 case .more: break
                 case .interim(let status): interim.append(status)
-                case .final(let head, let framing): answer = Final(head: head, framing: framing)
+                case .final(let head): answer = Final(head: head.response, framing: head.framing)
                 case .trailers: break reading
                 }
             }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTPTypes
+
+/// A final head as it was read: an object, which is handed from one to the next for less than its parts.
+package final class ReceivedHead: Sendable, Equatable {
+    package let response: HTTPResponse
+    /// The response's own; an `HTTPResponse` reads it anew each time.
+    package let status: HTTPResponse.Status
+    package let framing: Framing
+
+    package init(_ status: HTTPResponse.Status, _ fields: HTTPFields, _ framing: Framing) {
+        response = HTTPResponse(status: status, headerFields: fields)
+        (self.status, self.framing) = (status, framing)
+    }
+
+    package static func == (one: ReceivedHead, other: ReceivedHead) -> Bool {
+        one === other || one.response == other.response && one.framing == other.framing
+    }
+}
