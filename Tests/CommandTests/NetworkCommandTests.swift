@@ -142,6 +142,18 @@ struct NetworkCommandTests {
         }
     }
 
+    /// A person is told why nothing happens; who wants silence is not.
+    @Test(arguments: ["get http://192.0.2.1/", "get -s http://192.0.2.1/"])
+    func whoWaitsAtATerminalIsToldSo(command: String) async throws {
+        try await withNetworkNamespaces { host, _ in
+            let program = try BuiltProgram.start(
+                command + " --within 1", in: host, terminal: TerminalDimensions(columns: 80, rows: 24))
+            #expect(try await program.wait() == 1)
+            #expect(program.output.contains("Waiting for the network (") == !command.contains("-s"))
+            #expect(program.output.contains("Error: "))
+        }
+    }
+
     @Test func runHandsOnTheWordsByteForByte() async throws {
         try await withNetworkNamespaces { host, _ in
             try host.batch(Self.up)
