@@ -46,16 +46,16 @@ public struct HTTPTransportResponse: Sendable {
         case given(HTTPResponse)
     }
 
-    private var origin: Head
+    private var storedHead: Head
     /// Status and fields.
     public var head: HTTPResponse {
         get {
-            switch origin {
+            switch storedHead {
             case .received(let head): head.response
             case .given(let head): head
             }
         }
-        set { origin = .given(newValue) }
+        set { storedHead = .given(newValue) }
     }
     /// The body; empty for HEAD and for the statuses that have none.
     public var body: HTTPBody
@@ -64,20 +64,20 @@ public struct HTTPTransportResponse: Sendable {
 
     /// Puts an answer together.
     public init(head: HTTPResponse, body: HTTPBody) {
-        origin = .given(head)
+        storedHead = .given(head)
         self.body = body
     }
 
     /// Puts an answer together whose head has been read.
     package init(_ head: ReceivedHead, source: any HTTPBodySource) {
         let framing = head.framing
-        origin = .received(head)
+        storedHead = .received(head)
         body = HTTPBody(framing: framing.kind, contentLength: framing.contentLength, source: source)
     }
 
     /// The head's status.
     var status: HTTPResponse.Status {
-        switch origin {
+        switch storedHead {
         case .received(let head): head.status
         case .given(let head): head.status
         }
@@ -85,7 +85,7 @@ public struct HTTPTransportResponse: Sendable {
 
     /// Whether the head is known to name no content coding.
     var isPlain: Bool {
-        switch origin {
+        switch storedHead {
         case .received(let head): !head.framing.hasContentCoding
         case .given: false
         }
