@@ -51,6 +51,22 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension HTTPFields {
+    /// With all cookies in one field, as HTTP/1.1 has it (RFC 6265, section 5.4): `HTTPFields` makes several of what is set
+    /// by the name, as HTTP/2 has it.
+    var withOneCookie: HTTPFields {
+        let cookies = self[fields: .cookie].map { $0.withUnsafeBytesOfValue(Array.init) }
+        guard cookies.count > 1, let place = firstIndex(where: { $0.name == .cookie }) else { return self }
+        var fields = self
+        fields[place] = HTTPField(name: self[place].name, lenientValue: Array(cookies.joined(separator: "; ".utf8)))
+        var isFirst = true
+        fields.removeAll { field in
+            guard field.name == .cookie else { return false }
+            defer { isFirst = false }
+            return !isFirst
+        }
+        return fields
+    }
+
     /// Whether they make the same lines in the same order; `==` is content with less.
     func areWritten(like other: HTTPFields) -> Bool {
         guard count == other.count else { return false }

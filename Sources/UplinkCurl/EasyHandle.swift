@@ -160,13 +160,14 @@ final class EasyHandle {
         var text: [UInt8] = []
         text.reserveCapacity(256)
         var count = 0
-        for field in fields {
+        for field in fields.withOneCookie {
             text.removeAll(keepingCapacity: true)
             text.append(contentsOf: field.name.rawName.utf8)
             field.withUnsafeBytesOfValue { value in  // which need not be UTF-8
-                // `Name;` is how libcurl spells an empty value.
-                text.append(contentsOf: (value.isEmpty ? ";" : ": ").utf8)
-                text.append(contentsOf: value)
+                // `Name;` is how libcurl spells an empty value; one of blanks alone would keep the field from being sent.
+                let isBlank = value.allSatisfy { $0 == 0x20 || $0 == 0x09 }
+                text.append(contentsOf: (isBlank ? ";" : ": ").utf8)
+                if !isBlank { text.append(contentsOf: value) }
             }
             count += text.count
             text.append(0)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLibCurl
 import HTTPTypes
 import UplinkEventLoop
 import UplinkHTTP
@@ -24,7 +25,9 @@ final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
         priority = if case .production = body.content { Task.currentPriority.rawValue } else { 0 }
         self.engine = engine
         self.owner = owner
-        mailbox = Mailbox(lowMark: request.limits.bufferedBytes / 4, budget: engine.budget)
+        let lowMark = TransferMachine.lowMark(
+            below: request.limits.bufferedBytes, piece: Int(CURL_MAX_WRITE_SIZE))
+        mailbox = Mailbox(lowMark: lowMark, budget: engine.budget)
     }
 
     /// Has the engine carry the request; returns when the head is there, or why there is none.

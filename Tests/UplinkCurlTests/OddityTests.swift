@@ -47,6 +47,33 @@ struct OddityTests {
         }
     }
 
+    /// A field set by its name becomes several, which is for HTTP/2: in HTTP/1.1 there is one at most.
+    @Test func cookiesGoOutInOneField() async throws {
+        var fields: HTTPFields = [.accept: "a", .cookie: "z=0", .userAgent: "u"]
+        fields[.cookie] = "a=1; b=\u{E9}; c=3"
+        fields.append(HTTPField(name: .accept, value: "b"))
+        try await withServer([.readHead, .send("HTTP/1.1 204 No Content\r\n\r\n"), .loop]) { server in
+            try await withClient { client, _ in
+                for _ in 0..<2 { #expect(try await client.get(server.url(), headers: fields).status == .noContent) }
+                _ = try await client.get(server.url(), headers: [.cookie: "a=1; b=2"])
+            }
+            let heads = server.connections.flatMap(\.heads).map { $0.split(separator: "\r\n") }
+            #expect(heads[0].filter { $0.hasPrefix("Cookie") } == ["Cookie: a=1; b=\u{E9}; c=3"])
+            #expect(heads[0].filter { $0.hasPrefix("Accept:") } == ["Accept: a", "Accept: b"])
+            #expect(heads[1] == heads[0])
+            #expect(heads[2].contains("Cookie: a=1; b=2"))
+        }
+    }
+
+    @Test func aFieldOfBlanksAloneGoesOutEmpty() async throws {
+        var fields = HTTPFields()
+        fields.append(HTTPField(name: try #require(HTTPField.Name("X-Blank")), lenientValue: [0x20, 0x09]))
+        try await withServer([.readHead, .send("HTTP/1.1 204 No Content\r\n\r\n")]) { server in
+            try await withClient { client, _ in _ = try await client.get(server.url(), headers: fields) }
+            #expect(server.connections[0].heads[0].contains("\r\nX-Blank:\r\n"))
+        }
+    }
+
     /// Octets above 0x7F are a field's value too (RFC 9110, section 5.5), whatever they mean.
     @Test func aFieldThatIsNoUTF8GoesOutAsItIs() async throws {
         let (listener, port) = try RawServer.listen(backlog: 1)

@@ -19,6 +19,23 @@ struct ProcessorTimeTests {
         }
     }
 
+    /// What is held back for want of room is not asked for again and again while there is none.
+    @Test(arguments: [1, 8 << 10, 16 << 10, 48 << 10, 1 << 20]) func aBodyThatNobodyReadsCostsNothing(room: Int) async {
+        await #expect(processExitsWith: .success) { [room] in
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 4000100\r\n\r\n"
+            let pieces: [RawServer.Step] = [.fill(100), .pause(.milliseconds(100)), .fill(4_000_000)]
+            try await withServer([.readHead, .send(head)] + pieces) { server in
+                var configuration = HTTPClient.Configuration()
+                configuration.limits.bufferedBytes = room
+                try await withClient(configuration) { client, _ in
+                    let body = try await client.get(server.url()).body
+                    await requireTimeOfLoops(below: .milliseconds(100)) { try? await Task.sleep(for: .seconds(1)) }
+                    if try await body.discard() != 4_000_100 { exit(2) }
+                }
+            }
+        }
+    }
+
     /// The system's authorities take 25 ms to read.
     @Test func authoritiesAreReadOnceAndNotForEveryConnection() async throws {
         await #expect(processExitsWith: .success) {

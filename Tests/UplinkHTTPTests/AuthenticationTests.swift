@@ -144,8 +144,21 @@ struct BearerAuthenticationTests {
     @Test func theSameTokenAgainIsNotSentAgain() async throws {
         accept()
         let client = HTTPClient(transport, try .bearer(for: ["https://a.example"]) { _ in "same" })
-        #expect(try await client.get(url).status == .unauthorized)
+        let response = try await client.get(url)
+        #expect(response.status == .unauthorized)
+        #expect(try await response.body.collect(upTo: 2) == Array("no".utf8))
         #expect(transport.requests.count == 1)
+    }
+
+    /// What is too long to be kept is let go of before the provider is asked, who may need its connection.
+    @Test func aLongRefusalIsAskedForOnceMore() async throws {
+        let reason = String(repeating: "no", count: 50_000)
+        transport.respond { _ in .text(reason, status: .unauthorized) }
+        let client = HTTPClient(transport, try .bearer(for: ["https://a.example"]) { _ in "same" })
+        let response = try await client.get(url)
+        #expect(response.status == .unauthorized)
+        #expect(try await response.body.collect(upTo: 100_000) == Array(reason.utf8))
+        #expect(transport.requests.count == 2)
     }
 
     @Test func fiftyRefusalsAtOnceAreOneRefresh() async throws {

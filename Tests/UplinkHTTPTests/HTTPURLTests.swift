@@ -71,6 +71,12 @@ struct HTTPURLTests {
         #expect(try HTTPURLParser.parseUnusual("http://\(host):8080/").hasAddress == url.hasAddress)
     }
 
+    @Test(arguments: ["localhost:8080", "example.org:80/a", "127.0.0.1:8080/a?b"])
+    func aHostWithItsPortIsNotCalledAScheme(text: String) {
+        let error = #expect(throws: HTTPClientError.self) { try HTTPURLParser.parse(text) }
+        #expect(error?.message.contains("has no scheme; begin with `https://`") == true)
+    }
+
     @Test func longURLsAreRefused() {
         let text = "http://example.org/" + String(repeating: "a", count: 16 * 1024)
         #expect(throws: HTTPClientError.self) { try HTTPURLParser.parse(text) }

@@ -23,6 +23,22 @@ struct TransferMachineTests {
         return machine
     }
 
+    /// Or it would go on and be paused for ever while nobody reads.
+    @Test(arguments: [0, 1, 100, 8 << 10, 16 << 10, 40 << 10, 64 << 10, 1 << 20])
+    func whoGoesOnHasRoomForWhatItWasPausedFor(high: Int) {
+        let piece = 16 << 10
+        let low = TransferMachine.lowMark(below: high, piece: piece)
+        #expect(low >= 0 && low <= high / 4)
+        for next in [0, 1, high / 2, high] {
+            var machine = TransferMachine(timeouts: .init(), highMark: high, now: 0)
+            _ = machine.turnCame(now: 0)
+            _ = machine.gateOpened()
+            machine.requestGoesOut(now: 0)
+            _ = machine.headArrived(now: 0)
+            #expect(machine.bytesArrived(piece, buffered: low, next: next, now: 0) == .keep)
+        }
+    }
+
     @Test func eachPhaseHasItsOwnDeadline() {
         var machine = machine()
         #expect(machine.deadline == second)

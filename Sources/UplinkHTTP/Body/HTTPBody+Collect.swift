@@ -95,12 +95,8 @@ extension HTTPBody {
     /// Reads a short body to its end, so that its connection can be used again; lets go of any other, and of one that is
     /// slow to come.
     package func discardIfShort() async {
-        switch framing {
-        case .none: return
-        case .length(let length) where length <= Self.short: break
-        case .chunked where handle.source.heedsLimit: break
-        case .length, .chunked, .untilClose: return handle.source.cancel()  // with the last its connection goes anyway
-        }
+        if case .none = framing { return }
+        guard mayBeShort else { return handle.source.cancel() }
         handle.source.limit(toRemaining: .seconds(1))
         var iterator = makeAsyncIterator()
         var left = Self.short
@@ -108,5 +104,29 @@ extension HTTPBody {
     }
 
     /// The most bytes of a body that is read for its connection's sake.
-    private static var short: Int { 16 * 1024 }
+    fileprivate static var short: Int { 16 * 1024 }
+
+    /// Whether the body is worth reading for its connection's sake.
+    fileprivate var mayBeShort: Bool {
+        switch framing {
+        case .none: true
+        case .length(let length): length <= Self.short
+        case .chunked: handle.source.heedsLimit
+        case .untilClose: false  // its connection goes anyway
+        }
+    }
+}
+
+extension HTTPTransportResponse {
+    /// The answer with its body in memory, its connection given up; nil where the body is long, slow to come or broken.
+    func inMemoryIfShort() async -> HTTPTransportResponse? {
+        guard body.mayBeShort else {
+            body.handle.source.cancel()
+            return nil
+        }
+        guard let bytes = try? await body.collect(upTo: HTTPBody.short, within: .seconds(1)) else { return nil }
+        var response = self
+        response.body = HTTPBody(bytes)
+        return response
+    }
 }

@@ -53,9 +53,10 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
             tokens.withLock { $0.wasRefused(token) }
             return response
         }
+        // The provider may use the same host, where the answer would be in its way for as long as nobody reads it.
+        let refusal = await response.inMemoryIfShort()
         let fresh = try await self.token(insteadOf: token, for: request)
-        guard fresh != token else { return response }
-        await response.body.discardIfShort()
+        if fresh == token, let refusal { return refusal }
         request.head.headerFields[.authorization] = "Bearer \(fresh)"
         let second = try await next(request)
         if second.head.status == .unauthorized { tokens.withLock { $0.wasRefused(fresh) } }

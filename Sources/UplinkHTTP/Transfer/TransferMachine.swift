@@ -179,6 +179,14 @@ package struct TransferMachine: Sendable {
         }
     }
 
+    /// How few bytes may be held when a transfer that was paused goes on: with more, what it was paused for might find no
+    /// room again, and it would go on and be paused for ever.
+    ///
+    /// - Parameter piece: The most bytes that are offered at once.
+    package static func lowMark(below highMark: Int, piece: Int) -> Int {
+        max(0, min(highMark / 4, highMark - highMark / 2 - piece))
+    }
+
     /// The reader has read enough to go on.
     package mutating func demanded(now: Int64) -> Action {
         switch phase {

@@ -83,6 +83,10 @@ package enum HTTPURLParser {
         _ parts: Parts, scheme: Substring, text: String, ignoringUserInfo: Bool
     ) throws(HTTPClientError) -> HTTPURL {
         guard let scheme = HTTPURL.Scheme(rawValue: scheme.lowercased()) else {
+            // By the grammar, the host in `localhost:8080` is a scheme.
+            if parts.authority == nil, parts.path.first?.isWholeNumber == true {
+                throw invalid(text, "has no scheme; begin with `https://`, or `http://`")
+            }
             throw invalid(text, "has the scheme `\(scheme)`; only `http` and `https` are spoken")
         }
         guard var authority = parts.authority else {
