@@ -191,7 +191,7 @@ let package = Package(
                 "Uplink", "UplinkCore", "UplinkHTTP", "UplinkMonitor", "UplinkStore", "UplinkTesting", "TestSupport",
                 .httpTypes, .system, .grdb,
             ]),
-        .testTarget(name: "FuzzingTests", dependencies: ["Fuzzer"]),
+        .testTarget(name: "FuzzingTests", dependencies: ["Fuzzer", "TestSupport"]),
         .testTarget(
             name: "StressTests",
             dependencies: [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Fuzzer
@@ -23,7 +24,7 @@ struct FuzzCorpusTests {
     }
 
     @Test(arguments: FuzzTarget.allCases) func everyInputMayBeDamaged(target: FuzzTarget) throws {
-        var random = SplitMix(state: 4)
+        var random = SeededGenerator(seed: 4)
         for input in try Corpus.inputs(of: target) where !input.isEmpty {
             for _ in 0..<10 {
                 var damaged = input
@@ -73,18 +74,5 @@ private enum Corpus {
         defer { fclose(stream) }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         return Array(bytes.prefix(fread(&bytes, 1, bytes.count, stream)))
-    }
-}
-
-/// A generator of numbers that are the same in every run.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

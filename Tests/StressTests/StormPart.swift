@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import UplinkTesting
 
 /// A part of the storm: it makes what it needs, works it hard, ends it, and checks that nothing of it is left, again and

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TestSupport
 import Testing
 import UplinkCore
 
@@ -151,7 +152,7 @@ struct NetlinkParserTests {
     /// Damages good messages at random places, a hundred thousand times; whatever comes out, nothing may trap.
     @Test(arguments: [UInt64(1), 2, 3, 4])
     func damagedBytesAreSurvived(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let good: [[UInt8]] = [
             message(Wire.newLink, linkPayload()), message(Wire.newAddress, addressPayload("192.0.2.1")),
             message(Wire.newRoute, routePayload { $0.add(attribute: Wire.routeVia, [2, 0, 1, 2, 3, 4]) }),
@@ -170,7 +171,7 @@ struct NetlinkParserTests {
 
     @Test(arguments: [UInt64(5), 6])
     func randomBytesAreSurvived(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<25_000 {
             let bytes = (0..<Int.random(in: 0..<96, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
@@ -186,16 +187,3 @@ struct NetlinkParserTests {
 }
 
 struct Unexpected: Error {}
-
-/// A generator of numbers that are the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}

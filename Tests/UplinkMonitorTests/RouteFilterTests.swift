@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TestSupport
 import Testing
 import UplinkCore
 
@@ -34,7 +35,7 @@ struct RouteFilterTests {
 
     /// The filter and the check behind it agree on whatever prefix there is.
     @Test func theKernelAndTheCheckBehindItAgree() throws {
-        var random = SplitMix(state: 11)
+        var random = SeededGenerator(seed: 11)
         let socket = try FilteredSocket(RouteFilter(addresses))
         var passed = 0
         for round in 0..<4000 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUplink
+import TestSupport
 import Uplink
 
 /// The numbers that calls of the C library may bring in a storm.

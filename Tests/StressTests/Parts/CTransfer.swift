@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUplink
+import TestSupport
 import Uplink
 
 /// A transfer by the C library from a server that misbehaves, in each of its forms.

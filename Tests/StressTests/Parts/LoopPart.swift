@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Uplink
 
 /// A loop made and ended while tasks still sleep, hop and work on it.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Uplink
 
 /// A performer under many calls, and how many of their operations run.

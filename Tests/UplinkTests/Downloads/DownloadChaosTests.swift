@@ -28,7 +28,7 @@ struct DownloadChaosTests {
 
         init(seed: UInt64) {
             self.seed = seed
-            var numbers = SeededNumbers(seed: seed)
+            var numbers = SeededGenerator(seed: seed)
             for _ in 0..<Int.random(in: 2...6, using: &numbers) { conduct.append(Self.conduct(&numbers)) }
             for _ in 0..<Int.random(in: 1...5, using: &numbers) {
                 let event = Event.allCases.randomElement(using: &numbers) ?? .cable
@@ -38,7 +38,7 @@ struct DownloadChaosTests {
             deadline = isShort ? .milliseconds(Int.random(in: 20...1500, using: &numbers)) : .seconds(90)
         }
 
-        private static func conduct(_ numbers: inout SeededNumbers) -> FileServer.Conduct {
+        private static func conduct(_ numbers: inout SeededGenerator) -> FileServer.Conduct {
             let count = Int.random(in: 0...400_000, using: &numbers)
             switch Int.random(in: 0..<10, using: &numbers) {
             case 0, 1: return .cut(after: count)

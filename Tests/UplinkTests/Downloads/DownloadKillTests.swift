@@ -62,7 +62,7 @@ struct DownloadKillTests {
     }
 
     @Test func aKillAtARandomMomentCostsNothingButTime() async throws {
-        var numbers = SeededNumbers(seed: DownloadWorkload.seed)
+        var numbers = SeededGenerator(seed: DownloadWorkload.seed)
         for round in 0..<(DownloadWorkload.isFull ? 100 : 3) {
             try await with { server, directory, target in
                 for _ in 0..<10 { server.next(.slow(piece: 50_000, pause: .milliseconds(2))) }
