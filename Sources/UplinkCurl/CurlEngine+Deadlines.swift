@@ -8,8 +8,8 @@ extension CurlEngine {
     /// Puts a transfer's deadline into the heap. One that has moved away stays: it is looked at when it is due.
     func arm(_ transfer: CurlTransfer) {
         guard let deadline = transfer.machine.deadline, deadline < transfer.armedDeadline ?? .max else { return }
-        deadlines.remove(slot: transfer.deadlineSlot)
-        deadlines.insert(deadline: deadline, slot: transfer.deadlineSlot)
+        deadlines.remove(slot: transfer.slot)
+        deadlines.insert(deadline: deadline, slot: transfer.slot)
         transfer.armedDeadline = deadline
     }
 
@@ -25,7 +25,7 @@ extension CurlEngine {
         timers?.deadline = nil
         let now = Monotonic.now
         while let entry = deadlines.popDue(at: now) {
-            guard let transfer = transfers[slotOwners[Int(entry.slot)]] else { continue }
+            guard let transfer = transfers[slot: entry.slot] else { continue }
             transfer.armedDeadline = nil
             perform(transfer.machine.timePassed(now: now, sending: transfer.sendingProgress), on: transfer)
             active.note(transfer)

@@ -21,13 +21,10 @@ actor CurlEngine: TurnActor {
     // Whatever changes what is marked here calls nobody while it does, and what ends with it only enqueues: the compiler
     // need not have each access checked while the program runs.
 
-    @exclusivity(unchecked) var transfers: [UInt64: CurlTransfer] = [:]
+    @exclusivity(unchecked) var transfers = TransferTable()
     @exclusivity(unchecked) var queue: HostQueues
     @exclusivity(unchecked) var gate: ResolveGate
     @exclusivity(unchecked) var deadlines = DeadlineHeap()
-    /// Whose deadline a slot of the heap is.
-    @exclusivity(unchecked) var slotOwners: [UInt64] = []
-    @exclusivity(unchecked) var freeSlots: [UInt32] = []
     @exclusivity(unchecked) var resumptions: [Resumption] = []
     @exclusivity(unchecked) var announcements: [Announcement] = []
     /// The transfers whose readers may be woken a moment later.
@@ -71,7 +68,7 @@ actor CurlEngine: TurnActor {
             // The cancellation may have come before.
             guard !exchange.isCancelled else { throw CancellationError() }
             guard !isClosing else { throw CurlFailure.closed }
-            guard !exchange.request.headerFields.contains(.proxyAuthorization) else {
+            guard !exchange.request.fields.namesProxyAuthorization else {
                 throw CurlFailure.proxyAuthorization
             }
             let url = try exchange.request.checkedURL()
@@ -81,9 +78,9 @@ actor CurlEngine: TurnActor {
                 throw CurlFailure.queueFull(configuration.maximumQueuedTransfers)
             }
             let transfer = CurlTransfer(
-                exchange, url: url, origin: origin, waiter: waiter, deadlineSlot: takeSlot(for: exchange.id),
-                pool: pool, budget: budget, active: active, now: Monotonic.now)
-            transfers[exchange.id] = transfer
+                exchange, url: url, origin: origin, waiter: waiter, slot: transfers.nextSlot, pool: pool,
+                budget: budget, active: active, now: Monotonic.now)
+            transfers.add(transfer)
             arm(transfer)
             if transfer.events != nil { active.note(transfer) }  // so that the turn tells that it is queued
             scheduleTurn()
@@ -204,11 +201,10 @@ actor CurlEngine: TurnActor {
             if outcome == nil { generation.takeBack(handle) }
             (transfer.handle, transfer.generation) = (nil, nil)
         }
-        transfers[transfer.id] = nil
+        deadlines.remove(slot: transfer.slot)
+        transfers.remove(transfer.id)
         endUpload(transfer)
         queue.remove(transfer.id)
-        deadlines.remove(slot: transfer.deadlineSlot)
-        freeSlots.append(transfer.deadlineSlot)
         open(gate.left(transfer.id))
         publishHead(transfer)  // the end of the body hands that over too
         let mailbox = transfer.mailbox
@@ -228,15 +224,6 @@ actor CurlEngine: TurnActor {
             guard let transfer = transfers[id] else { continue }
             perform(transfer.machine.gateOpened(), on: transfer)
         }
-    }
-
-    private func takeSlot(for id: UInt64) -> UInt32 {
-        if let slot = freeSlots.popLast() {
-            slotOwners[Int(slot)] = id
-            return slot
-        }
-        slotOwners.append(id)
-        return UInt32(slotOwners.count - 1)
     }
 }
 

@@ -12,8 +12,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) var machine: TransferMachine
     /// Whoever waits for the head, until they have it.
     var headWaiter: Suspension?
-    /// A slot in the engine's heap of deadlines.
-    let deadlineSlot: UInt32
+    /// Its slot in the engine's table, and in the heap of deadlines.
+    let slot: UInt32
     /// What is set in the heap.
     var armedDeadline: Int64?
     /// The handle, while libcurl has the transfer.
@@ -74,11 +74,11 @@ final class CurlTransfer {
     var isActive = false
 
     init(
-        _ exchange: Exchange, url: HTTPURL, origin: Origin, waiter: Suspension, deadlineSlot: UInt32, pool: SlabPool,
+        _ exchange: Exchange, url: HTTPURL, origin: Origin, waiter: Suspension, slot: UInt32, pool: SlabPool,
         budget: BufferBudget, active: ActiveTransfers, now: Int64
     ) {
         (id, self.exchange, self.url, headWaiter) = (exchange.id, exchange, url, waiter)
-        (self.deadlineSlot, self.pool, self.budget, self.active) = (deadlineSlot, pool, budget, active)
+        (self.slot, self.pool, self.budget, self.active) = (slot, pool, budget, active)
         self.origin = origin
         upload = exchange.makeUpload()
         let request = exchange.request

@@ -39,7 +39,7 @@ extension EasyHandle {
     func setFields(_ transfer: CurlTransfer, expectsContinue: Bool) {
         // `Expect:` is how libcurl is told to send no such field.
         let expectation = transfer.upload == nil ? nil : expectsContinue ? "Expect: 100-continue" : "Expect:"
-        setFields(transfer.exchange.request.headerFields, and: expectation)
+        setFields(transfer.exchange.request.fields, and: expectation)
     }
 }
 

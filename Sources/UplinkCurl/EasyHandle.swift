@@ -28,7 +28,7 @@ final class EasyHandle {
     /// The same in its parts.
     private let parts: OpaquePointer?
     /// The fields that ``lists`` has been made of, and nothing else, where the next transfer may send the same.
-    @exclusivity(unchecked) private var keptFields: HTTPFields?
+    @exclusivity(unchecked) private var keptFields: RequestFields?
     /// More of them are not kept.
     private static let keptBytes = 4096
     /// What libcurl asks a socket for at once.
@@ -150,9 +150,9 @@ final class EasyHandle {
     /// Sets the fields that go out, and a line that is no field of the caller's.
     ///
     /// Without that line they are kept, so that a next transfer which sends the same need not set them.
-    func setFields(_ fields: HTTPFields, and line: String?) {
+    func setFields(_ fields: RequestFields, and line: String?) {
         if let keptFields {
-            if line == nil, keptFields.areWritten(like: fields) { return }
+            if line == nil, keptFields === fields || keptFields.all.areWritten(like: fields.all) { return }
             self.keptFields = nil
             freeLists()
         }
@@ -160,7 +160,7 @@ final class EasyHandle {
         var text: [UInt8] = []
         text.reserveCapacity(256)
         var count = 0
-        for field in fields.withOneCookie {
+        for field in fields.all.withOneCookie {
             text.removeAll(keepingCapacity: true)
             text.append(contentsOf: field.name.rawName.utf8)
             field.withUnsafeBytesOfValue { value in  // which need not be UTF-8

@@ -25,9 +25,10 @@ final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
         priority = if case .production = body.content { Task.currentPriority.rawValue } else { 0 }
         self.engine = engine
         self.owner = owner
-        let lowMark = TransferMachine.lowMark(
-            below: request.limits.bufferedBytes, piece: Int(CURL_MAX_WRITE_SIZE))
-        mailbox = Mailbox(lowMark: lowMark, budget: engine.budget)
+        let highMark = request.limits.bufferedBytes
+        mailbox = Mailbox(
+            lowMark: TransferMachine.lowMark(below: highMark, piece: Int(CURL_MAX_WRITE_SIZE)),
+            plenty: highMark - highMark / 4, budget: engine.budget)
     }
 
     /// Has the engine carry the request; returns when the head is there, or why there is none.

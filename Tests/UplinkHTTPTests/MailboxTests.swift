@@ -168,6 +168,14 @@ struct MailboxTests {
         #expect(said == ["woken"] + four + four)
     }
 
+    /// Which may be more than what is left when a paused transfer goes on.
+    @Test func whatIsEnoughCanBeSaid() {
+        var machine = Machine(lowMark: 2 * Machine.torrent, plenty: 3 * Machine.torrent)
+        let said = (0..<7).map { bring(Machine.torrent, at: $0, to: &machine) }
+        let three = ["held back", "held back", "woken"]
+        #expect(said == ["woken"] + three + three)
+    }
+
     @Test func aReaderWhoIsNearIsNotHeldBack() {
         var machine = Machine(lowMark: 4 * Machine.torrent)
         let said = (0..<5).map { bring(Machine.torrent, at: $0, to: &machine, isFar: false) }

@@ -7,9 +7,9 @@ import Testing
 /// What transports are given and bring, where it says the same in two ways.
 @Suite(.timeLimit(.minutes(1))) struct TransportRequestTests {
     private func request(_ url: String) throws -> HTTPTransportRequest {
-        let head = RequestHead(.put, try HTTPURLParser.parse(url), [.accept: "*/*"])
-        return HTTPTransportRequest(
-            head, body: .text("x"), timeouts: .init(), limits: .init(), isIdempotent: nil)
+        HTTPTransportRequest(
+            .put, try HTTPURLParser.parse(url), RequestFields([.accept: "*/*"]), body: .text("x"), timeouts: .init(),
+            limits: .init(), isIdempotent: nil)
     }
 
     @Test(arguments: ["http://a/", "https://b:81/c?d=%20", "http://[::1]:80"])

@@ -41,4 +41,7 @@ package struct Readiness: OptionSet, Sendable {
     package static let both: Self = [.readable, .writable]
     /// The descriptor has an error to tell. **Watching has stopped**: start again to hear more.
     package static let error = Self(rawValue: 1 << 31)
+
+    /// The same as the protocol's, which other modules would call unspecialised.
+    package func contains(_ other: Self) -> Bool { rawValue & other.rawValue == other.rawValue }
 }

@@ -51,21 +51,3 @@ final class ClientSettings: Sendable {
         return RequestFields(fields, contentType, userAgent: userAgent, configuration)
     }
 }
-
-/// A request's fields with those that a client adds.
-struct RequestFields {
-    private(set) var all: HTTPFields
-    /// Whether the answer's content codings are undone; otherwise the caller has asked for them.
-    let decodesContent: Bool
-
-    init(
-        _ fields: HTTPFields, _ contentType: String?, userAgent: HTTPField?, _ configuration: HTTPClient.Configuration
-    ) {
-        all = fields
-        if !fields.contains(.userAgent), let userAgent { all.append(userAgent) }
-        if !fields.contains(.contentType), let contentType { all[.contentType] = contentType }
-        let asksByItself = fields.contains(.acceptEncoding) || fields.contains(.range)
-        decodesContent = configuration.decodesContent && !asksByItself
-        if decodesContent, let accepted = ContentCoding.accepted { all[.acceptEncoding] = accepted }
-    }
-}

@@ -35,6 +35,9 @@ final class HTTPCall: Sendable {
 
     var clock: HTTPClientClock { settings.clock }
 
+    /// Whether anybody may want to know, and it is noted who tells what.
+    var isFollowed: Bool { story != nil }
+
     /// Whether anybody wants to know.
     var isObserved: Bool { options.events != nil || options.observer != nil }
 
@@ -61,11 +64,9 @@ final class HTTPCall: Sendable {
         if let story, story.withLock({ $0.phase != .ended }) { send(event) }
     }
 
-    /// This answer is about to be given to the caller; its body may still arrive.
-    func settled(_ response: HTTPTransportResponse) {
-        guard let story else { return }
-        let teller = response.teller
-        if let event = story.withLock({ $0.settled(by: teller) }) { send(event) }
+    /// This exchange's answer is about to be given to the caller; its body may still arrive.
+    func settled(by exchange: UInt64?) {
+        if let event = story?.withLock({ $0.settled(by: exchange) }) { send(event) }
     }
 
     /// There is no answer.

@@ -27,7 +27,7 @@ public struct HTTPClientResponse: Sendable {
     /// The header fields.
     public var headerFields: HTTPFields { head.headerFields }
 
-    init(_ response: HTTPTransportResponse, url: String, redirects: [String]) {
+    init(_ response: consuming HTTPTransportResponse, url: consuming String, redirects: consuming [String]) {
         parts = Shared(Parts(response: response, url: url, redirects: redirects))
     }
 }

@@ -31,7 +31,7 @@ final class HTTPHops {
             } else {
                 await ask()
             }
-            if try isAnswered() { return try takeAnswer() }
+            if let answer = try answer() { return answer }
             await discard()
         }
     }
@@ -41,7 +41,7 @@ final class HTTPHops {
     private func begin() throws -> (any TransportExchange)? {
         guard chain.mayBegin else { return nil }
         do {
-            begun = try chain.begin(request)
+            begun = try chain.begin(machine.request, of: call)
             return begun?.exchange
         } catch {
             throw failed(error)
@@ -58,6 +58,7 @@ final class HTTPHops {
     @inline(never)
     private nonisolated(nonsending) func ask() async {
         do {
+            let request = HTTPClientRequest(machine.request, redirects: machine.history, call)
             arrival = .success(try await chain.send(ChainedRequest(request)))
         } catch {
             arrival = .failure(error)
@@ -71,43 +72,27 @@ final class HTTPHops {
         await body?.discardIfShort()
     }
 
-    private var request: HTTPClientRequest {
-        HTTPClientRequest(machine.request, redirects: machine.history, call)
-    }
-
-    /// Whether what has arrived is for the caller; else there is another hop.
+    /// What the caller gets; nil where what has arrived leads elsewhere, and there is another hop.
     @inline(never)
-    private func isAnswered() throws -> Bool {
-        do {
-            guard case .success(let response) = arrival, response.status.kind == .redirection else { return true }
-            switch try machine.received(response.head) {
-            case .deliver: return true
-            case .follow:
-                (passed, arrival) = (response.body, nil)
-                call.tell(.redirected(to: machine.url.redacted))
-                return false
-            }
-        } catch {
-            throw failed(error)
-        }
-    }
-
-    /// What the caller gets.
-    @inline(never)
-    private func takeAnswer() throws -> HTTPClientResponse {
+    private func answer() throws -> HTTPClientResponse? {
         do {
             guard let arrival = arrival.take() else { throw CancellationError() }  // it is asked for where there is one
             let response = try arrival.get()
+            if response.status.kind == .redirection, try machine.received(response.head) == .follow {
+                passed = response.body
+                call.tell(.redirected(to: machine.url.redacted))
+                return nil
+            }
+            let teller = call.isFollowed ? response.teller : nil
             let answer = try deliver(response)
-            call.settled(response)
+            call.settled(by: teller)
             return answer
         } catch {
             throw failed(error)
         }
     }
 
-    private func deliver(_ response: HTTPTransportResponse) throws(HTTPClientError) -> HTTPClientResponse {
-        var response = response
+    private func deliver(_ response: consuming HTTPTransportResponse) throws(HTTPClientError) -> HTTPClientResponse {
         if machine.decodesContent, !response.isPlain {
             response.body = try ContentCoding.decoded(
                 response.body, of: response.head, limits: machine.configuration.limits)

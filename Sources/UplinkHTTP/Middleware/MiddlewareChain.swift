@@ -43,15 +43,21 @@ final class MiddlewareChain: Sendable {
     /// Whether nothing stands between the client and a transport that may begin without waiting.
     var mayBegin: Bool { beginning != nil && middlewares.isEmpty }
 
-    /// Begins to send a request once; nil where that has to wait for its body.
+    /// Begins to send a request that no middleware is to see; nil where that has to wait for its body.
     @inline(never)
-    func begin(_ request: HTTPClientRequest) throws -> BegunExchange? {
+    func begin(_ request: HTTPTransportRequest, of call: HTTPCall) throws -> BegunExchange? {
+        try begin(request, of: call) { Attempt(call) }
+    }
+
+    /// Begins to send a request once.
+    private func begin(
+        _ request: HTTPTransportRequest, of call: HTTPCall, as makeAttempt: () -> Attempt
+    ) throws -> BegunExchange? {
         guard let beginning, let body = request.body.preparedAtOnce else { return nil }
-        try check(request)
-        let attempt = request.sending
+        let attempt = makeAttempt()
         do {
             return BegunExchange(
-                exchange: try beginning.begin(outgoing(request, attempt), carrying: body), attempt: attempt)
+                exchange: try beginning.begin(outgoing(request, of: call, attempt), carrying: body), attempt: attempt)
         } catch {
             throw attempt.failed(error)
         }
@@ -59,19 +65,25 @@ final class MiddlewareChain: Sendable {
 
     /// Sends a request once. What need not wait stands in functions of its own: see ``HTTPHops``.
     private nonisolated(nonsending) func exchange(_ chained: ChainedRequest) async throws -> HTTPTransportResponse {
-        guard let begun = try begin(chained.request) else { return try await exchangeWaiting(chained) }
+        guard let begun = try begin(chained) else { return try await exchangeWaiting(chained) }
         await begun.exchange.run()
         return try begun.takeResponse()
+    }
+
+    @inline(never)
+    private func begin(_ chained: ChainedRequest) throws -> BegunExchange? {
+        try check(chained.request)
+        return try begin(chained.request.outgoing, of: chained.request.call) { Attempt(chained.request) }
     }
 
     @inline(never)
     private nonisolated(nonsending) func exchangeWaiting(
         _ chained: ChainedRequest
     ) async throws -> HTTPTransportResponse {
-        try check(chained.request)
-        let attempt = chained.request.sending
+        let attempt = Attempt(chained.request)
         do {
-            var response = try await transport.send(outgoing(chained.request, attempt))
+            let outgoing = try outgoing(chained.request.outgoing, of: chained.request.call, attempt)
+            var response = try await transport.send(outgoing)
             attempt.conclude(&response)
             return response
         } catch {
@@ -88,10 +100,10 @@ final class MiddlewareChain: Sendable {
     }
 
     private func outgoing(
-        _ request: HTTPClientRequest, _ attempt: Attempt
+        _ request: HTTPTransportRequest, of call: HTTPCall, _ attempt: Attempt
     ) throws(HTTPClientError) -> HTTPTransportRequest {
-        var outgoing = request.outgoing
-        if let remaining = request.call.remaining {
+        var outgoing = request
+        if let remaining = call.remaining {
             outgoing.timeouts.total = min(outgoing.timeouts.total ?? remaining, remaining)
         }
         guard outgoing.timeouts.total != .zero else { throw .totalPassed }
@@ -130,6 +142,14 @@ private struct Attempt: Sendable {
     let waited: Duration
     let witness: ExchangeWitness?
 
+    /// That of a request which no middleware has seen.
+    init(_ call: HTTPCall) { (number, waited, witness) = (1, .zero, ExchangeWitness(of: call, [])) }
+
+    init(_ request: HTTPClientRequest) {
+        (number, waited) = (request.attempt, request.waited)
+        witness = ExchangeWitness(of: request.call, request.observers)
+    }
+
     func conclude(_ response: inout HTTPTransportResponse) {
         guard witness != nil || number > 1 else { return }
         response.exchange = witness?.exchange
@@ -154,16 +174,15 @@ private struct Attempt: Sendable {
     }
 }
 
-extension HTTPClientRequest {
-    fileprivate var sending: Attempt { Attempt(number: attempt, waited: waited, witness: witness) }
-
-    private var witness: ExchangeWitness? {
-        let call = call.isObserved ? call : nil
-        guard call != nil || !observers.isEmpty else { return nil }
-        let exchange = self.call.nextExchange()
-        return ExchangeWitness(of: exchange, clock: self.call.clock) { [observers] event in
+extension ExchangeWitness {
+    /// A witness for all who want to know; nil where nobody does.
+    fileprivate convenience init?(of call: HTTPCall, _ observers: [@Sendable (HTTPEvent, UInt64) -> Void]) {
+        let follower = call.isObserved ? call : nil
+        guard follower != nil || !observers.isEmpty else { return nil }
+        let exchange = call.nextExchange()
+        self.init(of: exchange, clock: call.clock) { event in
             for observer in observers { observer(event, exchange) }
-            call?.told(event, by: exchange)
+            follower?.told(event, by: exchange)
         }
     }
 }

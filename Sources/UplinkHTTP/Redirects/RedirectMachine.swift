@@ -33,7 +33,7 @@ struct RedirectMachine {
         let fields = try settings.fields(head.fields, body.contentType)
         if settings.configuration.requiresHTTPS, head.url.scheme == .http { throw .httpsRequired }
         request = HTTPTransportRequest(
-            RequestHead(head.method, head.url, fields.all), body: body,
+            head.method, head.url, fields, body: body,
             timeouts: call.options.timeouts ?? settings.configuration.timeouts, limits: settings.configuration.limits,
             isIdempotent: call.options.isIdempotent)
         (url, decodesContent, self.call) = (head.url, fields.decodesContent, call)
@@ -69,7 +69,7 @@ struct RedirectMachine {
         }
         url = next
         request = HTTPTransportRequest(
-            RequestHead(method, next, fields), body: request.body, timeouts: request.timeouts, limits: request.limits,
+            method, next, RequestFields(fields), body: request.body, timeouts: request.timeouts, limits: request.limits,
             isIdempotent: request.isIdempotent)
         return .follow
     }

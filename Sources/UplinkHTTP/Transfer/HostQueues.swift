@@ -19,7 +19,7 @@ package struct HostQueues: Sendable {
 
         /// Lets go of those who have been removed, once they are the greater part: a line that never moves, because its
         /// host is full for long, would otherwise grow with everyone who gives up.
-        mutating func forgetGone(keeping places: [UInt64: Place]) {
+        mutating func forgetGone(keeping places: IDTable) {
             guard gone >= 64, gone * 2 > waiting.count - first else { return }
             waiting = waiting[first...].filter { places[$0] != nil }
             (first, gone) = (0, 0)
@@ -39,12 +39,15 @@ package struct HostQueues: Sendable {
         }
     }
 
-    /// Where a transfer is.
+    /// Where a transfer is: the host's slot, and whether it runs.
     private struct Place {
-        let host: Int
-        private(set) var isRunning = false
+        let number: UInt32
 
-        mutating func run() { isRunning = true }
+        init(number: UInt32) { self.number = number }
+        init(host: Int, isRunning: Bool) { number = UInt32(host) << 1 | (isRunning ? 1 : 0) }
+
+        var host: Int { Int(number >> 1) }
+        var isRunning: Bool { number & 1 != 0 }
     }
 
     /// How many run at once, over all hosts; fewer than before ends none.
@@ -57,7 +60,8 @@ package struct HostQueues: Sendable {
     /// The slot that was asked for last, which is mostly the next one's too: kept though its host is idle.
     private var lastSlot: Int?
     private var freeSlots: [Int] = []
-    private var places: [UInt64: Place] = [:]
+    /// Each transfer's ``Place``.
+    private var places = IDTable()
     private var running = 0
     /// How many run or would run if they were alone: of each host no more than it may have.
     private var claims = 0
@@ -79,7 +83,7 @@ package struct HostQueues: Sendable {
         guard startsAtOnce || places.count - min(claims, maximumRunning) < maximumWaiting else { return false }
         if hasClaim { claims += 1 }
         let slot = known ?? takeSlot(for: host)
-        places[id] = Place(host: slot)
+        places[id] = Place(host: slot, isRunning: false).number
         hosts[slot].waiting.append(id)
         enterCircle(slot)
         if let lastSlot, lastSlot != slot {
@@ -127,7 +131,7 @@ package struct HostQueues: Sendable {
 
     /// Lets a transfer go, wherever it is.
     package mutating func remove(_ id: UInt64) {
-        guard let place = places.removeValue(forKey: id) else { return }
+        guard let place = places.remove(id).map(Place.init) else { return }
         if hosts[place.host].count <= maximumRunningPerHost { claims -= 1 }
         if place.isRunning {
             running -= 1
@@ -150,7 +154,10 @@ package struct HostQueues: Sendable {
     private mutating func runWaiting(of slot: Int) -> UInt64? {
         while hosts[slot].hasWaiting {
             let id = hosts[slot].takeFirst()
-            if places[id]?.run() != nil { return id }
+            guard places[id] == nil else {
+                places[id] = Place(host: slot, isRunning: true).number
+                return id
+            }
             hosts[slot].gone -= 1
         }
         return nil

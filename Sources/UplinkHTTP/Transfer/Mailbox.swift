@@ -23,9 +23,10 @@ package final class Mailbox: Sendable {
 
     /// - Parameters:
     ///   - lowMark: Bytes that may be left when a paused transfer goes on.
+    ///   - plenty: Bytes for which a reader is always woken, however much comes; nil for the low mark.
     ///   - budget: Where the bytes that wait here are counted.
-    package init(lowMark: Int, budget: BufferBudget? = nil) {
-        machine = Locked(MailboxMachine(lowMark: lowMark))
+    package init(lowMark: Int, plenty: Int? = nil, budget: BufferBudget? = nil) {
+        machine = Locked(MailboxMachine(lowMark: lowMark, plenty: plenty))
         self.budget = budget
     }
 

@@ -56,6 +56,7 @@ struct MailboxMachine<Waiter: Sendable> {
     static var torrent: Int { 64 * 1024 }
 
     private let lowMark: Int
+    private let plenty: Int
     private var chunks: [HTTPBody.Chunk] = []
     /// What the reader takes before these, the last one first; of what has been taken, nothing is kept here.
     private var next: [HTTPBody.Chunk] = []
@@ -84,7 +85,8 @@ struct MailboxMachine<Waiter: Sendable> {
     /// What has come behind the body.
     var trailerFields: HTTPFields?
 
-    init(lowMark: Int) { self.lowMark = lowMark }
+    /// - Parameter plenty: See ``Mailbox``.
+    init(lowMark: Int, plenty: Int? = nil) { (self.lowMark, self.plenty) = (lowMark, plenty ?? lowMark) }
 
     /// Whether the engine's side is over.
     var isOver: Bool { end != nil }
@@ -169,7 +171,7 @@ struct MailboxMachine<Waiter: Sendable> {
     /// worth. What a slow server sends is little, or comes a while after what it sent before.
     private func isPouring(_ now: Int64) -> Bool {
         guard isWaiterFar, vessel == nil, let wokenAt else { return false }
-        return bytes >= Self.torrent && bytes < lowMark && now - wokenAt < Self.moment
+        return bytes >= Self.torrent && bytes < plenty && now - wokenAt < Self.moment
     }
 
     /// The engine's side is over. Called once.

@@ -5,7 +5,7 @@ public import HTTPTypes
 public struct HTTPTransportRequest: Sendable {
     private struct Parts {
         var method: HTTPRequest.Method
-        var fields: HTTPFields
+        var fields: RequestFields
         var place: Place
         var body: HTTPRequestBody
         var timeouts: HTTPTimeouts
@@ -73,23 +73,27 @@ public struct HTTPTransportRequest: Sendable {
     ) {
         parts = Shared(
             Parts(
-                method: head.method, fields: head.headerFields, place: .given(head), body: body, timeouts: timeouts,
+                method: head.method, fields: RequestFields(head.headerFields), place: .given(head), body: body,
+                timeouts: timeouts,
                 limits: limits, isIdempotent: isIdempotent, observer: observer))
     }
 
     init(
-        _ head: RequestHead, body: HTTPRequestBody, timeouts: HTTPTimeouts, limits: HTTPLimits, isIdempotent: Bool?
+        _ method: HTTPRequest.Method, _ url: HTTPURL, _ fields: RequestFields, body: HTTPRequestBody,
+        timeouts: HTTPTimeouts, limits: HTTPLimits, isIdempotent: Bool?
     ) {
         parts = Shared(
             Parts(
-                method: head.method, fields: head.fields, place: .checked(head.url), body: body, timeouts: timeouts,
+                method: method, fields: fields, place: .checked(url), body: body, timeouts: timeouts,
                 limits: limits, isIdempotent: isIdempotent, observer: nil))
     }
 
     /// The head's method.
     package var method: HTTPRequest.Method { parts.value.method }
     /// The head's fields.
-    package var headerFields: HTTPFields { parts.value.fields }
+    package var headerFields: HTTPFields { parts.value.fields.all }
+    /// The same, as an object that other requests may have too.
+    package var fields: RequestFields { parts.value.fields }
 
     /// Where the request goes.
     ///

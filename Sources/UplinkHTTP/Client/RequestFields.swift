@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTPTypes
+
+/// The fields that go out with a request. An object: who sees the same one again need not compare them.
+package final class RequestFields: Sendable {
+    package let all: HTTPFields
+    /// Whether the answer's content codings are undone; otherwise the caller has asked for them.
+    let decodesContent: Bool
+
+    /// Whether there is one that is for a proxy and not for the server.
+    package let namesProxyAuthorization: Bool
+
+    init(_ all: HTTPFields, decodesContent: Bool = false) {
+        (self.all, self.decodesContent) = (all, decodesContent)
+        namesProxyAuthorization = all.contains(.proxyAuthorization)
+    }
+
+    /// A request's own fields with those that a client adds.
+    convenience init(
+        _ fields: HTTPFields, _ contentType: String?, userAgent: HTTPField?, _ configuration: HTTPClient.Configuration
+    ) {
+        var all = fields
+        if !fields.contains(.userAgent), let userAgent { all.append(userAgent) }
+        if !fields.contains(.contentType), let contentType { all[.contentType] = contentType }
+        let asksByItself = fields.contains(.acceptEncoding) || fields.contains(.range)
+        let decodesContent = configuration.decodesContent && !asksByItself
+        if decodesContent, let accepted = ContentCoding.accepted { all[.acceptEncoding] = accepted }
+        self.init(all, decodesContent: decodesContent)
+    }
+}
