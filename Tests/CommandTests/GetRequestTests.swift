@@ -214,6 +214,29 @@ struct GetRequestTests {
         #expect(!program.errors.contains("bWU6"))
     }
 
+    /// Each request with the fields that the client and libcurl add, its answer's head behind it, and the end at the end.
+    @Test func verboseTellsOfEveryExchangeInItsOrder() async throws {
+        let busy = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n"
+        let elsewhere = "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nanswer"
+        let server = try RawServer([busy, elsewhere, answer].flatMap { [.readHead, .send($0)] as [RawServer.Step] })
+        defer { server.stop() }
+        let program = try await BuiltProgram.run("get -v --retry 1 \(server.url("/a"))")
+        #expect(program.output == "answer" && program.status == 0)
+        let told = program.errors.split(separator: "\n").map(String.init)
+        for (place, head) in server.connections.flatMap(\.heads).enumerated() {
+            let sent = head.split(separator: "\r\n").map { "> \($0)" }
+            let path = place < 2 ? "/a" : "/b"
+            let start = told.indices.filter { told[$0] == "> GET \(path) HTTP/1.1" }[place % 2]
+            #expect(Set(told[start...].prefix { $0.hasPrefix(">") }) == Set(sent))
+        }
+        let story = ["> GET", "* Conn", "< HTTP/1.1", "* No answer", "* Redirected", "* queue"]
+        let order = told.compactMap { line in story.first { line.hasPrefix($0) } }
+        let exchange = Array(story[..<3])
+        #expect(order == exchange + [story[3]] + exchange + [story[4]] + exchange + [story[5]])
+        #expect(told.last?.hasPrefix("* queue") == true)
+    }
+
     @Test(arguments: [
         "-d a -F b=c", "-I -d a", "-X B@D", "-H nocolon", "-F nothing", "-u nobody", "--proxy gopher://a/",
         "--retry -1", "--key k", "-H A\u{1}B:c",

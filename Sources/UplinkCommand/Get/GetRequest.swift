@@ -36,30 +36,38 @@ struct GetRequest: Sendable {
     }
 
     private func fetch() async throws {
+        guard isVerbose else { return try await fetch(with: client, observer: nil) }
+        let telling = VerboseTelling()
+        var client = client
+        client.middlewares += [HTTPRetry(retries), telling]
+        try await telling.tellingAll(to: tell) { try await fetch(with: client, observer: telling.take) }
+    }
+
+    private func fetch(
+        with client: HTTPClient.Configuration, observer: (@Sendable (HTTPEvent) -> Void)?
+    ) async throws {
         try await withHTTPClient(configuration: client, transport: transport) { client in
             let events = HTTPEvents()
             let progress = ProgressLine(isWanted: !isSilent)
             defer { progress.end() }
-            let telling = Task {
+            let watching = Task {
                 for await event in events {
                     if case .sent(let bytes, let total) = event { progress.show(bytes, of: total) }
-                    if isVerbose { tell(Transcript.lines(of: event)) }
                 }
             }
-            if isVerbose { tell(Transcript.lines(of: request)) }
+            var options = HTTPRequestOptions(events: events, retry: retries)
+            options.observer = observer
             do {
-                let options = HTTPRequestOptions(events: events, retry: retries)
                 try await deliver(client.execute(request, body: body, options: options), progress)
             } catch {
-                await telling.value
+                await watching.value
                 throw error
             }
-            await telling.value
+            await watching.value
         }
     }
 
     private func deliver(_ response: HTTPClientResponse, _ progress: ProgressLine) async throws {
-        if isVerbose { tell(Transcript.lines(of: response.head)) }
         let head = printsHead ? text(of: response.head) : ""
         guard response.status.code < 400 else {
             // Who wants to see the head wants to see why it is not done. A file is for what was asked for.

@@ -9,11 +9,17 @@ enum Transcript {
     private static let secret: Set<HTTPField.Name> = [.authorization, .proxyAuthorization, .cookie, .setCookie]
 
     /// What goes out.
-    static func lines(of request: HTTPRequest) -> [String] {
+    static func lines(of request: HTTPRequest, _ body: HTTPRequestBody) -> [String] {
         let line = "> \(request.method.rawValue) \(request.path ?? "/") HTTP/1.1"
         let host = "> Host: \(request.authority ?? "")"
-        return [line, host]
-            + request.headerFields.map { "> \($0.name.rawName): \(shown($0))" }
+        let fields = request.headerFields.map { "> \($0.name.rawName): \(shown($0))" }
+        let accept = request.headerFields.contains(.accept) ? [] : ["> Accept: */*"]  // which is libcurl's own
+        return [line, host] + accept + fields + framing(of: body)
+    }
+
+    private static func framing(of body: HTTPRequestBody) -> [String] {
+        if let length = body.length { return ["> Content-Length: \(length)"] }
+        return body.isNone ? [] : ["> Transfer-Encoding: chunked"]
     }
 
     /// The head that came.
@@ -39,14 +45,14 @@ enum Transcript {
         case .interim(let status): ["< HTTP/1.1 \(status)"]
         case .redirected(let url): ["* Redirected to \(url)"]
         case .retrying(let attempt, let pause, let reason):
-            ["* Attempt \(attempt) failed (\(reason)); trying again in \(text(pause))"]
+            ["* No answer to keep (\(reason)); attempt \(attempt) in \(text(pause))"]
         case .finished(let timings): ["* \(text(timings))"]
         case .failed(let error, let timings): ["* \(error.map { "\($0.code)" } ?? "cancelled"); \(text(timings))"]
         }
     }
 
     private static func text(_ connection: HTTPConnection) -> String {
-        var text = connection.isReused ? "Using the connection again" : "Connected"
+        var text = connection.isReused ? "Connected already" : "Connected"
         if !connection.remoteAddress.isEmpty { text += " to \(connection.remoteAddress)" }
         if !connection.localAddress.isEmpty { text += " from \(connection.localAddress)" }
         if connection.isTLSResumed == true { text += ", TLS session resumed" }

@@ -17,7 +17,7 @@ public enum HTTPEvent: Sendable {
     case head(HTTPResponse.Status)
     /// The answer is a redirect, which is followed to this URL (redacted).
     case redirected(to: String)
-    /// The attempt failed, or its answer asks for another one, which begins after this long.
+    /// An attempt failed, or its answer asks for another one: this one, counted from one, begins after this long.
     case retrying(attempt: Int, after: Duration, because: String)
     /// The body is whole, as far as anybody can tell. The timings' parts are those of the last exchange, its redirects
     /// and failed attempts left out; `total` counts them all.
