@@ -18,7 +18,7 @@ extension CurlEngine {
     func setDeadlineTimer() {
         guard let due = deadlines.first?.deadline, let timers, due < timers.deadline ?? .max else { return }
         timers.deadline = due
-        timers.deadlines.start(after: .nanoseconds(max(0, due - Monotonic.now)))
+        timers.deadlines.start(afterNanoseconds: due - Monotonic.now)
     }
 
     func deadlinesPassed() {

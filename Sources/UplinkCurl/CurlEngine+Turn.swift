@@ -29,21 +29,24 @@ extension CurlEngine {
             if generation.breakdown != nil { rebuild(generation) }
             if generation.gatesMayOpen { openGates(of: generation) }
         }
-        for transfer in active.takeAll() where !transfer.hasEnded {
-            guard !transfer.isRefusedMeanwhile else {
-                end(transfer, transfer.machine.engineFinished(succeeded: true), code: CURLE_OK)
-                continue
-            }
-            flushUpload(transfer)
-            publish(transfer)
-            arm(transfer)
-            if let events = transfer.events?.take() { announcements.append(events) }
-            if transfer.takeUnfinishedRefusal() { resumeUpload(transfer) }
-        }
+        active.takeEach(settle)
         cleanUpGenerations()
         setDeadlineTimer()
         tellAndResume()
         if isClosing, transfers.isEmpty { finishShutdown() }
+    }
+
+    /// Does what follows from that something has happened to a transfer.
+    private func settle(_ transfer: CurlTransfer) {
+        guard !transfer.hasEnded else { return }
+        guard !transfer.isRefusedMeanwhile else {
+            return end(transfer, transfer.machine.engineFinished(succeeded: true), code: CURLE_OK)
+        }
+        flushUpload(transfer)
+        publish(transfer)
+        arm(transfer)
+        if let events = transfer.events?.take() { announcements.append(events) }
+        if transfer.takeUnfinishedRefusal() { resumeUpload(transfer) }
     }
 
     /// Lets those go on whose turn has come. Before libcurl is asked, which has something to do for them at once.
@@ -59,10 +62,11 @@ extension CurlEngine {
 
     private func tellAndResume() {
         guard !resumptions.isEmpty || !announcements.isEmpty else { return }
-        let (due, told) = (resumptions, announcements)
-        (resumptions, announcements) = ([], [])
+        let (due, told) = (resumptions.take(), announcements.take())
         for announcement in told { announcement.tell() }
         for resumption in due { resumption.resume() }
+        resumptions.giveBack(due)
+        announcements.giveBack(told)
     }
 
     /// Ends what libcurl is done with.

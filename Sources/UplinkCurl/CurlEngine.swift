@@ -25,8 +25,8 @@ actor CurlEngine: TurnActor {
     @exclusivity(unchecked) var queue: HostQueues
     @exclusivity(unchecked) var gate: ResolveGate
     @exclusivity(unchecked) var deadlines = DeadlineHeap()
-    @exclusivity(unchecked) var resumptions: [Resumption] = []
-    @exclusivity(unchecked) var announcements: [Announcement] = []
+    @exclusivity(unchecked) var resumptions = Batch<Resumption>()
+    @exclusivity(unchecked) var announcements = Batch<Announcement>()
     /// The transfers whose readers may be woken a moment later.
     @exclusivity(unchecked) var heldBack: Set<UInt64> = []
 

@@ -124,6 +124,9 @@ final class CurlTransfer {
         if let socket = sockets.connection { generation?.socketConnected(socket.descriptor) }
     }
 
+    /// libcurl brings a line: whether it is one of those of a head that goes on as the newest one of its server did.
+    func takesRepetition(_ line: UnsafeRawBufferPointer) -> Bool { parser.repeats(line) }
+
     /// libcurl brings a line of a head or of the trailers. False stops the transfer.
     func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         isAskedAgain = false
@@ -229,7 +232,7 @@ final class CurlTransfer {
 
 /// The transfers that something has happened to in this turn, each once.
 final class ActiveTransfers {
-    @exclusivity(unchecked) private var transfers: [CurlTransfer] = []
+    @exclusivity(unchecked) private var transfers = Batch<CurlTransfer>()
 
     func note(_ transfer: CurlTransfer) {
         guard !transfer.isActive else { return }
@@ -237,10 +240,11 @@ final class ActiveTransfers {
         transfers.append(transfer)
     }
 
-    /// Takes those that were noted; some may have ended since.
-    func takeAll() -> [CurlTransfer] {
-        defer { transfers = [] }
-        for transfer in transfers { transfer.isActive = false }
-        return transfers
+    /// Goes through those that were noted; some may have ended since. What is noted meanwhile is for the next time.
+    func takeEach(_ body: (CurlTransfer) -> Void) {
+        let noted = transfers.take()
+        for transfer in noted { transfer.isActive = false }
+        for transfer in noted { body(transfer) }
+        transfers.giveBack(noted)
     }
 }

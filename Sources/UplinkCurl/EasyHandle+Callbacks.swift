@@ -76,6 +76,7 @@ extension CurlTransfer {
     /// One line; but trailers that came while the transfer was paused are brought all at once.
     fileprivate func callbackForHeader(_ lines: UnsafeRawBufferPointer) -> Int {
         active.note(self)
+        if takesRepetition(lines) { return lines.count }
         let isTaken = hasFinalHead ? takeHeaders(lines) : takeHeader(lines)
         return isTaken ? lines.count : lines.count + 1  // another number stops libcurl
     }

@@ -173,7 +173,8 @@ final class Generation {
         guard !isCleaningUp else { return }
         isDue = milliseconds == 0  // every way into libcurl ends in a turn's end
         if milliseconds > 0 {
-            timer.start(after: .milliseconds(milliseconds))
+            let (delay, overflow) = Int64(milliseconds).multipliedReportingOverflow(by: 1_000_000)
+            timer.start(afterNanoseconds: overflow ? .max : delay)
         } else if isTimerSet {
             timer.stop()
         }

@@ -25,9 +25,13 @@ package final class LoopTimer: Sendable {
     deinit { loop.executeUnlessEnded { [handle] in handle.close() } }
 
     /// Arms the timer, or arms it anew; it fires once, never early and up to a millisecond late.
-    package func start(after delay: Duration) {
-        let (due, overflow) = uv_hrtime().addingReportingOverflow(UInt64(max(0, delay.nanosecondsRoundedUp)))
-        if overflow { handle.stop() } else { handle.start(at: due) }
+    package func start(after delay: Duration) { start(afterNanoseconds: delay.nanosecondsRoundedUp) }
+
+    /// The same, for who reckons in nanoseconds.
+    package func start(afterNanoseconds delay: Int64) {
+        let now = uv_hrtime()
+        let (due, overflow) = now.addingReportingOverflow(UInt64(max(0, delay)))
+        if overflow { handle.stop() } else { handle.start(at: due, now: now) }
     }
 
     /// Disarms the timer.

@@ -13,12 +13,14 @@ final class TimerHandle: HandleBox<uv_timer_t>, @unchecked Sendable {  // as its
     }
 
     /// Arms the timer for a time of `uv_hrtime`, in nanoseconds; never fires before it. Replaces an earlier deadline.
-    func start(at deadline: UInt64) {
+    ///
+    /// - Parameter moment: The time, by the same clock.
+    func start(at deadline: UInt64, now moment: UInt64 = uv_hrtime()) {
         guard isOpen else { return }
         let loop = memory.pointee.loop
         uv_update_time(loop)
         let (due, now) = ((deadline.addingReportingOverflow(999_999).partialValue) / 1_000_000, uv_now(loop))
-        let isDue = deadline <= uv_hrtime()  // then not even the rest of this millisecond is waited for
+        let isDue = deadline <= moment  // then not even the rest of this millisecond is waited for
         // libuv 1.44 calls a timer that its own callback has set to nothing over and over, and does nothing else.
         let least: UInt64 = isFiring ? 1 : 0
         uv_timer_start(

@@ -21,10 +21,10 @@ package struct HeadParser: Sendable {
     private enum Stage {
         /// A status line.
         case statusLine
-        /// So far the head is the same as the earlier one up to this place, with so many fields.
-        case repetition(place: Int, fields: Int)
+        /// So far the head is the same as the earlier one.
+        case repetition
         /// A field of a head, or the empty line after it.
-        case field(HTTPResponse.Status)
+        case field
         /// A field after the body.
         case trailer
     }
@@ -32,8 +32,11 @@ package struct HeadParser: Sendable {
     private let method: HTTPRequest.Method
     private let limits: HTTPLimits
     private var earlier = RememberedHead.none
+    /// Up to which place of the earlier head this one is the same, and with how many fields.
+    private var repeated = (place: 0, fields: 0)
     private var record = HeadRecord()
     private var stage = Stage.statusLine
+    private var status = HTTPResponse.Status.ok
     private var fields = HTTPFields()
     private var bytes = 0
     private var interimResponses = 0
@@ -50,9 +53,7 @@ package struct HeadParser: Sendable {
     }
 
     /// Whether the next line is the first of a head.
-    package var isAtStatusLine: Bool {
-        if case .statusLine = stage { true } else { false }
-    }
+    package var isAtStatusLine: Bool { stage == .statusLine }
 
     /// Whether anything of an answer has been seen.
     package var hasBegun: Bool { !isAtStatusLine || interimResponses > 0 }
@@ -66,12 +67,25 @@ package struct HeadParser: Sendable {
         }.get()
     }
 
+    /// Takes a line that goes on as the earlier head did, and is not its last; most lines of most heads are.
+    ///
+    /// - Returns: Whether it is one, and within the limits. Another one is for ``take(line:after:)``.
+    package mutating func repeats(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard stage == .repetition, bytes + line.count <= limits.headerBytes, repeated.fields < limits.headerFields,
+            earlier.has(line, at: repeated.place), !earlier.ends(at: repeated.place + line.count)
+        else { return false }
+        bytes += line.count
+        repeated = (repeated.place + line.count, repeated.fields + 1)
+        return true
+    }
+
     /// Takes a line, with or without its line end.
     ///
     /// - Parameter known: The newest head of the same server, which the one that begins may repeat.
     package mutating func take(
         line: UnsafeRawBufferPointer, after known: @autoclosure () -> RememberedHead = .none
     ) throws(HTTPClientError) -> Event {
+        if repeats(line) { return .more }
         bytes += line.count
         guard bytes <= limits.headerBytes else {
             throw Self.failure(
@@ -83,27 +97,22 @@ package struct HeadParser: Sendable {
             // That of another method may have had its end elsewhere.
             if earlier.method == method, earlier.has(line, at: 0) {
                 isHTTP10 = earlier.isHTTP10
-                stage = .repetition(place: line.count, fields: 0)
+                (stage, repeated) = (.repetition, (line.count, 0))
                 return .more
             }
             record.begin()
             record.add(line)
             try begin(line.withoutLineEnd)
             return .more
-        case .repetition(let place, let count):
-            guard earlier.has(line, at: place) else {
-                diverge(at: place, after: count)
-                return try take(fieldLine: line, status: earlier.head.status)
+        case .repetition:
+            guard earlier.has(line, at: repeated.place) else {
+                diverge()
+                return try take(fieldLine: line)
             }
-            guard earlier.ends(at: place + line.count) else {
-                try checkCount(count)
-                stage = .repetition(place: place + line.count, fields: count + 1)
-                return .more
-            }
+            guard earlier.ends(at: repeated.place + line.count) else { throw tooManyFields }
             (stage, bytes) = (.trailer, 0)
             return .final(earlier.head)
-        case .field(let status):
-            return try take(fieldLine: line, status: status)
+        case .field: return try take(fieldLine: line)
         case .trailer:
             let line = line.withoutLineEnd
             guard line.isEmpty else {
@@ -115,16 +124,14 @@ package struct HeadParser: Sendable {
     }
 
     /// A field of a head, or the empty line after it.
-    private mutating func take(
-        fieldLine: UnsafeRawBufferPointer, status: HTTPResponse.Status
-    ) throws(HTTPClientError) -> Event {
+    private mutating func take(fieldLine: UnsafeRawBufferPointer) throws(HTTPClientError) -> Event {
         record.add(fieldLine)
         let line = fieldLine.withoutLineEnd
         guard line.isEmpty else {
             fields.append(try field(line, after: fields.count))
             return .more
         }
-        return try end(status)
+        return try end()
     }
 
     /// `HTTP/1.1 200 OK`: version, three digits, any words (RFC 9112, section 4).
@@ -137,9 +144,9 @@ package struct HeadParser: Sendable {
         guard digits.count == 3, digits.allSatisfy(\.isDigit), digits.first != UInt8(ascii: "0") else {
             throw Self.failure(.invalidResponse, "the server's status is not three digits from 100")
         }
-        let status = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        let code = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         let reason = UnsafeRawBufferPointer(rebasing: line.dropFirst(13))
-        stage = .field(.init(code: status, reasonPhrase: String(decoding: reason, as: UTF8.self)))
+        (stage, status) = (.field, .init(code: code, reasonPhrase: String(decoding: reason, as: UTF8.self)))
         fields = HTTPFields()
         fields.reserveCapacity(min(8, limits.headerFields))
     }
@@ -166,7 +173,7 @@ package struct HeadParser: Sendable {
         return HTTPField(name: name, lenientValue: value)
     }
 
-    private mutating func end(_ status: HTTPResponse.Status) throws(HTTPClientError) -> Event {
+    private mutating func end() throws(HTTPClientError) -> Event {
         guard status.code != 101 else {
             throw Self.failure(.unexpectedUpgrade, "the server switched protocols, which nobody asked for")
         }
@@ -189,18 +196,19 @@ package struct HeadParser: Sendable {
     }
 
     /// The head goes on in another way than the earlier one did.
-    private mutating func diverge(at place: Int, after count: Int) {
-        record.begin(with: earlier.text(upTo: place))
-        fields = HTTPFields(earlier.head.response.headerFields.prefix(count))
-        stage = .field(earlier.head.status)
+    private mutating func diverge() {
+        record.begin(with: earlier.text(upTo: repeated.place))
+        fields = HTTPFields(earlier.head.response.headerFields.prefix(repeated.fields))
+        (stage, status) = (.field, earlier.head.status)
     }
 
     /// Refuses a field after so many.
     private func checkCount(_ count: Int) throws(HTTPClientError) {
-        guard count < limits.headerFields else {
-            throw Self.failure(
-                .headerTooLarge, "the answer has more than \(limits.headerFields) fields; raise `headerFields`")
-        }
+        guard count < limits.headerFields else { throw tooManyFields }
+    }
+
+    private var tooManyFields: HTTPClientError {
+        Self.failure(.headerTooLarge, "the answer has more than \(limits.headerFields) fields; raise `headerFields`")
     }
 
     static func failure(_ code: HTTPClientError.Code, _ message: String) -> HTTPClientError {
