@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The positive control of the runs under ThreadSanitizer and valgrind. `racy` and `leaky` must be reported, `actor` must
-// not; if one of the first two is not, a clean run of the suite proves nothing. `racy` and `actor` raise a counter from
-// 10,000 tasks; `leaky` loses some.
+// The positive control of the runs under ThreadSanitizer and valgrind, and of what the runtime says of continuations.
+// `racy`, `leaky` and `forgetful` must be reported, `actor` must not; if one of the others is not, a clean run of the suite
+// proves nothing. `racy` and `actor` raise a counter from 10,000 tasks; `leaky` loses some; `forgetful` drops a
+// continuation.
 
 final class RacyCounter: @unchecked Sendable {  // not Sendable at all: the race is the purpose
     var count = 0
@@ -29,6 +30,9 @@ case "actor":
     print(await counter.count)
 case "leaky":
     for _ in 0..<100 { _ = Unmanaged.passRetained(RacyCounter()) }
+case "forgetful":
+    Task { await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
+    try await Task.sleep(for: .milliseconds(100))  // time for it: nothing that it waits for will ever come
 default:
-    print("usage: RacyCounter racy|actor|leaky")
+    print("usage: RacyCounter racy|actor|leaky|forgetful")
 }

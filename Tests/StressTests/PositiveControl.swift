@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-/// Shows that a race would be reported, without which a clean run under ThreadSanitizer proves nothing.
+/// Shows that a race and a forgotten continuation would be reported, without which a clean run proves nothing.
 @Suite(.timeLimit(.minutes(1)))
 struct PositiveControl {
     @Test(.enabled(if: Timing.isInstrumented, "needs swift test --sanitize=thread"))
@@ -17,6 +17,12 @@ struct PositiveControl {
         #expect(program.output == "10000\n")
         #expect(program.errors == "")
         #expect(program.status == 0)
+    }
+
+    /// `scripts/test` looks for these words in what the tests, and the processes that they become, have said.
+    @Test func aForgottenContinuationIsReported() async throws {
+        let program = try await Self.run("forgetful")
+        #expect(program.errors.contains("SWIFT TASK CONTINUATION MISUSE"))
     }
 
     private static func run(_ mode: String) async throws -> RunningProgram {

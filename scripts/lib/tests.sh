@@ -27,6 +27,8 @@ run_tests() {
 
 # watched PROGRAM ARGUMENTS…: runs it as `running`, and kills it when it has said nothing for ten minutes: a test's own
 # time limit cancels it, which one that hangs need not heed. Where its threads are is shown then, if gdb is there to tell.
+# Where the runtime has found a continuation resumed twice, or never, the run fails whatever the tests say, and is not
+# repeated. (The positive control is a test: PositiveControl.)
 watched() {
     local log status=0
     log=$(mktemp)
@@ -45,6 +47,7 @@ watched() {
     wait "$running" || status=$?
     running=
     wait $! || true
+    if grep -F 'SWIFT TASK CONTINUATION MISUSE' "$log" >&2; then status=128; fi
     rm -f "$log"
     return "$status"
 }
