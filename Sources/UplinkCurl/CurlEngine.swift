@@ -206,15 +206,18 @@ actor CurlEngine: TurnActor {
         endUpload(transfer)
         queue.remove(transfer.id)
         open(gate.left(transfer.id))
-        publishHead(transfer)  // the end of the body hands that over too
         let mailbox = transfer.mailbox
+        // Who is told of the end hears of it before the reader does, who might be faster than the turn.
+        let isTold = transfer.events != nil
+        let end = BodyEnd(mailbox, outcome, transfer.parser.trailerFields)
+        if isTold { resumptions.append(.bodyEnd(end)) }
+        publishHead(transfer)  // the end of the body hands that over too
         if let waiter = transfer.headWaiter {
             transfer.headWaiter = nil
             mailbox.leave(.failure(outcome ?? CurlFailure.noHead))
             resumptions.append(.task(waiter))
         }
-        let reader = mailbox.finish(throwing: outcome, trailerFields: transfer.parser.trailerFields)
-        if let reader { resumptions.append(.task(reader)) }
+        if !isTold, let reader = end.finish() { resumptions.append(.task(reader)) }
         scheduleTurn()
     }
 
@@ -231,13 +234,30 @@ actor CurlEngine: TurnActor {
 enum Resumption {
     /// Whoever waits for a head, for a body, or for room for a request's body.
     case task(Suspension)
+    /// A body that is over, and its reader.
+    case bodyEnd(BodyEnd)
     /// The producer of a request's body that nobody wants any more.
     case uploadEnd(UploadEnd)
 
     func resume() {
         switch self {
         case .task(let suspension): suspension.resume()
+        case .bodyEnd(let end): end.finish()?.resume()
         case .uploadEnd(let end): end.perform()
         }
     }
+}
+
+/// How a body ends.
+struct BodyEnd {
+    private let mailbox: Mailbox
+    private let error: (any Error)?
+    private let trailerFields: HTTPFields
+
+    init(_ mailbox: Mailbox, _ error: (any Error)?, _ trailerFields: HTTPFields) {
+        (self.mailbox, self.error, self.trailerFields) = (mailbox, error, trailerFields)
+    }
+
+    /// Ends it, and returns its reader, if that waits.
+    func finish() -> Suspension? { mailbox.finish(throwing: error, trailerFields: trailerFields) }
 }

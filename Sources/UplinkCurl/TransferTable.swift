@@ -3,6 +3,8 @@ import UplinkHTTP
 
 /// The engine's transfers, by id and by slot: a number that is small, and another transfer's afterwards.
 struct TransferTable {
+    /// An empty table keeps so many slots.
+    private static let keptSlots = 1024
     private var slots: [CurlTransfer?] = []
     private var freeSlots: [UInt32] = []
     private var slotsByID = IDTable()
@@ -29,7 +31,11 @@ struct TransferTable {
 
     mutating func remove(_ id: UInt64) {
         guard let slot = slotsByID.remove(id) else { return }
-        slots[Int(slot)] = nil
-        freeSlots.append(slot)
+        if isEmpty, slots.count > Self.keptSlots {  // who goes through all of them goes through the empty ones too
+            self = Self()
+        } else {
+            slots[Int(slot)] = nil
+            freeSlots.append(slot)
+        }
     }
 }

@@ -169,4 +169,28 @@ struct EventTests {
             }
         }
     }
+
+    /// Whoever is told of the end knows of it before the reader does, who may be on another thread and faster: what the
+    /// reader's side knows by itself is that it is over, and nothing of what came.
+    @Test func theLastEventKnowsWhatCameHoweverFastTheReaderIs() async throws {
+        let server = try RawServer(
+            answering: "HTTP/1.1 200 OK\r\nContent-Length: 40000", body: String(repeating: "a", count: 40_000))
+        defer { server.stop() }
+        try await withClient { client, _ in
+            for _ in 0..<20 {
+                try await withThrowingTaskGroup(of: HTTPTimings?.self) { group in
+                    for _ in 0..<16 {
+                        group.addTask {
+                            let recorder = Recorder()
+                            var options = HTTPRequestOptions()
+                            options.observer = { recorder.observe($0) }
+                            for try await _ in try await client.get(server.url(), options: options).body {}
+                            return recorder.timings
+                        }
+                    }
+                    for try await timings in group { #expect(timings?.receivedBytes == 40_000) }
+                }
+            }
+        }
+    }
 }

@@ -150,6 +150,17 @@ struct BearerAuthenticationTests {
         #expect(transport.requests.count == 1)
     }
 
+    /// The answer to HEAD stays what it was: with the length of what a GET would bring, and no content to be decoded.
+    @Test func aRefusalWithoutABodyIsHandedBackAsItCame() async throws {
+        transport.respond { _ in
+            .response(.unauthorized, headers: [.contentEncoding: "br", .contentLength: "1234"])
+        }
+        let client = HTTPClient(transport, try .bearer(for: ["https://a.example"]) { _ in "same" })
+        let response = try await client.head(url)
+        #expect(response.status == .unauthorized && response.body.framing == .none)
+        #expect(response.body.contentLength == 1234)
+    }
+
     /// What is too long to be kept is let go of before the provider is asked, who may need its connection.
     @Test func aLongRefusalIsAskedForOnceMore() async throws {
         let reason = String(repeating: "no", count: 50_000)

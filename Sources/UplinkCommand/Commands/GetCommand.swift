@@ -91,7 +91,8 @@ struct GetCommand: AsyncParsableCommand {
         return GetRequest(
             request: try request.request(to: url.text), body: try request.body(), client: try client(),
             transport: try connection.transport(), retries: connection.retries, target: target,
-            printsHead: request.head || request.include, isVerbose: telling.verbose, isSilent: telling.silent,
+            printsHead: request.head || request.include, printsHeadAlone: request.head, isVerbose: telling.verbose,
+            isSilent: telling.silent,
             requirement: requirement(of: url), monitor: try monitor(), seconds: within ?? 30)
     }
 

@@ -13,6 +13,8 @@ struct GetRequest: Sendable {
     let target: DownloadTarget
     /// Whether the head of the answer is written before its body, to the same place.
     let printsHead: Bool
+    /// Whether the head is all that is wanted, whatever the method.
+    let printsHeadAlone: Bool
     let isVerbose: Bool
     /// Whether neither progress nor waiting is told of.
     let isSilent: Bool
@@ -36,19 +38,23 @@ struct GetRequest: Sendable {
     }
 
     private func fetch() async throws {
-        guard isVerbose else { return try await fetch(with: client, observer: nil) }
-        let telling = VerboseTelling()
+        let progress = ProgressLine(isWanted: !isSilent)
         var client = client
+        // A file stands under its name only when it is whole.
+        if target.isFile { client.limits.requiresFramedBodies = true }
+        guard isVerbose else { return try await fetch(with: client, progress, nil) }
+        let telling = VerboseTelling()
         client.middlewares += [HTTPRetry(retries), telling]
-        try await telling.tellingAll(to: tell) { try await fetch(with: client, observer: telling.take) }
+        try await telling.tellingAll(to: { lines in progress.writeAbove { tell(lines) } }) {
+            try await fetch(with: client, progress, telling)
+        }
     }
 
     private func fetch(
-        with client: HTTPClient.Configuration, observer: (@Sendable (HTTPEvent) -> Void)?
+        with client: HTTPClient.Configuration, _ progress: ProgressLine, _ telling: VerboseTelling?
     ) async throws {
         try await withHTTPClient(configuration: client, transport: transport) { client in
             let events = HTTPEvents()
-            let progress = ProgressLine(isWanted: !isSilent)
             defer { progress.end() }
             let watching = Task {
                 for await event in events {
@@ -56,9 +62,11 @@ struct GetRequest: Sendable {
                 }
             }
             var options = HTTPRequestOptions(events: events, retry: retries)
-            options.observer = observer
+            if let telling { options.observer = telling.take }
             do {
-                try await deliver(client.execute(request, body: body, options: options), progress)
+                let response = try await client.execute(asked, body: body, options: options)
+                await telling?.catchUp()
+                try await deliver(response, progress)
             } catch {
                 await watching.value
                 throw error
@@ -67,15 +75,30 @@ struct GetRequest: Sendable {
         }
     }
 
+    /// The request; for a file, whose bytes are wanted as they are.
+    private var asked: HTTPRequest {
+        var request = request
+        if target.isFile, request.headerFields[.acceptEncoding] == nil {
+            request.headerFields[.acceptEncoding] = "identity"
+        }
+        return request
+    }
+
     private func deliver(_ response: HTTPClientResponse, _ progress: ProgressLine) async throws {
         let head = printsHead ? text(of: response.head) : ""
+        let url = response.url.prefix { $0 != "?" }  // a query may be a signature
         guard response.status.code < 400 else {
             // Who wants to see the head wants to see why it is not done. A file is for what was asked for.
             if printsHead, !target.isFile { try await write(head, response.body, progress) }
-            let url = response.url.prefix { $0 != "?" }  // a query may be a signature
             throw CommandFailure("\(url): the server answered \(Self.safe("\(response.status)"))")
         }
-        try await write(head, response.body, progress)
+        if target.isFile, !printsHead, response.status.kind != .successful {
+            guard response.status == .notModified else {
+                throw CommandFailure("\(url): the server answered \(Self.safe("\(response.status)")), which is no file")
+            }
+            return isSilent ? () : tell(["\(url): not modified; nothing was written"])
+        }
+        try await write(head, printsHeadAlone ? HTTPBody([]) : response.body, progress)
     }
 
     private func text(of head: HTTPResponse) -> String {

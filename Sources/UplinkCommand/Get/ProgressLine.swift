@@ -29,6 +29,16 @@ final class ProgressLine: Sendable {
         }
     }
 
+    /// Has lines written above this one.
+    func writeAbove(_ write: () -> Void) {
+        story.withLock { story in
+            let drawn = story.flatMap { $0.isDrawn ? $0 : nil }
+            if drawn != nil { try? Output.error.write("\r\u{1B}[K") }
+            write()
+            if let drawn { Self.draw(drawn) }
+        }
+    }
+
     private static func draw(_ story: ProgressStory) {
         let line = story.line(columns: TerminalSize(of: Output.error.descriptor).columns)
         try? Output.error.write("\r\(line)\u{1B}[K")  // progress is a courtesy

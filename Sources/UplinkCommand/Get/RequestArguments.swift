@@ -90,6 +90,7 @@ struct RequestArguments: ParsableArguments {
         ]
         let names = (try? fields())?.map(\.name) ?? []
         return effectiveMethod == .get && data.isEmpty && json == nil && form.isEmpty && upload == nil && !include
+            && !head
             && !names.contains(where: conditions.contains)
     }
 

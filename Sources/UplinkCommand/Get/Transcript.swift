@@ -7,19 +7,21 @@ import UplinkHTTP
 enum Transcript {
     /// Fields that are not shown, because what is told may end up in a log or a bug report.
     private static let secret: Set<HTTPField.Name> = [.authorization, .proxyAuthorization, .cookie, .setCookie]
+    /// Fields with URLs, of which the user knows nothing: what stands in their queries may be a signature.
+    private static let urls = Set(
+        [.location, .contentLocation] + ["Link", "Refresh"].compactMap { HTTPField.Name($0) })
 
-    /// What goes out.
-    static func lines(of request: HTTPRequest, _ body: HTTPRequestBody) -> [String] {
-        let line = "> \(request.method.rawValue) \(request.path ?? "/") HTTP/1.1"
+    /// What goes out, as far as it is known here: how long a file is turns out when it is opened.
+    ///
+    /// - Parameter isRedirected: A server has chosen the URL.
+    static func lines(of request: HTTPRequest, _ body: HTTPRequestBody, isRedirected: Bool = false) -> [String] {
+        let path = request.path ?? "/"
+        let line = "> \(request.method.rawValue) \(isRedirected ? withoutQuery(path) : path) HTTP/1.1"
         let host = "> Host: \(request.authority ?? "")"
         let fields = request.headerFields.map { "> \($0.name.rawName): \(shown($0))" }
         let accept = request.headerFields.contains(.accept) ? [] : ["> Accept: */*"]  // which is libcurl's own
-        return [line, host] + accept + fields + framing(of: body)
-    }
-
-    private static func framing(of body: HTTPRequestBody) -> [String] {
-        if let length = body.length { return ["> Content-Length: \(length)"] }
-        return body.isNone ? [] : ["> Transfer-Encoding: chunked"]
+        let length = body.isNone && [.post, .put, .patch].contains(request.method) ? 0 : body.length
+        return [line, host] + accept + fields + (length.map { ["> Content-Length: \($0)"] } ?? [])
     }
 
     /// The head that came.
@@ -28,7 +30,13 @@ enum Transcript {
     }
 
     private static func shown(_ field: HTTPField) -> String {
-        secret.contains(field.name) ? "(not shown)" : field.value
+        if secret.contains(field.name) { return "(not shown)" }
+        guard urls.contains(field.name) else { return field.value }
+        return field.value.contains("@") ? "(not shown)" : withoutQuery(field.value)
+    }
+
+    private static func withoutQuery(_ url: String) -> String {
+        url.firstIndex(of: "?").map { "\(url[..<$0])?…" } ?? url
     }
 
     /// A head as it stands on the wire, but for the line ends.

@@ -5,17 +5,24 @@ import Uplink
 /// Tells of every exchange of a call what went out and what came, with the fields that the client added, and between them
 /// what happened, all in its order. The end's timings come last, behind the body.
 final class VerboseTelling: HTTPMiddleware {
-    private let lines: AsyncStream<[String]>
-    private let told: AsyncStream<[String]>.Continuation
+    private enum Entry: Sendable {
+        /// Lines to write.
+        case lines([String])
+        /// Somebody waits until what came before is written.
+        case mark(CheckedContinuation<Void, Never>)
+    }
+
+    private let entries: AsyncStream<Entry>
+    private let told: AsyncStream<Entry>.Continuation
     private let end = Locked<[String]>([])
 
-    init() { (lines, told) = AsyncStream.makeStream() }
+    init() { (entries, told) = AsyncStream.makeStream() }
 
     /// Whatever stands inside of a retry sees each attempt.
     func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
-        told.yield(Transcript.lines(of: request.head, request.body))
+        tell(Transcript.lines(of: request.head, request.body, isRedirected: !request.redirects.isEmpty))
         let response = try await next(request)
-        told.yield(Transcript.lines(of: response.head))
+        tell(Transcript.lines(of: response.head))
         return response
     }
 
@@ -24,7 +31,16 @@ final class VerboseTelling: HTTPMiddleware {
         switch event {
         case .finished, .failed: end.withLock { $0 = Transcript.lines(of: event) }
         case .queued, .started, .connected, .sent, .interim, .head, .redirected, .retrying:
-            told.yield(Transcript.lines(of: event))
+            tell(Transcript.lines(of: event))
+        }
+    }
+
+    private func tell(_ lines: [String]) { told.yield(.lines(lines)) }
+
+    /// Returns when all that has happened is told.
+    func catchUp() async {
+        await withCheckedContinuation { waiter in
+            if case .terminated = told.yield(.mark(waiter)) { waiter.resume() }
         }
     }
 
@@ -32,7 +48,14 @@ final class VerboseTelling: HTTPMiddleware {
     func tellingAll(
         to output: @escaping @Sendable ([String]) -> Void, of body: () async throws -> Void
     ) async throws {
-        let telling = Task { [lines] in for await some in lines { output(some) } }
+        let telling = Task { [entries] in
+            for await entry in entries {
+                switch entry {
+                case .lines(let lines): output(lines)
+                case .mark(let waiter): waiter.resume()
+                }
+            }
+        }
         do {
             try await body()
         } catch {
@@ -43,7 +66,7 @@ final class VerboseTelling: HTTPMiddleware {
     }
 
     private func finish(_ telling: Task<Void, Never>) async {
-        told.yield(end.withLock { $0 })
+        tell(end.withLock { $0 })
         told.finish()
         await telling.value
     }

@@ -124,9 +124,12 @@ extension HTTPTransportResponse {
             body.handle.source.cancel()
             return nil
         }
+        if case .none = body.framing { return self }  // nothing comes that could be in the way
         guard let bytes = try? await body.collect(upTo: HTTPBody.short, within: .seconds(1)) else { return nil }
         var response = self
-        response.body = HTTPBody(bytes)
+        response.body = HTTPBody(
+            framing: body.framing, contentLength: body.contentLength,
+            source: KeptBody(HTTPBody.Chunk(bytes), trailerFields: body.trailerFields))
         return response
     }
 }

@@ -15,6 +15,11 @@ package protocol HTTPBodySource: AnyObject, Sendable {
     /// Ends the transfer. From any thread, at any time, as often as you like; returns at once.
     func cancel()
 
+    /// The reader finds the body broken: ends the transfer, and who follows it hears why.
+    ///
+    /// - Returns: The error, with what is known here.
+    func fail(_ error: HTTPClientError) -> HTTPClientError
+
     /// Ends the transfer with ``HTTPClientError/Code/totalTimeout`` unless the body is whole by then.
     func limit(toRemaining total: Duration)
 
@@ -35,6 +40,11 @@ package protocol HTTPBodySource: AnyObject, Sendable {
 
 extension HTTPBodySource {
     package var supply: (mailbox: Mailbox, supplier: any MailboxSupplier)? { nil }
+
+    package func fail(_ error: HTTPClientError) -> HTTPClientError {
+        cancel()
+        return error
+    }
 
     package var heedsLimit: Bool { true }
 

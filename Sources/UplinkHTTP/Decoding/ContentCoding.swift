@@ -61,7 +61,8 @@ package enum ContentCoding: String, Sendable {
                 throw failure(
                     .unsupportedEncoding,
                     "the answer (status \(response.status.code)) is encoded (\(name)), which was not asked for and cannot "
-                        + "be decoded; leave `Accept-Encoding` out, or have the server send the plain body")
+                        + "be decoded; send an `Accept-Encoding` of your own to get it as it comes, or have the server send "
+                        + "the plain body")
             }
             let machine = DecodingMachine(
                 decoder, maximumRatio: limits.compressionRatio, arrived: arrived, isFirst: place == 0)

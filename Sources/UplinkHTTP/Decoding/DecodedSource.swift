@@ -30,12 +30,13 @@ final class DecodedSource: HTTPBodySource {
                 }
             }
         } catch let fault as DecodingFault {
-            source.cancel()
-            throw error(fault)
+            throw source.fail(error(fault))
         }
     }
 
     func cancel() { source.cancel() }
+
+    func fail(_ error: HTTPClientError) -> HTTPClientError { source.fail(error) }
 
     func limit(toRemaining total: Duration) { source.limit(toRemaining: total) }
 

@@ -116,6 +116,13 @@ final class WitnessedSource: HTTPBodySource {
         witness?.abandoned()
     }
 
+    func fail(_ error: HTTPClientError) -> HTTPClientError {
+        let error = complete(error)
+        witness?.failed(error)
+        reader.source.cancel()
+        return error
+    }
+
     func limit(toRemaining total: Duration) { reader.source.limit(toRemaining: total) }
 
     var heedsLimit: Bool { reader.source.heedsLimit }

@@ -7,7 +7,8 @@ import UplinkCore
 /// A request that is answered with 401 is sent once more with a fresh token, whatever its method, because 401 says that
 /// it was not carried out (RFC 9110, section 15.5.2), and unless its body is spent. However many requests are refused
 /// at once, the provider is asked once, and all wait for its token. When it throws, each of them throws its error, and
-/// the next request asks again. A second 401, or the same token again, is an answer like any other.
+/// the next request asks again. A second 401 is an answer like any other, and so is the first where the provider gives the
+/// same token again and the refusal was short: 16 KiB at most are kept while it is asked.
 ///
 /// A request that another origin redirected goes without a token, and one that has an `Authorization` of its own keeps
 /// that. Inside of ``HTTPRetry`` the repetition is no attempt of its own.

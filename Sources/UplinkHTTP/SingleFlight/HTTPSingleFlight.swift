@@ -72,7 +72,7 @@ public final class HTTPSingleFlight: HTTPMiddleware {
             head: answer.head,
             body: HTTPBody(
                 framing: answer.framing, contentLength: answer.contentLength,
-                source: SharedChunk(answer.chunk, trailerFields: answer.trailerFields)))
+                source: KeptBody(answer.chunk, trailerFields: answer.trailerFields)))
     }
 }
 
@@ -109,32 +109,5 @@ extension HTTPMiddleware where Self == HTTPSingleFlight {
     /// Lets identical GETs share one transfer; see ``HTTPSingleFlight``.
     public static func singleFlight(upTo maximum: Int, ignoring ignored: [HTTPField.Name] = []) -> Self {
         HTTPSingleFlight(upTo: maximum, ignoring: ignored)
-    }
-}
-
-/// A body of one chunk, which others read too.
-private final class SharedChunk: HTTPBodySource {
-    private let chunk: Locked<HTTPBody.Chunk?>
-    let trailerFields: HTTPFields?
-
-    init(_ chunk: HTTPBody.Chunk, trailerFields: HTTPFields?) {
-        self.chunk = Locked(chunk.count > 0 ? chunk : nil)
-        self.trailerFields = trailerFields
-    }
-
-    nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
-        try Task.checkCancellation()
-        return chunk.withLock { chunk in
-            defer { chunk = nil }
-            return chunk
-        }
-    }
-
-    func cancel() { chunk.withLock { $0 = nil } }
-
-    func limit(toRemaining total: Duration) {}
-
-    func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try work()
     }
 }
