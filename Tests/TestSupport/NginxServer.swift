@@ -6,9 +6,9 @@ package import SystemPackage
 ///
 /// Over plain HTTP and, for each of ``Certificates/names``, over TLS it serves `/file` (what was put there), `/empty`
 /// (204), `/missing` (404), `/go?target` (a redirect), `/take` (what was PUT there), `/resumed` (the TLS session: `r` or
-/// `.`; the connection is closed), `/who` (the client's certificate, and the connection's number) and `/backend`, which is
-/// the test's own server, passed on without a length. The certificate `mutual` is `good`, on a port where the client's is
-/// asked for.
+/// `.`; the connection is closed), `/who` (the client's certificate, and the connection's number), `/protocol` (what is
+/// spoken, and what TLS has agreed on) and `/backend`, which is the test's own server, passed on without a length. The
+/// certificate `mutual` is `good`, on a port where the client's is asked for. Over TLS HTTP/2 is offered, and preferred.
 package final class NginxServer: Sendable {
     package let directory: TemporaryDirectory
     /// The port for plain HTTP.
@@ -74,6 +74,7 @@ package final class NginxServer: Sendable {
                 location = /brief { keepalive_timeout 1; return 200 brief; }
                 location = /resumed { keepalive_timeout 0; return 200 $ssl_session_reused; }
                 location = /who { return 200 "$ssl_client_s_dn $connection"; }
+                location = /protocol { return 200 "$server_protocol $ssl_alpn_protocol"; }
                 location = /backend {
                     proxy_pass http://127.0.0.1:\(backend); proxy_buffering off; chunked_transfer_encoding off;
                 }
@@ -83,7 +84,7 @@ package final class NginxServer: Sendable {
             let mutual = name == "mutual" ? "ssl_client_certificate \(path)/ca.pem; ssl_verify_client on;" : ""
             return """
                 server {
-                    listen 127.0.0.1:\(port) ssl;
+                    listen 127.0.0.1:\(port) ssl http2;
                     ssl_certificate \(path)/\(certificate).pem;
                     ssl_certificate_key \(path)/\(certificate).key;
                     \(mutual)

@@ -10,7 +10,8 @@ import UplinkHTTP
 /// Cancelling, again and again, wherever a transfer may be: each ends once, and nothing is left.
 @Suite(.timeLimit(.minutes(2)), .undisturbed, .serialized)
 struct CancellationStageTests {
-    /// Where a transfer is cancelled.
+    /// Where a transfer is cancelled. At the gate of a host's name it is alone here; who leads and who follows there is
+    /// cancelled in ``CancellationLookupTests``.
     enum Stage: String, CaseIterable {
         case beforeSubmitting, queued, gated, connecting, negotiatingTLS, awaitingHead, afterHead, inBody, paused
         case finishing, afterwards

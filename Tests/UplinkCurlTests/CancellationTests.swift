@@ -62,11 +62,17 @@ struct CancellationTests {
             try await withClient(transport: configuration) { client, transport in
                 let first = Task { _ = try await client.get(server.url()) }
                 while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-                let second = Task { _ = try await client.get(server.url()) }
-                while await transport.census().transfers < 2 { try await Task.sleep(for: .milliseconds(1)) }
-                second.cancel()
-                await #expect(throws: CancellationError.self) { try await second.value }
-                #expect(await transport.census().transfers == 1)
+                let time = try await Timing.measure({ $0 < limit }) {
+                    let second = Task { _ = try await client.get(server.url()) }
+                    try await eventually("the second one waits") { await transport.census().transfers == 2 }
+                    let start = ContinuousClock.now
+                    second.cancel()
+                    await #expect(throws: CancellationError.self) { try await second.value }
+                    let time = ContinuousClock.now - start
+                    #expect(await transport.census().transfers == 1)
+                    return time
+                }
+                #expect(time < limit, "took \(time)")
                 first.cancel()
                 await #expect(throws: CancellationError.self) { try await first.value }
             }
@@ -169,6 +175,30 @@ struct CancellationTests {
                 try await expectClose(of: server, connection: 1)
                 #expect(await transport.census().transfers == 0)
                 withExtendedLifetime(response) {}
+            }
+        }
+    }
+
+    /// By the server's clock, from the moment at which the reader has its first bytes and wants no more.
+    @Test func aDroppedIteratorClosesTheConnectionSoon() async throws {
+        let limit = Timing.limit(Timing.slack(.milliseconds(100)), otherwise: .seconds(5))
+        try await withServer([.readHead, .send(Self.head + "abc"), .waitForClose]) { server in
+            try await withClient { client, _ in
+                var attempts = 0
+                let time = try await Timing.measure({ $0 < limit }) {
+                    let response = try await client.get(server.url())
+                    var start = ContinuousClock.now
+                    for try await _ in response.body {
+                        start = .now
+                        break
+                    }
+                    try await eventually { server.connections[attempts].closedAt != nil }
+                    let closed = try #require(server.connections[attempts].closedAt)
+                    withExtendedLifetime(response) {}
+                    attempts += 1
+                    return closed - start
+                }
+                #expect(time < limit, "the server saw it after \(time)")
             }
         }
     }

@@ -64,6 +64,32 @@ struct CompressionTests {
         #expect(try await fetch(gzip + gzip, coding: "gzip") == Self.text + Self.text)
     }
 
+    /// The fields are left as they came, and the bytes that are counted are those that came.
+    @Test func whatIsToldOfADecodedBodyIsToldOfWhatCame() async throws {
+        let gzip = try Self.gzip(Self.text)
+        let server = try server(gzip, coding: "gzip")
+        defer { server.stop() }
+        let counters = HTTPCounters()
+        var configuration = HTTPClient.Configuration()
+        configuration.middlewares = [.metrics(to: counters)]
+        try await withClient(configuration) { client, _ in
+            let events = HTTPEvents()
+            let response = try await client.get(server.url(), options: HTTPRequestOptions(events: events))
+            #expect(response.headerFields[.contentLength] == "\(gzip.count)")
+            #expect(response.headerFields[.contentEncoding] == "gzip")
+            #expect(response.body.contentLength == nil)
+            #expect(try await response.body.collect(upTo: 1 << 24).count == Self.text.count)
+            var timings: HTTPTimings?
+            for await event in events {
+                if case .finished(let told) = event { timings = told }
+            }
+            #expect(timings?.receivedBytes == Int64(gzip.count))
+            try await eventually { counters.counts.requests == 1 }
+        }
+        #expect(counters.counts.receivedBytes == Int64(gzip.count))
+        #expect(gzip.count < Self.text.count)
+    }
+
     @Test func aCancelledReaderGetsNoMoreOfWhatIsHereAlready() async throws {
         let server = try server(Self.gzip(Self.text), coding: "gzip")
         defer { server.stop() }

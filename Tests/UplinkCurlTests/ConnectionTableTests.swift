@@ -6,7 +6,7 @@ import UplinkCore
 
 @testable import UplinkCurl
 
-/// That nothing is done to a descriptor whose number another socket has by now.
+/// What is done to connections, and that nothing is done to a descriptor whose number another socket has by now.
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectionTableTests {
     /// A connection to a listener, both ends.
@@ -18,6 +18,17 @@ struct ConnectionTableTests {
         let status = name.withSockaddr { connect(near, $0, $1) }
         try #require(status == 0)
         return (near, accept(listener, nil, nil))
+    }
+
+    /// A socket with this end and no other. The host need not have the address (IP_FREEBIND, ip(7)).
+    private func bound(to address: String) throws -> CInt {
+        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var yes: CInt = 1
+        setsockopt(descriptor, CInt(IPPROTO_IP), IP_FREEBIND, &yes, socklen_t(MemoryLayout<CInt>.size))
+        var name = SocketAddress(try #require(IPAddress(address)), port: 0)
+        let status = name.withSockaddr { bind(descriptor, $0, $1) }
+        try #require(status == 0)
+        return descriptor
     }
 
     private func isOpen(_ descriptor: CInt) -> Bool {
@@ -51,6 +62,34 @@ struct ConnectionTableTests {
         table.shutDown { _ in true }
         table.used(near, atMost: 1, isFree: true)
         #expect(isOpen(stranger.far))
+    }
+
+    /// All else is, when the network has changed.
+    @Test func uploadsAndWhatStaysWithinTheHostAreNotHurried() throws {
+        let table = ConnectionTable()
+        let (near, far) = try connection()
+        let (old, upload) = (try bound(to: "192.0.2.77"), try bound(to: "192.0.2.78"))
+        defer { for descriptor in [near, far, old, upload] { close(descriptor) } }
+        for descriptor in [near, old, upload] {
+            _ = table.opened(descriptor)
+            ConnectionTable.limit(descriptor, to: 30_000)
+            #expect(unacknowledgedTime(of: descriptor) == 30_000)
+        }
+        table.hurry(to: 5_000, sparing: [upload])
+        #expect(unacknowledgedTime(of: old) == 5_000)
+        #expect(unacknowledgedTime(of: upload) == 30_000)
+        #expect(unacknowledgedTime(of: near) == 30_000)
+    }
+
+    @Test func aStrangerWithTheSameNumberIsNotHurried() throws {
+        let table = ConnectionTable()
+        let (old, stranger) = (try bound(to: "192.0.2.77"), try bound(to: "192.0.2.78"))
+        defer { for descriptor in [old, stranger] { close(descriptor) } }
+        _ = table.opened(old)
+        ConnectionTable.limit(stranger, to: 30_000)
+        try #require(dup2(stranger, old) == old)  // closes the first socket and takes its number
+        table.hurry(to: 5_000)
+        #expect(unacknowledgedTime(of: old) == 30_000)
     }
 
     @Test func aConnectionThatHasServedEnoughIsShutDown() throws {

@@ -91,6 +91,29 @@ struct FramingTests {
         #expect(error?.phase == .body)
     }
 
+    /// Beyond what 32 bits hold.
+    @Test func lengthsOfGigabytesAreToldAsTheyAre() async throws {
+        let length: Int64 = 5_000_000_000
+        try await withServer([.readHead, .send("\(Self.head)Content-Length: \(length)\r\n\r\nabc")]) { server in
+            try await withClient { client, _ in
+                let (cut, _) = await failure {
+                    let body = try await client.get(server.url()).body
+                    #expect(body.framing == .length(length))
+                    #expect(body.contentLength == length)
+                    _ = try await body.discard()
+                }
+                #expect(cut?.code == .truncated, "\(String(describing: cut))")
+                #expect(cut?.receivedBytes == 3)
+                #expect(cut?.expectedBytes == length)
+                let (refused, _) = await failure {
+                    _ = try await client.get(server.url()).body.collect(upTo: 1 << 20)
+                }
+                #expect(refused?.code == .bodyTooLarge, "\(String(describing: refused))")
+                #expect(refused?.expectedBytes == length)
+            }
+        }
+    }
+
     @Test func unframedBodiesAreToldAndCanBeRefused() async throws {
         let answer = Answer("no length", "\(Self.head)\r\nabc", nil)
         try await withServer([.readHead, .send(answer.text)]) { server in

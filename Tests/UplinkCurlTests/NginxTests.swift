@@ -58,6 +58,24 @@ struct NginxTests {
         }
     }
 
+    private func text(_ url: String, _ client: HTTPClient) async throws -> String {
+        String(decoding: try await client.get(url).body.collect(upTo: 1000), as: UTF8.self)
+    }
+
+    /// HTTP/1.1 is all that is offered, also to a server that would rather speak HTTP/2.
+    @Test func nothingButHTTP11IsSpoken() async throws {
+        try await withNginx { server, client in
+            let port = server.port(certificate: "good")
+            let offer = "openssl s_client -connect 127.0.0.1:\(port) -alpn h2,http/1.1"
+            let command = "\(offer) | grep -aq 'ALPN protocol: h2'"
+            let directory = server.directory.path
+            let status = try await offPool { try Spawn.run(["sh", "-c", command], in: directory) }
+            try #require(status == 0, "the server does not offer HTTP/2")
+            #expect(try await text(server.url("/protocol", certificate: "good"), client) == "HTTP/1.1 http/1.1")
+            #expect(try await text(server.url("/protocol"), client) == "HTTP/1.1 ")
+        }
+    }
+
     @Test(arguments: [
         ("expired", HTTPClientError.Code.certificateExpired), ("early", .certificateNotYetValid),
         ("other", .certificateHostMismatch), ("client", .certificateWrongPurpose), ("self", .certificateSelfSigned),

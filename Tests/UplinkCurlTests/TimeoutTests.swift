@@ -33,6 +33,17 @@ struct TimeoutTests {
         }
     }
 
+    @Test func negotiatingTLS() async throws {
+        try await withServer([.waitForClose]) { server in
+            try await withClient { client, _ in
+                await expect(.connectTimeout, after: .seconds(1), .tls) {
+                    _ = try await client.get(
+                        "https://127.0.0.1:\(server.port)/", timeouts: HTTPTimeouts(connect: .seconds(1)))
+                }
+            }
+        }
+    }
+
     @Test func waitingForTheHead() async throws {
         try await withServer([.readHead, .waitForClose]) { server in
             try await withClient { client, _ in
@@ -64,10 +75,12 @@ struct TimeoutTests {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
         try await withServer([.readHead, .send(head), .waitForClose]) { server in
             try await withClient { client, _ in
+                let start = ContinuousClock.now
                 let response = try await client.get(
                     server.url(), timeouts: HTTPTimeouts(stall: .milliseconds(150)))
                 let (error, time) = await failure { _ = try await response.body.discard() }
                 #expect(error?.code == .stallTimeout)
+                #expect(ContinuousClock.now - start >= .milliseconds(150))  // it runs from the head, which came later
                 #expect(time < .milliseconds(150) + Timing.slack(.milliseconds(250)))
             }
         }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import TestSupport
+import Testing
+import UplinkCore
+import UplinkCurl
+import UplinkHTTP
+import UplinkTesting
+
+/// Connections of a device with two cables to one server.
+@Suite(.timeLimit(.minutes(1)), .serialized, .needsNetworkNamespaces)
+struct BoundInterfaceTests {
+    private static let answer: [RawServer.Step] = [
+        .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .loop,
+    ]
+
+    /// The routes prefer the first cable; the interface that is set has its way all the same.
+    @Test(
+        arguments: [(nil, "192.0.2.10:"), ("eth0", "192.0.2.10:"), ("eth1", "198.51.100.10:")] as [(String?, String)])
+    func connectionsLeaveByTheInterfaceThatIsSet(_ interface: String?, _ localEnd: String) async throws {
+        try await RouterScene.with(address: "203.0.113.1/32", Self.answer) { scene in
+            try scene.network.connectSecondUplink()
+            try scene.network.device.ip("route add default via 198.51.100.1 dev eth1 metric 100")
+            // Answers come in where the device would not send to the server by itself; a strict filter drops those.
+            try scene.network.device.set("ipv4/conf/eth1/rp_filter", to: 2)
+            var configuration = CurlTransport.Configuration()
+            configuration.localEnd = interface.map { CurlTransport.LocalEnd.interface($0) }
+            try await scene.withClient(configuration) { _, transport in
+                let recorder = Recorder()
+                let response = try await transport.get("http://203.0.113.1:\(RouterScene.port)/", recorder)
+                #expect(try await response.body.collect(upTo: 2) == Array("ok".utf8))
+                let address = try #require(recorder.connection).localAddress
+                #expect(address.hasPrefix(localEnd), "\(address)")
+            }
+        }
+    }
+}
