@@ -64,6 +64,25 @@ struct CompressionTests {
         #expect(try await fetch(gzip + gzip, coding: "gzip") == Self.text + Self.text)
     }
 
+    /// Whoever follows a request whose body proves damaged while it arrives is told so, and not that it was cancelled.
+    @Test func whatIsDamagedIsToldAsSuch() async throws {
+        let server = try RawServer([
+            .readHead,
+            .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 100000\r\n\r\nno gzip at all"),
+            .waitForClose,
+        ])
+        defer { server.stop() }
+        let recorder = Recorder()
+        try await withClient { client, _ in
+            var options = HTTPRequestOptions()
+            options.observer = { recorder.observe($0) }
+            let body = try await client.get(server.url(), options: options).body
+            let error = await #expect(throws: HTTPClientError.self) { try await body.collect(upTo: 1 << 20) }
+            #expect(error?.code == .invalidEncoding)
+        }
+        #expect(recorder.words.last == "failed invalidEncoding" && recorder.words.count { $0.hasPrefix("failed") } == 1)
+    }
+
     /// The fields are left as they came, and the bytes that are counted are those that came.
     @Test func whatIsToldOfADecodedBodyIsToldOfWhatCame() async throws {
         let gzip = try Self.gzip(Self.text)
