@@ -52,6 +52,14 @@ struct GetOutputTests {
         #expect(server.connections.first?.heads.first?.hasPrefix("GET ") == true)
     }
 
+    /// The version is the server's.
+    @Test func anOldServersHeadIsWrittenAsItIs() async throws {
+        let server = try RawServer([.readHead, .send("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na"), .close])
+        defer { server.stop() }
+        #expect(try await BuiltProgram.run("get -i \(server.url())").output.hasPrefix("HTTP/1.0 200 OK\r\n"))
+        #expect(try await BuiltProgram.run("get -v \(server.url())").errors.contains("< HTTP/1.0 200 OK\n"))
+    }
+
     /// A signature that a server gives in a redirect is in no bug report.
     @Test func verboseHidesWhatServersPutIntoURLs() async throws {
         let elsewhere = "HTTP/1.1 302 Found\r\nLocation: /b?signature=s3cret\r\nContent-Length: 0\r\n\r\n"

@@ -85,7 +85,7 @@ struct GetRequest: Sendable {
     }
 
     private func deliver(_ response: HTTPClientResponse, _ progress: ProgressLine) async throws {
-        let head = printsHead ? text(of: response.head) : ""
+        let head = printsHead ? text(of: response) : ""
         let url = response.url.prefix { $0 != "?" }  // a query may be a signature
         guard response.status.code < 400 else {
             // Who wants to see the head wants to see why it is not done. A file is for what was asked for.
@@ -101,9 +101,9 @@ struct GetRequest: Sendable {
         try await write(head, printsHeadAlone ? HTTPBody([]) : response.body, progress)
     }
 
-    private func text(of head: HTTPResponse) -> String {
+    private func text(of response: HTTPClientResponse) -> String {
         // On a terminal a server's control characters would be commands; a program gets what came.
-        let lines = Transcript.headLines(head).map { target.isTerminal ? Self.safe($0) : $0 }
+        let lines = Transcript.headLines(response.head, response.version).map { target.isTerminal ? Self.safe($0) : $0 }
         return lines.map { "\($0)\r\n" }.joined() + "\r\n"
     }
 

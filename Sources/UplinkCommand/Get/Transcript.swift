@@ -25,8 +25,8 @@ enum Transcript {
     }
 
     /// The head that came.
-    static func lines(of response: HTTPResponse) -> [String] {
-        ["< HTTP/1.1 \(response.status)"] + response.headerFields.map { "< \($0.name.rawName): \(shown($0))" }
+    static func lines(of response: HTTPResponse, _ version: String) -> [String] {
+        ["< \(version) \(response.status)"] + response.headerFields.map { "< \($0.name.rawName): \(shown($0))" }
     }
 
     private static func shown(_ field: HTTPField) -> String {
@@ -40,8 +40,8 @@ enum Transcript {
     }
 
     /// A head as it stands on the wire, but for the line ends.
-    static func headLines(_ response: HTTPResponse) -> [String] {
-        ["HTTP/1.1 \(response.status)"] + response.headerFields.map { "\($0.name.rawName): \($0.value)" }
+    static func headLines(_ response: HTTPResponse, _ version: String) -> [String] {
+        ["\(version) \(response.status)"] + response.headerFields.map { "\($0.name.rawName): \($0.value)" }
     }
 
     /// What happened.

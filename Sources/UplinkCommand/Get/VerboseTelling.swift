@@ -22,7 +22,7 @@ final class VerboseTelling: HTTPMiddleware {
     func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
         tell(Transcript.lines(of: request.head, request.body, isRedirected: !request.redirects.isEmpty))
         let response = try await next(request)
-        tell(Transcript.lines(of: response.head))
+        tell(Transcript.lines(of: response.head, response.version))
         return response
     }
 

@@ -26,6 +26,8 @@ public struct HTTPClientResponse: Sendable {
     public var status: HTTPResponse.Status { parts.value.response.status }
     /// The header fields.
     public var headerFields: HTTPFields { head.headerFields }
+    /// As in ``HTTPTransportResponse``.
+    package var version: String { parts.value.response.version }
 
     init(_ response: consuming HTTPTransportResponse, url: consuming String, redirects: consuming [String]) {
         parts = Shared(Parts(response: response, url: url, redirects: redirects))

@@ -68,7 +68,8 @@ public struct HTTPClientError: NetworkFailure {
     }
     /// What happened, and what to do about it.
     public var message: String { parts.value.message }
-    /// The URL concerned, without user information and query; empty where there is none.
+    /// The URL concerned, without user information and query; empty where there is none, and of what a body's reader finds
+    /// by itself (a maximum, a coding, a checksum), who has the response that names it.
     public package(set) var url: String {
         get { parts.value.url }
         set { parts.value.url = newValue }

@@ -96,7 +96,7 @@ package struct HeadParser: Sendable {
             earlier = known()
             // That of another method may have had its end elsewhere.
             if earlier.method == method, earlier.has(line, at: 0) {
-                isHTTP10 = earlier.isHTTP10
+                isHTTP10 = earlier.head.isHTTP10
                 (stage, repeated) = (.repetition, (line.count, 0))
                 return .more
             }
@@ -189,8 +189,8 @@ package struct HeadParser: Sendable {
             return .interim(status)
         }
         let framing = try Framing(of: fields, status: status.code, method: method, isHTTP10: isHTTP10)
-        let head = ReceivedHead(status, fields, framing)
-        remembered = record.take().map { RememberedHead($0, method: method, isHTTP10: isHTTP10, read: head) }
+        let head = ReceivedHead(status, fields, framing, isHTTP10: isHTTP10)
+        remembered = record.take().map { RememberedHead($0, method: method, read: head) }
         stage = .trailer
         return .final(head)
     }

@@ -7,10 +7,12 @@ package final class ReceivedHead: Sendable, Equatable {
     /// The response's own; an `HTTPResponse` reads it anew each time.
     package let status: HTTPResponse.Status
     package let framing: Framing
+    /// Whether the server spoke HTTP/1.0.
+    let isHTTP10: Bool
 
-    package init(_ status: HTTPResponse.Status, _ fields: HTTPFields, _ framing: Framing) {
+    package init(_ status: HTTPResponse.Status, _ fields: HTTPFields, _ framing: Framing, isHTTP10: Bool = false) {
         response = HTTPResponse(status: status, headerFields: fields)
-        (self.status, self.framing) = (status, framing)
+        (self.status, self.framing, self.isHTTP10) = (status, framing, isHTTP10)
     }
 
     package static func == (one: ReceivedHead, other: ReceivedHead) -> Bool {

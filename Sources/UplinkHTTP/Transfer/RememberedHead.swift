@@ -13,16 +13,15 @@ package final class RememberedHead: Sendable {
     /// All lines, each with its line end, the empty one too.
     private let text: [UInt8]
     let method: HTTPRequest.Method
-    let isHTTP10: Bool
     let head: ReceivedHead
 
     /// Of which none is a repetition.
     package static let none = RememberedHead(
-        [], method: .get, isHTTP10: false,
+        [], method: .get,
         read: ReceivedHead(.ok, [:], Framing(kind: .none, contentLength: nil)))
 
-    init(_ text: [UInt8], method: HTTPRequest.Method, isHTTP10: Bool, read head: ReceivedHead) {
-        (self.text, self.method, self.isHTTP10, self.head) = (text, method, isHTTP10, head)
+    init(_ text: [UInt8], method: HTTPRequest.Method, read head: ReceivedHead) {
+        (self.text, self.method, self.head) = (text, method, head)
     }
 
     /// Whether this line stands at a place. What has no line end is not known to be a whole line.

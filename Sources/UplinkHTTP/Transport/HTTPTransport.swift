@@ -83,6 +83,11 @@ public struct HTTPTransportResponse: Sendable {
         }
     }
 
+    /// `HTTP/1.0` or `HTTP/1.1`, as the server has it (RFC 9112, section 2.3).
+    package var version: String {
+        if case .received(let head) = storedHead, head.isHTTP10 { "HTTP/1.0" } else { "HTTP/1.1" }
+    }
+
     /// Whether the head is known to name no content coding.
     var isPlain: Bool {
         switch storedHead {
