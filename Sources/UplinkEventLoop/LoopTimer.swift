@@ -30,8 +30,7 @@ package final class LoopTimer: Sendable {
     /// The same, for who reckons in nanoseconds.
     package func start(afterNanoseconds delay: Int64) {
         let now = uv_hrtime()
-        let (due, overflow) = now.addingReportingOverflow(UInt64(max(0, delay)))
-        if overflow { handle.stop() } else { handle.start(at: due, now: now) }
+        handle.start(at: now + UInt64(max(0, delay)), now: now)  // 292 years at most, which fit
     }
 
     /// Disarms the timer.
