@@ -92,8 +92,7 @@ struct GetCommand: AsyncParsableCommand {
             request: try request.request(to: url.text), body: try request.body(), client: try client(),
             transport: try connection.transport(), retries: connection.retries, target: target,
             printsHead: request.head || request.include, printsHeadAlone: request.head, isVerbose: telling.verbose,
-            isSilent: telling.silent,
-            requirement: requirement(of: url), monitor: try monitor(), seconds: within ?? 30)
+            isSilent: telling.silent, requirement: requirement(of: url), monitor: try monitor(), seconds: within ?? 30)
     }
 
     private func downloads(to targets: [DownloadTarget]) throws -> FileDownloads {

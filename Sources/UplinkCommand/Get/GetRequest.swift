@@ -96,7 +96,8 @@ struct GetRequest: Sendable {
             guard response.status == .notModified else {
                 throw CommandFailure("\(url): the server answered \(Self.safe("\(response.status)")), which is no file")
             }
-            return isSilent ? () : tell(["\(url): not modified; nothing was written"])
+            if !isSilent { tell(["\(url): not modified; nothing was written"]) }
+            return
         }
         try await write(head, printsHeadAlone ? HTTPBody([]) : response.body, progress)
     }
