@@ -112,6 +112,11 @@ final class Context: Sendable {
     }
 }
 
+/// The program's own number, with which a callback of it ended a transfer.
+struct VerdictError: Error {
+    let status: CInt
+}
+
 /// What a function of the C library refuses with.
 struct StatusError: Error {
     let status: CInt

@@ -20,7 +20,7 @@ final class LoopState {
     init(loop: EventLoop) throws(EventLoopError) {
         (self.loop, inbox) = (loop, loop.inbox)
         uv = .allocate(capacity: 1)
-        let status = uv_loop_init(uv)
+        let status = uv.initializeLoop()
         // What throws here is deinitialized, because all of it is initialized.
         guard status == 0 else { throw EventLoopError(libuv: status, during: "starting an event loop") }
     }

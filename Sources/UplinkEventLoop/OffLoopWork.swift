@@ -117,7 +117,7 @@ enum ThreadPool {
             loop.deallocate()
             request.deallocate()
         }
-        guard uv_loop_init(loop) == 0 else { return }  // they are made when they are needed
+        guard loop.initializeLoop() == 0 else { return }  // they are made when they are needed
         var (all, before) = (sigset_t(), sigset_t())
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, &before)

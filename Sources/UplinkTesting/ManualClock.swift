@@ -20,8 +20,8 @@ public final class ManualClock: Clock, Sendable {
         /// The time since the clock was made.
         public let offset: Duration
 
-        /// The moment so much later.
-        public func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+        /// The moment so much later; 292 years at most.
+        public func advanced(by duration: Duration) -> Self { Self(offset: offset + duration.clamped) }
         /// The time from this moment to another.
         public func duration(to other: Self) -> Duration { other.offset - offset }
         /// Whether this moment comes first.
@@ -98,7 +98,7 @@ public final class ManualClock: Clock, Sendable {
                 perform(
                     machine.withLock { $0.wait(id, for: count, continuation, isCancelled: Task.isCancelled) })
                 let patient = Task {
-                    try await Task.sleep(for: patience, clock: .continuous)
+                    try await Task.sleep(for: patience.clamped, clock: .continuous)
                     perform(machine.withLock { $0.giveUp(id, after: patience) })
                 }
                 limit.withLock { $0 = patient }

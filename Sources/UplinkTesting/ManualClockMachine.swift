@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import UplinkCore
 
 /// Who sleeps on a ``ManualClock``, and which tests wait for sleepers: its state machine.
 struct ManualClockMachine {
@@ -76,7 +77,7 @@ struct ManualClockMachine {
     }
 
     mutating func move(by duration: Duration) -> [Resumption] {
-        now += max(duration, .zero)
+        now += max(duration, .zero).clamped
         let due = sleepers.prefix { $0.deadline <= now }
         sleepers.removeFirst(due.count)
         return due.map { ($0.continuation, .success(())) }

@@ -27,7 +27,8 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
     ///   - goOnline: Makes a network that satisfies a path.
     ///   - goOffline: Takes it away.
     ///   - stop: Ends the monitor for ever; nil if it has no such means.
-    ///   - patience: How long each thing may take, in real time.
+    ///   - patience: How long each thing may take, in real time. A closure that does not heed cancellation holds up its
+    ///     check for longer.
     public init(
         make: @escaping @Sendable () async throws -> Monitor,
         goOnline: @escaping @Sendable (Monitor) async throws -> Void,
@@ -35,7 +36,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         stop: (@Sendable (Monitor) async throws -> Void)? = nil, patience: Duration = .seconds(5)
     ) {
         (self.make, self.goOnline, self.goOffline) = (make, goOnline, goOffline)
-        (self.stop, self.patience) = (stop, patience)
+        (self.stop, self.patience) = (stop, patience.clamped)
     }
 
     /// Runs all checks, one after the other.

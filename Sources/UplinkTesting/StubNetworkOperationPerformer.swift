@@ -134,7 +134,7 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         state.withLock { state in
             state.calls.append(Call(seconds: seconds, requirement: requirement, isSupervised: isSupervised))
         }
-        if seconds.isNaN {
+        guard let limit = TimeLimit(seconds: seconds) else {
             throw NetworkOperationError(.invalidArgument, message: "the time limit is not a number (stub)")
         }
         while true {
@@ -143,7 +143,7 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
             }
             let (change, call) = AsyncStream.makeStream(of: Never.self)
             let behaviour = state.withLock { state in
-                if case .fails(let error) = state.behaviour, error.code == .timedOut, seconds == .infinity {
+                if case .fails(let error) = state.behaviour, error.code == .timedOut, limit == .unlimited {
                     state.waiting.append(call)
                     return nil as Behaviour?
                 }

@@ -34,6 +34,23 @@ struct DescriptorTests {
         }
     }
 
+    /// Whatever the loop does not get of the descriptors that it needs, those that it got are closed again.
+    @Test func aLoopThatFindsTooFewDescriptorsLeavesNoneOpen() async throws {
+        await #expect(processExitsWith: .success) {
+            try await withEventLoop { try await $0.offLoop {} }  // what stays in the process is there from here on
+            while dup(STDERR_FILENO) < 64 {}  // no gaps: a limit is on numbers
+            let before = Census().descriptors
+            var failures = 0
+            for room in 0..<10 {
+                let limit = setDescriptorLimit(rlim_t(65 + room))
+                do { try await withEventLoop { _ in } } catch { failures += 1 }
+                _ = setDescriptorLimit(limit)
+                try await eventually("no more than before, with room for \(room)") { Census().descriptors == before }
+            }
+            #expect((2...9).contains(failures))
+        }
+    }
+
     /// What a program opens, and the words it hears where that fails.
     private struct Scene {
         let loop: EventLoop

@@ -48,6 +48,20 @@ struct ManualClockTests {
         try clock.checkNobodySleeps()
     }
 
+    @Test func noDurationIsTooLong() async throws {
+        let clock = ManualClock()
+        let longest = Duration(attoseconds: .max)
+        clock.move(by: .seconds(1))
+        let task = Task { try await clock.sleep(for: longest) }
+        try await clock.waitForSleepers(patience: longest)
+        let another = Task { try await clock.waitForSleepers(2, patience: longest) }
+        clock.move(by: longest)
+        try await task.value
+        clock.move(by: longest)
+        another.cancel()
+        await #expect(throws: CancellationError.self) { try await another.value }
+    }
+
     @Test func withoutPatienceNobodyWaitsForEver() async throws {
         let clock = ManualClock()
         await withDiscardingTaskGroup { group in

@@ -28,7 +28,8 @@ struct StubTests {
         let performer = StubNetworkOperationPerformer(.timesOut)
         let waiting = Task { await performer.perform(withinSeconds: .infinity) { 1 } }
         let cancelled = Task { await performer.perform(withinSeconds: .infinity) { 2 } }
-        while performer.calls.count < 2 { await Task.yield() }
+        let beyond = Task { try await performer.perform(within: .seconds(Int64.max)) { 3 } }  // 292 years and more
+        while performer.calls.count < 3 { await Task.yield() }
         for _ in 0..<100 { await Task.yield() }
         cancelled.cancel()
         guard case .failure(.notStarted(let error)) = await cancelled.value else {
@@ -39,6 +40,7 @@ struct StubTests {
         performer.behaviour = .timesOut
         performer.behaviour = .runs
         #expect(try await waiting.value.get() == 1)
+        #expect(try await beyond.value == 3)
     }
 
     /// However many send at once, the last one told is the current one, and every number comes once.

@@ -13,6 +13,8 @@
  *   created with `dispatch`, inside uplink_dispatch(). They may block; that delays the context's other callbacks alone.
  * - All signals are blocked on the callback thread, and a program that is executed from there inherits that: reset the
  *   mask in the child (posix_spawnattr_setsigmask(3), or sigprocmask(2) before execve(2)).
+ * - A callback returns. It must not leave by longjmp(3), by a C++ exception or by ending its thread: the context could
+ *   then run no other, nor be destroyed.
  * - Ids are never used again, so that cancelling a call which has ended is harmless.
  *
  * A child made by fork(2) has none of the library's threads. Contexts do not exist there (UPLINK_EBADHANDLE), and once its
@@ -27,7 +29,7 @@
  * must not wait for a call.
  *
  * Unless a function says otherwise it may be called from any thread, also from callbacks, and returns UPLINK_OK or a
- * negative error. Nothing given to a function is kept after its return, except `user` and callbacks. Pointers that a
+ * negative error; a context that is NULL is UPLINK_EINVAL. Nothing given to a function is kept after its return, except `user` and callbacks. Pointers that a
  * callback gets are good until it returns.
  *
  * Structures begin with their size, so that they can grow. Begin with the structure's …_INIT, then set what you need:

@@ -73,6 +73,7 @@ final class TransferCall: Call {
         switch error {
         case let error as HTTPClientError: return (Status.of(error), error.description)
         case let error as NetworkOperationError: return (Status.of(error, in: context), error.message)
+        case let error as VerdictError: return (error.status, "the program's callback ended it, with \(error.status)")
         case let error as StatusError: return (error.status, Status.text(error.status))
         case is CancellationError:
             let status = context.cancellation
@@ -162,7 +163,8 @@ final class TransferCall: Call {
         case UPLINK_PAUSE:
             await resumed.wait()
             try Self.checkCancellation(of: id, in: context)
-        case let verdict?: throw StatusError(verdict < 0 ? verdict : Status.invalid)
+        case let verdict? where verdict < 0: throw VerdictError(status: verdict)
+        default: throw StatusError(Status.invalid)
         }
     }
 

@@ -26,7 +26,7 @@ public func uplink_response_header(
     _ response: OpaquePointer?, _ name: UnsafePointer<CChar>?
 ) -> UnsafePointer<CChar>? {
     guard let name, let name = try? Text.read(name) else { return nil }
-    return ResponseBox.of(response).flatMap { $0.strings.text($0.value(of: name)) }
+    return ResponseBox.of(response).flatMap { $0.strings.bytes($0.value(of: name)) }
 }
 
 @c @implementation
@@ -36,10 +36,10 @@ public func uplink_response_header_count(_ response: OpaquePointer?) -> Int {
 
 @c @implementation
 public func uplink_response_header_name(_ response: OpaquePointer?, _ field: Int) -> UnsafePointer<CChar>? {
-    ResponseBox.of(response).flatMap { $0.strings.text($0.field(field)?.name.rawName) }
+    ResponseBox.of(response).flatMap { $0.strings.text($0.name(ofField: field)) }
 }
 
 @c @implementation
 public func uplink_response_header_value(_ response: OpaquePointer?, _ field: Int) -> UnsafePointer<CChar>? {
-    ResponseBox.of(response).flatMap { $0.strings.text($0.field(field)?.value) }
+    ResponseBox.of(response).flatMap { $0.strings.bytes($0.value(ofField: field)) }
 }

@@ -6,7 +6,7 @@ import UplinkCore
 final class CStrings: Sendable {
     private struct State: @unchecked Sendable {  // the texts are written before they are shared and never after
         /// By their bytes: texts that Swift calls equal may be written in different ones.
-        var texts: [[UInt8]: UnsafeMutablePointer<CChar>] = [:]
+        var texts: [[CChar]: UnsafeMutablePointer<CChar>] = [:]
     }
 
     private let state = Locked(State())
@@ -14,12 +14,14 @@ final class CStrings: Sendable {
     deinit { state.withLock { for text in $0.texts.values { free(text) } } }
 
     /// A text as C has it; nil for nil, and where there is no memory.
-    func text(_ text: String?) -> UnsafePointer<CChar>? {
-        guard let text else { return nil }
-        let bytes = Array(text.utf8)
+    func text(_ text: String?) -> UnsafePointer<CChar>? { bytes(text.map { Array($0.utf8CString.dropLast()) }) }
+
+    /// Bytes as C has them, up to the first that is zero; nil for nil, and where there is no memory.
+    func bytes(_ bytes: [CChar]?) -> UnsafePointer<CChar>? {
+        guard let bytes else { return nil }
         return state.withLock { state in
             if let known = state.texts[bytes] { return Sent(known) }
-            guard let copy = strdup(text) else { return Sent(nil) }
+            guard let copy = strndup(bytes, bytes.count) else { return Sent(nil) }
             state.texts[bytes] = copy
             return Sent(copy)
         }.pointer

@@ -22,15 +22,21 @@ struct ContextOptions {
             networkNamespace = try Text.read(name, atMost: Int(PATH_MAX) - 1)
         }
         if let file = values.ca_file {
-            let path = try Text.read(file, atMost: Int(PATH_MAX) - 1)
-            guard access(path, R_OK) == 0 else { throw StatusError(Status.invalid) }
-            transport.trust = .authorities(FilePath(path))
+            guard let path = Text.path(file), Self.isReadableFile(path) else { throw StatusError(Status.invalid) }
+            transport.trust = .authorities(path)
         }
         log = values.log
         logUser = UserPointer(values.log_user)
         if values.log_level != 0 {
             guard let level = Log.Level(rawValue: values.log_level) else { throw StatusError(Status.invalid) }
             logLevel = level
+        }
+    }
+
+    private static func isReadableFile(_ path: FilePath) -> Bool {
+        path.withPlatformString { path in
+            var status = stat()
+            return access(path, R_OK) == 0 && stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
         }
     }
 }

@@ -19,7 +19,21 @@ final class ResponseBox: Sendable {
 
     var fieldCount: Int { fields.count }
 
-    func field(_ index: Int) -> HTTPField? { fields.indices.contains(index) ? fields[index] : nil }
+    func name(ofField index: Int) -> String? {
+        fields.indices.contains(index) ? fields[index].name.rawName : nil
+    }
 
-    func value(of name: String) -> String? { HTTPField.Name(name).flatMap { head.headerFields[$0] } }
+    /// A field's value as it came: what is no UTF-8 would be repaired in a `String`.
+    func value(ofField index: Int) -> [CChar]? { fields.indices.contains(index) ? Self.value(of: fields[index]) : nil }
+
+    /// The values of all fields of a name, joined with ", ".
+    func value(of name: String) -> [CChar]? {
+        guard let name = HTTPField.Name(name) else { return nil }
+        let values = head.headerFields[fields: name].map(Self.value)
+        return values.isEmpty ? nil : Array(values.joined(separator: ", ".utf8CString.dropLast()))
+    }
+
+    private static func value(of field: HTTPField) -> [CChar] {
+        field.withUnsafeBytesOfValue { $0.map(CChar.init(bitPattern:)) }
+    }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How long an operation may be waited for: a total function of whatever number the caller has.
-enum TimeLimit: Equatable {
+package enum TimeLimit: Equatable {
     /// At most so many nanoseconds; zero means "only if the network is there now".
     case nanoseconds(Int64)
     /// For as long as it takes.
     case unlimited
 
     /// Seconds: a fraction counts exactly, negative is zero, infinite and beyond 292 years is unlimited, NaN is nil.
-    init?(seconds: Double) {
+    package init?(seconds: Double) {
         if seconds.isNaN { return nil }
         let nanoseconds = seconds * 1e9
         if nanoseconds <= 0 {

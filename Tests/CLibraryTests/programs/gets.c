@@ -17,9 +17,10 @@ typedef struct transfer {
     char url[128];
     char field[64];
     bool has_response;
+    char message[128];
 } transfer;
 
-#define TRANSFER {LATCH, LATCH, 0, 0, false, 0, 1, 0, "", 0, 0, "", "", false}
+#define TRANSFER {LATCH, LATCH, 0, 0, false, 0, 1, 0, "", 0, 0, "", "", false, ""}
 
 static int body(
     uplink_context *context, uint64_t id, const uplink_response *response, const void *bytes, size_t count,
@@ -41,6 +42,7 @@ static void done(uplink_context *context, uint64_t id, const uplink_get_result *
     (void)context, (void)id;
     CHECK(result->size == sizeof(*result) && result->message != NULL);
     transfer->status = result->status;
+    snprintf(transfer->message, sizeof(transfer->message), "%s", result->message);
     transfer->has_response = result->response != NULL;
     transfer->http_status = uplink_response_status(result->response);
     if (result->response) {
@@ -72,7 +74,7 @@ static void collected(void) {
     transfer told = collect("/hello", NULL, 5);
     CHECK_STATUS(told.status, UPLINK_OK);
     CHECK(told.count == 5 && told.told == 5 && memcmp(told.bytes, "hello", 5) == 0 && told.http_status == 200);
-    CHECK(strcmp(told.field, "1, 2") == 0 && strcmp(told.url, server_url("/hello")) == 0);
+    CHECK(strcmp(told.field, "1, caf\xe9") == 0 && strcmp(told.url, server_url("/hello")) == 0);
     told = collect("/hello", NULL, 4);
     CHECK_STATUS(told.status, UPLINK_ETOOLARGE);
     CHECK(told.count == 0 && told.has_response);
@@ -158,6 +160,7 @@ static void streamed(void) {
     CHECK_STATUS(uplink_get(context, server_url("/hello"), NULL, body, done, &refused, NULL), UPLINK_OK);
     latch_await(&refused.ended, 1);
     CHECK(refused.status == -4711 && refused.received == 0);
+    CHECK(strcmp(refused.message, "the program's callback ended it, with -4711") == 0);
     wrong.verdict = 99;
     CHECK_STATUS(uplink_get(context, server_url("/hello"), NULL, body, done, &wrong, NULL), UPLINK_OK);
     latch_await(&wrong.ended, 1);

@@ -160,6 +160,8 @@ static void wrong_contexts(void) {
     options.log_level = 0;
     options.ca_file = "/does/not/exist";
     refuse_options(&options, UPLINK_EINVAL);
+    options.ca_file = "/tmp"; /* no file */
+    refuse_options(&options, UPLINK_EINVAL);
     options.ca_file = "";
     refuse_options(&options, UPLINK_EINVAL);
     options.ca_file = NULL;

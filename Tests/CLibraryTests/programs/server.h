@@ -106,7 +106,7 @@ static int server_answer(int connection, const char *path, const char *head) {
     static char big[65536];
     char text[256];
     if (strcmp(path, "/hello") == 0) {
-        server_text(connection, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-One: 1\r\nX-One: 2\r\n\r\nhello");
+        server_text(connection, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-One: 1\r\nX-One: caf\xe9\r\n\r\nhello");
         return 1;
     }
     if (strncmp(path, "/big/", 5) == 0) {

@@ -81,7 +81,7 @@ int uplink_descriptor(uplink_context *context);
  * Runs the callbacks that are due, on the calling thread, and does not wait for more.
  *
  * Returns how many ran, or UPLINK_EINVAL when the context was created without `dispatch`, UPLINK_EBUSY when another
- * thread is in it, UPLINK_EDEADLK when called from a callback, UPLINK_ESTOPPED, UPLINK_EBADHANDLE.
+ * thread is in it, UPLINK_EDEADLK when called from a callback of this context, UPLINK_ESTOPPED, UPLINK_EBADHANDLE.
  */
 int uplink_dispatch(uplink_context *context);
 

@@ -57,7 +57,7 @@ typedef struct uplink_download_options {
     bool accepts_unframed;                 /* a body may end with its connection, though it may then be cut short */
     bool ignores_network;                  /* ask no monitor, for servers that are there without a network */
     bool https_only;                       /* refuse http, redirects to it included */
-    uint32_t maximum_failures;             /* attempts that may fail in a row without a new byte; 0: any number */
+    uint32_t maximum_failures;             /* more failures in a row without a new byte end it; 0: no number does */
     int64_t expected_size;                 /* how many bytes there must be; 0: as many as the server says */
     int64_t maximum_size;                  /* the most bytes to accept; 0: 1 TiB */
     const char *sha256;                    /* the digest that must come out, as 64 hexadecimal digits; NULL: any */
@@ -111,8 +111,8 @@ typedef void (*uplink_download_cb)(
  * The status at the end is UPLINK_OK; UPLINK_ETIMEDOUT when the time was over; UPLINK_EEXIST, UPLINK_EINUSE,
  * UPLINK_EDISKFULL or UPLINK_EFILE for the file; UPLINK_ESTATUS, UPLINK_ECHANGED, UPLINK_ESIZE, UPLINK_ETOOLARGE,
  * UPLINK_ECHECKSUM or UPLINK_EPROTOCOL for what the server gave; UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR,
- * UPLINK_EREQUEST; or what the last attempt failed with, where another one would not help or there were
- * `maximum_failures` of them.
+ * UPLINK_EREQUEST; or what the last attempt failed with, where another one would not help or more than
+ * `maximum_failures` have failed: with 1 there are two attempts.
  *
  * Errors: UPLINK_EINVAL, UPLINK_EURL, UPLINK_EREQUEST, UPLINK_ESTOPPED, UPLINK_EBADHANDLE.
  */

@@ -9,8 +9,12 @@ extern "C" {
 
 /* Every error: its name, its number, which is never given to another one, and what to do.
  *
+ * Numbers from -1000 down are the program's own: none of them will ever be an error of the library, and a callback may end
+ * a transfer with one.
+ *
  * UPLINK_ESYSTEM is what the kernel refuses. Memory that malloc(3) cannot have is no error but ends the process, as
- * anywhere in Swift: give limits to what a server may make large. */
+ * anywhere in Swift: give limits to what a server may make large. Threads that libuv's or the Swift runtime's pool cannot
+ * have do so as well, or have calls wait without a limit: leave room for a dozen (RLIMIT_NPROC, pids.max). */
 #define UPLINK_ERROR_MAP(X)                                                                                          \
     X(EINVAL, -1, "an argument is not valid: NULL, out of range, too long, or of an unknown kind")                   \
     X(EBADHANDLE, -2, "the context does not exist: it was never created, or has been destroyed")                     \
@@ -19,7 +23,7 @@ extern "C" {
     X(EBUSY, -5, "another thread is in uplink_dispatch; callbacks of a context run one at a time")                   \
     X(ENOENT, -6, "there is no such call, or it has ended, or is not of the kind that was asked for")                \
     X(EAGAIN, -7, "not known yet; wait for it or try again")                                                         \
-    X(ESYSTEM, -8, "the system refused a thread, a descriptor or memory; see `ulimit -a`")                           \
+    X(ESYSTEM, -8, "no thread, descriptor or memory (`ulimit -a`), or this process is a fork of one with contexts")  \
     X(ENAMESPACE, -9, "the network namespace does not exist, or root or CAP_SYS_ADMIN is needed to enter it")        \
     X(ECANCELED, -10, "cancelled")                                                                                   \
     X(ENONETWORK, -11, "the network did not come in time; nothing was started")                                      \

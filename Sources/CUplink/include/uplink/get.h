@@ -55,7 +55,7 @@ typedef void (*uplink_get_cb)(
  * Is told a piece of the body, one after the other; first, once, the head alone with `count` 0 and `bytes` NULL.
  *
  * Returns UPLINK_CONTINUE; UPLINK_PAUSE, and no more comes until uplink_resume(); or a negative number, which ends the
- * transfer with it as the status. During a pause the server has to wait once the library's buffer is full. The total
+ * transfer with it as the status; one of the program's own is -1000 or less. During a pause the server has to wait once the library's buffer is full. The total
  * timeout runs, and the stall timeout until the buffer is full; their end is told after uplink_resume().
  */
 typedef int (*uplink_body_cb)(

@@ -66,7 +66,8 @@ int uplink_request_set_body_file(uplink_request *request, const char *path);
  * bytes, count: where to write the piece, and how many bytes there is room for, at least 1.
  *
  * Returns how many bytes it wrote; 0 for the end of the body; UPLINK_EAGAIN when there are none yet, and it is asked
- * again after uplink_resume(); or another negative number, which ends the transfer with it as the status.
+ * again after uplink_resume(); or another negative number, which ends the transfer with it as the status, one below
+ * INT_MIN with that; one of the program's own is -1000 or less.
  */
 typedef int64_t (*uplink_read_cb)(
     uplink_context *context, uint64_t id, int64_t offset, void *bytes, size_t count, void *user);

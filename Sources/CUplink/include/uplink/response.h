@@ -22,7 +22,8 @@ const char *uplink_response_url(const uplink_response *response);
 /* What Content-Length announces, or -1. */
 int64_t uplink_response_content_length(const uplink_response *response);
 
-/* A header field by its name, in whatever case; several of one name are joined with ", ". NULL where there is none. */
+/* A header field by its name, in whatever case; several of one name are joined with ", ". NULL where there is none.
+ * Bytes as the server sent them, which need not be UTF-8. */
 const char *uplink_response_header(const uplink_response *response, const char *name);
 
 /* How many header fields there are. */
@@ -31,7 +32,7 @@ size_t uplink_response_header_count(const uplink_response *response);
 /* The name of one of them, or NULL. */
 const char *uplink_response_header_name(const uplink_response *response, size_t field);
 
-/* The value of one of them, or NULL. */
+/* The value of one of them, as the server sent it, or NULL. */
 const char *uplink_response_header_value(const uplink_response *response, size_t field);
 
 #ifdef __cplusplus

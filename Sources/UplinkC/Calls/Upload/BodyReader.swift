@@ -18,8 +18,8 @@ final class BodyReader: Sendable {
         case end
         /// There is nothing yet.
         case later
-        /// The transfer is to end with this status.
-        case failed(CInt)
+        /// The transfer is to end with this error.
+        case failed(any Error)
     }
 
     /// One sending of the body.
@@ -74,8 +74,8 @@ final class BodyReader: Sendable {
             case 0: return .end
             case Int64(Status.again): return .later
             case 1...Int64(room): return .bytes(Array(memory[..<Int(count)]))
-            case ..<0: return .failed(CInt(clamping: count))
-            default: return .failed(Status.invalid)
+            case ..<0: return .failed(VerdictError(status: CInt(clamping: count)))
+            default: return .failed(StatusError(Status.invalid))
             }
         }
         sending.reading.withLock { $0 = reading }
@@ -108,7 +108,7 @@ struct BodyPieces: AsyncSequence, Sendable {
                     return bytes
                 case .end: return nil
                 case .later: try await wait(for: sending.resumed)
-                case .failed(let status): throw StatusError(status)
+                case .failed(let error): throw error
                 }
             }
             return nil
