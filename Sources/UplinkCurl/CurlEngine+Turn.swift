@@ -73,9 +73,25 @@ extension CurlEngine {
     private func harvest(_ generation: Generation) {
         while let (transfer, code) = generation.multi?.nextFinished() {
             let code = transfer.settled(code)
+            if transfer.goesOutAgain(after: code) {
+                sendAgain(transfer, in: generation)
+                continue
+            }
             let isWhole = code == CURLE_OK && transfer.refusal == nil && transfer.incompleteness == nil
             end(transfer, transfer.machine.engineFinished(succeeded: isWhole), code: code)
         }
+    }
+
+    /// Has libcurl begin anew, on a connection that has not been used before.
+    private func sendAgain(_ transfer: CurlTransfer, in generation: Generation) {
+        guard let multi = generation.multi?.curl, let handle = transfer.handle else { return }
+        handle.isParticular = true
+        handle.setFreshConnection(true)
+        curl_multi_remove_handle(multi, handle.curl)
+        check(curl_multi_add_handle(multi, handle.curl), of: generation)
+        generation.running += 1
+        startNudging()
+        scheduleTurn()
     }
 
     /// Hands over what the callbacks have brought.

@@ -59,7 +59,7 @@ extension CurlFailure {
             (.headerTooLarge, "a line of the answer's head is larger than libcurl takes")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR: broken(report)
         case CURLE_SEND_FAIL_REWIND:
-            (.bodyNotReplayable, "the connection broke, and the request's body cannot be produced again")
+            (bodyIsGone.code, bodyIsGone.message)
         default: (.engine, "libcurl failed in an unexpected way")
         }
     }

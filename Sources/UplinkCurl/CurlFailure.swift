@@ -42,6 +42,10 @@ enum CurlFailure {
             .closed, phase: .queue, message: "\(error.message); a transport must be shut down before its loop ends")
     }
 
+    static let bodyIsGone = HTTPClientError(
+        .bodyNotReplayable, phase: .firstByte, requestDisposition: .maybeProcessed,
+        message: "the connection broke, and the request's body cannot be produced again")
+
     static let loopEnded = HTTPClientError(
         .closed, phase: .body, requestDisposition: .maybeProcessed,
         message: "the transport's loop has ended; shut the transport down before its loop ends")
@@ -60,8 +64,8 @@ enum CurlFailure {
 
     /// A transfer that libcurl calls complete, without a head.
     static let noHead = HTTPClientError(
-        .invalidResponse, phase: .firstByte, requestDisposition: .maybeProcessed,
-        message: "the server ended its answer before the head was complete")
+        .connectionReset, phase: .firstByte, requestDisposition: .responseStarted,
+        message: "the connection ended before the answer's head was complete; try again")
 
     static func truncated(received: Int64, expected: Int64?) -> HTTPClientError {
         let announced = expected.map { " of \($0)" } ?? ""

@@ -75,6 +75,23 @@ extension CurlTransfer {
         if ConnectionTable.hasUnreadBytes(socket) { ConnectionTable.discard(socket) }
     }
 
+    /// What libcurl has read already behind an answer without a body, or behind the last chunk, it forgets, and uses the
+    /// connection again. It says so, and nowhere else than here.
+    func hearOfLeftovers() {
+        switch framing?.kind {
+        case .some(.none), .length(0), .chunked: handle?.setTelling(true)
+        case .length, .untilClose, nil: break
+        }
+    }
+
+    /// libcurl tells what it does, in a line.
+    func toldText(_ text: UnsafeRawBufferPointer) {
+        guard text.starts(with: "Excess found".utf8) || text.starts(with: "Leftovers after chunking".utf8) else {
+            return
+        }
+        handle?.forbidReuse()
+    }
+
     /// Whether what goes over the transfer's socket can be read without keys.
     var isInClear: Bool { url.scheme == .http && proxy?.kind != .https }
 

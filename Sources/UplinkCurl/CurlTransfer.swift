@@ -36,8 +36,8 @@ final class CurlTransfer {
     private var hasTakenRefusal = false
     /// The server knows no expectations, and libcurl sends the request again; what comes until then is no answer.
     private var isAskedAgain = false
-    /// What has been sent of the body is to be sent again, on another connection.
-    private var beginsBodyAnew = false
+    /// The request has gone out on a connection that was there before.
+    private var usesOldConnection = false
     /// It would have sent it again though its answer stands, and was kept from it.
     var wasRepetitionStopped = false
     /// It has sent it again, and does so once.
@@ -109,19 +109,34 @@ final class CurlTransfer {
     /// Stops the transfer for a reason of ours.
     func refuse(_ error: HTTPClientError) { refusal = refusal ?? error }
 
-    /// libcurl is about to send the request.
-    func requestGoesOut(now: Int64) {
-        // libcurl counts its repetitions over all of a handle's transfers, and gives up after five.
+    /// libcurl is about to send the request, perhaps not for the first time. False stops it.
+    func requestGoesOut(now: Int64) -> Bool {
+        usesOldConnection = sockets.sinceRequest == 0
         if case .awaitingHead = machine.phase {
+            // libcurl counts its repetitions over all of a handle's transfers, and gives up after five.
             handle?.isParticular = true
             salvaged = []  // was said on another connection
-            if beginsBodyAnew { _ = rewindUpload() }
-            beginsBodyAnew = false
+            // What libcurl has taken of a body and could not send it does not ask for again.
+            guard rewindUpload() else {
+                refuse(CurlFailure.bodyIsGone)
+                return false
+            }
+            handle?.setFreshConnection(true)
+        } else if upload != nil {
+            handle?.setFreshConnection(true)
         }
         if !sockets.all.isEmpty { origin.wasLookedUp(in: generation, now: now) }
         machine.requestGoesOut(now: now)
         if sockets.all.isEmpty || proxy != nil { generation?.gatesMayOpen = true }
         if let socket = sockets.connection { generation?.socketConnected(socket.descriptor) }
+        return true
+    }
+
+    /// Whether the request is to go out again, since the connection that was there before had died: what libcurl does by
+    /// itself, but not where it is the body that cannot be sent.
+    func goesOutAgain(after code: CURLcode) -> Bool {
+        guard code == CURLE_SEND_ERROR, usesOldConnection, machine.phase == .awaitingHead else { return false }
+        return exchange.mayBeRepeated && !parser.hasBegun && refusal == nil && upload?.failure == nil
     }
 
     /// libcurl brings a line: whether it is one of those of a head that goes on as the newest one of its server did.
@@ -139,7 +154,6 @@ final class CurlTransfer {
                 (isAskedAgain, wasAskedAgain) = (true, true)
                 // libcurl waits no more, and would send the field all the same. It reads the list when it asks again.
                 handle?.setFields(self, expectsContinue: false)
-                beginsBodyAnew = upload?.hasBegun == true  // libcurl does not
                 endConnectionBehindExpectation()
                 parser = HeadParser(method: exchange.request.method, limits: exchange.request.limits)
                 events?.note(.interim(head.status))
@@ -151,11 +165,14 @@ final class CurlTransfer {
                 if let new = parser.remembered { origin.newestHead = new }
                 events?.finishHead(head.status, now: now)
                 if status == HTTPResponse.Status.expectationFailed.code { endConnectionBehindExpectation() }
+                hearOfLeftovers()
                 if isAnswerWhole { endConnectionIfMoreComes() }
             case .trailers: break
             }
             return true
         } catch {
+            var error = error
+            if hasFinalHead { error.phase = .body }
             refusal = error
             return false
         }
@@ -225,6 +242,7 @@ final class CurlTransfer {
 
     /// What is wrong with a body that libcurl calls whole.
     var incompleteness: HTTPClientError? {
+        guard hasFinalHead else { return CurlFailure.noHead }
         guard let expected, received != expected else { return nil }
         return CurlFailure.truncated(received: received, expected: expected)
     }

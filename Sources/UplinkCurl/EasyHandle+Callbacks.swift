@@ -30,6 +30,13 @@ extension EasyHandle {
                 }
                 return CInt(goesOn == false ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK)
             })
+        set(CURLOPT_DEBUGDATA, pointer: box)
+        note(
+            uplink_easy_set_debug(curl) { _, kind, text, count, box in
+                let text = UnsafeRawBufferPointer(start: text, count: count)
+                if kind == CURLINFO_TEXT { EasyHandle.withTransfer(of: box) { $0.toldText(text) } }
+                return 0
+            })
         note(
             uplink_easy_set_opensocket(curl) { box, _, address in
                 guard let address else { return -1 }
@@ -101,7 +108,7 @@ extension CurlTransfer {
             return false
         }
         localPort = local.1
-        requestGoesOut(now: Monotonic.now)
+        guard requestGoesOut(now: Monotonic.now) else { return false }
         guard needsAddresses else {
             sockets.sinceRequest = 0
             return true

@@ -22,6 +22,7 @@ final class EasyHandle {
     /// What is set of what may be another for each transfer; at first, what a new handle has.
     private var isHead = false
     private var isFreshConnection = false
+    private var isTelling = false
     private var connectTimeout = 0
     /// The URL that libcurl has.
     @exclusivity(unchecked) private var url: String?
@@ -46,6 +47,7 @@ final class EasyHandle {
     /// Makes the handle ready for another transfer. It must have left the multi.
     func finishTransfer() {
         if isParticular { reset() }
+        setTelling(false)
         if keptFields == nil { freeLists() }
     }
 
@@ -55,7 +57,7 @@ final class EasyHandle {
         firstError = CURLE_OK
         (isPrepared, isParticular) = (false, false)
         (url, keptFields) = (nil, nil)
-        (isHead, isFreshConnection, connectTimeout) = (false, false, 0)
+        (isHead, isFreshConnection, isTelling, connectTimeout) = (false, false, false, 0)
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
     }
 
@@ -132,6 +134,13 @@ final class EasyHandle {
         guard isFresh != isFreshConnection else { return }
         isFreshConnection = isFresh
         set(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
+    }
+
+    /// Has libcurl tell what it does (`CURLOPT_DEBUGFUNCTION`). May be said while the transfer runs.
+    func setTelling(_ tells: Bool) {
+        guard tells != isTelling else { return }
+        isTelling = tells
+        set(CURLOPT_VERBOSE, tells ? 1 : 0)
     }
 
     /// Has the connection closed behind the transfer. May be said while it runs, in its callbacks too.

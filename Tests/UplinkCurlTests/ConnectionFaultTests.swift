@@ -136,6 +136,55 @@ struct ConnectionFaultTests {
         }
     }
 
+    /// What libcurl has read with an answer that has no body, or behind the last chunk: the rest of it may still come.
+    @Test(arguments: [
+        "HEAD 200 OK\r\nContent-Length: 500\r\n\r\n", "GET 204 No Content\r\n\r\n",
+        "GET 304 Not Modified\r\nContent-Length: 500\r\n\r\n", "GET 200 OK\r\nContent-Length: 0\r\n\r\n",
+        "GET 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nright\r\n0\r\n\r\n",
+    ])
+    func whatWasReadBehindAnAnswerEndsItsConnection(_ exchange: String) async throws {
+        let (method, answer) = (exchange.prefix { $0 != " " }, exchange.drop { $0 != " " })
+        let right = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nright"
+        let wrong = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong"
+        let script: [RawServer.Step] = [
+            .readHead, .send("HTTP/1.1" + answer + "<html>not asked for"), .pause(.milliseconds(100)), .send(wrong),
+            .waitForClose,
+        ]
+        try await withServer(script, [.readHead, .send(right), .loop]) { server in
+            try await withClient { client, _ in
+                let request = try HTTPRequest(
+                    parsing: server.url(), method: #require(HTTPRequest.Method(rawValue: String(method))))
+                _ = try await client.execute(request).body.discard()
+                for _ in 0..<2 {
+                    let response = try await client.get(server.url())
+                    #expect(try await response.body.collect(upTo: 5) == Array("right".utf8))
+                }
+            }
+            #expect(server.connections.count == 2)
+        }
+    }
+
+    /// However the connection ends, what had begun to come is no answer, and the request may be tried again.
+    @Test(arguments: [RawServer.Step.close, .reset]) func aHeadThatIsCutOffIsABrokenConnection(_ end: RawServer.Step)
+        async throws
+    {
+        let script: [RawServer.Step] = [
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Le"), .pause(.milliseconds(50)), end,
+        ]
+        try await withServer(script) { server in
+            try await withClient { client, _ in
+                let (error, _) = await failure { _ = try await client.get(server.url()) }
+                #expect(error?.code == .connectionReset)
+                #expect(error?.requestDisposition == .responseStarted)
+                #expect(error?.url == server.url())
+                var policy = HTTPRetryPolicy()
+                policy.initialPause = .milliseconds(1)
+                _ = await failure { _ = try await client.get(server.url(), options: .init(retry: policy)) }
+            }
+            #expect(server.heads.count == 1 + HTTPRetryPolicy().maximumAttempts)
+        }
+    }
+
     /// As when a server is restarted: each transfer ends once, and none is short and called whole.
     @Test func aHundredBrokenStreamsAreAHundredErrors() async throws {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n30d40\r\n"

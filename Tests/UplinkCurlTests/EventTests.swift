@@ -176,7 +176,7 @@ struct EventTests {
     /// other's reader asks.
     @Test func theEndIsToldBeforeItsReaderKnows() async throws {
         let server = try RawServer([
-            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf"), .pause(.milliseconds(100)),
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf"), .pause(.milliseconds(500)),
             .send("rest"),
             .waitForClose,
         ])
@@ -204,7 +204,7 @@ struct EventTests {
                     $0 += 1
                     return $0 == 2
                 }) {
-                    loop.execute { usleep(300_000) }
+                    loop.execute { usleep(700_000) }
                 }
                 try await eventually("the first end is told") { isTelling.withLock { $0 } }
                 #expect(try await iterator.next()?.count == 4)

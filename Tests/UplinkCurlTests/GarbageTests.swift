@@ -14,7 +14,7 @@ struct GarbageTests {
         Answer("empty status line", "\r\n\r\n", .invalidResponse),
         Answer("status 099", "HTTP/1.1 099 No\r\n\r\n", .invalidResponse),
         Answer("status 9999", "HTTP/1.1 9999 No\r\n\r\n", .invalidResponse),
-        Answer("head cut short", "HTTP/1.1 200 OK\r\nContent-Le", .invalidResponse),
+        Answer("head cut short", "HTTP/1.1 200 OK\r\nContent-Le", .connectionReset),
         Answer("HTTP/7.3", "HTTP/7.3 200 OK\r\n\r\n", .invalidResponse),
         Answer("one line of 150 KB", "HTTP/1.1 200 OK\r\nX: \(line)\r\n\r\n", .headerTooLarge),
         Answer("60,000 fields", "HTTP/1.1 200 OK\r\n\(fields)\r\n", .headerTooLarge),

@@ -40,6 +40,7 @@ struct TrailerTests {
                     _ = try await client.get(server.url(), timeouts: HTTPTimeouts(stall: .seconds(20))).body.discard()
                 }
                 #expect(error?.code == .invalidFraming)
+                #expect(error?.phase == .body)
             }
         }
     }

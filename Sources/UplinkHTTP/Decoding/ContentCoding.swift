@@ -61,7 +61,7 @@ package enum ContentCoding: String, Sendable {
                 throw failure(
                     .unsupportedEncoding,
                     "the answer (status \(response.status.code)) is encoded (\(name)), which was not asked for and cannot "
-                        + "be decoded; send an `Accept-Encoding` of your own to get it as it comes, or have the server send "
+                        + "be decoded (gzip and deflate can, with the package's trait `Compression`); send an `Accept-Encoding` of your own to get it as it comes, or have the server send "
                         + "the plain body")
             }
             let machine = DecodingMachine(

@@ -59,7 +59,10 @@ public struct HTTPClientError: NetworkFailure {
     /// The kind of the error.
     public var code: Code { parts.value.code }
     /// How far the exchange had come.
-    public var phase: Phase { parts.value.phase }
+    public package(set) var phase: Phase {
+        get { parts.value.phase }
+        set { parts.value.phase = newValue }
+    }
     /// What became of the request, with all its redirects and attempts: where a server has answered one of them, or may
     /// have seen it, this is not ``RequestDisposition/notSent``.
     public package(set) var requestDisposition: RequestDisposition {

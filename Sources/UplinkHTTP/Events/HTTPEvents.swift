@@ -5,8 +5,10 @@ import UplinkCore
 ///
 /// ```swift
 /// let events = HTTPEvents()
-/// async let response = client.get("https://example.org/", options: HTTPRequestOptions(events: events))
+/// async let page = client.get("https://example.org/", options: HTTPRequestOptions(events: events))
+///     .body.collect(upTo: 1 << 20)
 /// for await event in events { print(event) }
+/// print(try await page.count)
 /// ```
 ///
 /// It tells of the whole request, with its redirects and attempts, and ends after ``HTTPEvent/finished(_:)`` or

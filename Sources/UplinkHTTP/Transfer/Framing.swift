@@ -24,7 +24,7 @@ package struct Framing: Sendable, Equatable {
         }
         let codings = fields[values: .transferEncoding]
             .flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces().lowercased() }
-        if !codings.isEmpty, method != .head, status != 204, status != 304 {
+        if method != .head, status != 204, status != 304 {
             guard contentLength == nil, !isHTTP10 else {
                 throw HeadParser.failure(
                     .invalidFraming, "Transfer-Encoding stands beside Content-Length, or in HTTP/1.0: contradictory")

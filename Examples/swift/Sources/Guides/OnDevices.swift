@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// The code of the guide "On devices".
 import Dispatch
 import Glibc
 import Uplink
-
-// The code of the guide "On devices".
 
 enum Reporter {
     static func run() async {

@@ -68,11 +68,12 @@ func withoutAsync(_ client: HTTPClient) -> HTTPTask {
     return task
 }
 
-func events(_ client: HTTPClient) async throws -> HTTPResponse.Status {
+func events(_ client: HTTPClient) async throws {
     let events = HTTPEvents()
-    async let response = client.get("https://example.org/", options: HTTPRequestOptions(events: events))
+    async let page = client.get("https://example.org/", options: HTTPRequestOptions(events: events))
+        .body.collect(upTo: 1 << 20)
     for await event in events { print(event) }
-    return try await response.status
+    print(try await page.count)
 }
 
 func checked(_ response: HTTPClientResponse, _ digest: [UInt8], _ path: FilePath) async throws {

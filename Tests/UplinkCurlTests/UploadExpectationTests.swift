@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import TestSupport
+import Testing
+import UplinkCurl
+import UplinkHTTP
+
+/// `Expect: 100-continue` (RFC 9110, section 10.1.1).
+@Suite(.timeLimit(.minutes(2)))
+struct UploadExpectationTests {
+    private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    private static let script: [RawServer.Step] = [.readHead, .readBody(), .send(answer), .loop]
+
+    @Test func theServerSaysThatItWantsTheBody() async throws {
+        let script: [RawServer.Step] = [
+            .readHead, .pause(.milliseconds(50)), .send("HTTP/1.1 100 Continue\r\n\r\n"), .readBody(),
+            .send(Self.answer),
+        ]
+        try await withServer(script) { server in
+            try await withClient { client, _ in
+                let start = ContinuousClock.now
+                var body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)), length: 5)
+                body.expectsContinue = true
+                let request = try HTTPRequest(parsing: server.url(), method: .post)
+                #expect(try await client.execute(request, body: body).status == .ok)
+                #expect(ContinuousClock.now - start >= .milliseconds(45))
+            }
+            #expect(server.heads.first?.contains("\r\nExpect: 100-continue\r\n") == true)
+            #expect(server.bodies == [BodyRecord(of: Array("hello".utf8))])
+        }
+    }
+
+    @Test func aServerThatSaysNothingGetsTheBodyAfterASecond() async throws {
+        try await withServer(Self.script) { server in
+            try await withClient { client, _ in
+                var body = HTTPRequestBody.text("hello")
+                body.expectsContinue = true
+                let start = ContinuousClock.now
+                let request = try HTTPRequest(parsing: server.url(), method: .post)
+                #expect(try await client.execute(request, body: body).status == .ok)
+                #expect(ContinuousClock.now - start >= .milliseconds(900))
+            }
+            #expect(server.heads.count == 1)
+            #expect(server.bodies == [BodyRecord(of: Array("hello".utf8))])
+        }
+    }
+
+    /// RFC 9110, section 10.1.1: the server does not know the expectation, so the request is sent without it.
+    @Test(arguments: ["", "no 100 here"])
+    func aServerThatKnowsNoExpectationsIsAskedWithout(_ text: String) async throws {
+        let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"
+        let script: [RawServer.Step] = [.readHead, .send(refusal), .readHead, .readBody(), .send(Self.answer)]
+        try await withServer(script, Self.script) { server in
+            try await withClient { client, _ in
+                var body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)), length: 5)
+                body.expectsContinue = true
+                let request = try HTTPRequest(parsing: server.url(), method: .post)
+                let response = try await client.execute(request, body: body)
+                #expect(response.status == .ok)
+                #expect(try await response.body.collect(upTo: 20) == Array("ok".utf8))
+            }
+            #expect(server.heads.map { $0.contains("Expect: 100-continue") } == [true, false])
+            #expect(server.bodies == [BodyRecord(of: Array("hello".utf8))])
+        }
+    }
+
+    /// The server refuses the request as such.
+    @Test func aSecondRefusalIsTheAnswer() async throws {
+        let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"
+        try await withServer([.readHead, .send(refusal), .readHead, .send(refusal), .waitForClose]) { server in
+            try await withClient { client, _ in
+                var body = HTTPRequestBody.bytes([UInt8](repeating: 1, count: 8_000_000))
+                body.expectsContinue = true
+                let request = try HTTPRequest(parsing: server.url(), method: .put)
+                let response = try await client.execute(request, body: body)
+                #expect(response.status == .expectationFailed)
+                #expect(try await response.body.collect(upTo: 9) == Array("no".utf8))
+            }
+            #expect(server.heads.count == 2)
+        }
+    }
+
+    /// libcurl has sent all of the body by then, and asks no more.
+    @Test(arguments: [nil, 5]) func aRefusalAfterTheWholeBodyIsTheAnswer(length: Int64?) async throws {
+        let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"
+        try await withServer([.readHead, .readBody(), .send(refusal), .waitForClose]) { server in
+            try await withClient { client, _ in
+                var body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)), length: length, isReplayable: true)
+                body.expectsContinue = true
+                let request = try HTTPRequest(parsing: server.url(), method: .put)
+                let response = try await client.execute(request, body: body)
+                #expect(response.status == .expectationFailed)
+                #expect(try await response.body.collect(upTo: 9) == Array("no".utf8))
+            }
+        }
+    }
+
+    /// The body has begun to go out, since no 100 came in time; libcurl would go on with the rest of it.
+    @Test(arguments: [nil, 3_000_000]) func aLateRefusalBeginsTheBodyAnewElsewhere(length: Int64?) async throws {
+        let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"
+        let late: [RawServer.Step] = [.readHead, .readSome(200_000), .send(refusal), .waitForClose]
+        try await withServer(late, Self.script) { server in
+            try await withClient { client, _ in
+                let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 >> 8) }
+                var body = HTTPRequestBody.stream(Pieces(bytes), length: length, isReplayable: true)
+                body.expectsContinue = true
+                let request = try HTTPRequest(parsing: server.url(), method: .put)
+                #expect(try await client.execute(request, body: body).status == .ok)
+                #expect(server.bodies == [BodyRecord(of: bytes)])
+            }
+            #expect(server.heads.map { $0.contains("Expect: 100-continue") } == [true, false])
+            #expect(server.connections.count == 2)
+        }
+    }
+
+    /// The refusal comes before the body, which then can still be sent elsewhere.
+    @Test func aBodyThatTheServerDoesNotWantIsNotTouched() async throws {
+        let refusal = "HTTP/1.1 307 Elsewhere\r\nLocation: /there\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        try await withServer([.readHead, .send(refusal)], Self.script) { server in
+            try await withClient { client, _ in
+                var body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)), length: 5)
+                body.expectsContinue = true
+                let request = try HTTPRequest(parsing: server.url(), method: .post)
+                let response = try await client.execute(request, body: body)
+                #expect(response.status == .ok)
+                #expect(response.url == server.url("/there"))
+            }
+            #expect(server.bodies == [BodyRecord(of: Array("hello".utf8))])
+        }
+    }
+}
