@@ -13,6 +13,11 @@ public struct OutboxConfiguration: Sendable {
     /// How many entries, of different keys, are sent at once.
     public var maximumConcurrent = 4
     /// After how many failed attempts an entry is not tried any more; nil tries for ever, with its key behind it.
+    ///
+    /// With a number, the key goes on to its next entry after the last attempt, though that failed for a reason that may
+    /// pass, and nothing is written with it. A handler whose entries need those before them leaves this nil, and gives up
+    /// by itself where it wants to: `.failed`, with a `write` that removes what follows (``Outbox/cancelFollowing(_:in:)``),
+    /// when ``OutboxEntry/attempts`` are enough.
     public var maximumAttempts: Int?
     /// How long to wait after a failed attempt.
     public var backoff = OutboxBackoff()

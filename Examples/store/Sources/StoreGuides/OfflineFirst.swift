@@ -72,9 +72,11 @@ struct Notes: Sendable {
             let key = HTTPField.Name("Idempotency-Key")!
             let response = try await client.post(
                 url, body: .json(Array(entry.payload)), headers: [key: entry.idempotencyKey])
-            switch response.status.kind {
-            case .successful: return .done { db in try store.outdate(sync.key, in: db) }
-            case .serverError: return .tryAgain(reason: "\(response.status)")
+            switch response.status.code {
+            case 200..<300: return .done { db in try store.outdate(sync.key, in: db) }
+            case 401, 408, 425, 429, 500...:  // it may go better later, and its key's next ones wait for it
+                let pause = response.headerFields[.retryAfter].flatMap(Int.init).map { Duration.seconds($0) }
+                return .tryAgain(reason: "\(response.status)", after: pause)
             default: return .failed(reason: "\(response.status)")
             }
         }

@@ -76,14 +76,16 @@ struct Notes {
         let response = try await client.post(
             url, body: .json(Array(entry.payload)),
             headers: [HTTPField.Name("Idempotency-Key")!: entry.idempotencyKey])
-        switch response.status.kind {
-        case .successful:
+        switch response.status.code {
+        case 200..<300:
             print("sent:", try JSONDecoder().decode(Note.self, from: entry.payload).text)
             return .done { db in
                 try db.execute(sql: "UPDATE note SET isSent = TRUE WHERE id = ?", arguments: [entry.key])
                 try store.outdate("notes", in: db)
             }
-        case .serverError: return .tryAgain(reason: "\(response.status)")
+        case 401, 408, 425, 429, 500...:  // it may go better later, and its key's next ones wait for it
+            let pause = response.headerFields[.retryAfter].flatMap(Int.init).map { Duration.seconds($0) }
+            return .tryAgain(reason: "\(response.status)", after: pause)
         default: return .failed(reason: "\(response.status)")
         }
     }
