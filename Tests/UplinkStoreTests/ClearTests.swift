@@ -236,7 +236,8 @@ struct ClearTests {
             start(5, 5).decision(at: now, isNews: isNews, isLast: isLast)
         }
         #expect(decision(start(5, 5)) == .write)
-        #expect(decision(start(6, 5)) == .write)  // another process has synced
+        #expect(decision(start(6, 5)) == (isLast ? .writeOutdated : .fetchAgain))  // another process has synced
+        #expect(decision(start(6, 5), isNews: false) == .write)
         #expect(decision(start(5, 7)) == (isLast ? .writeOutdated : .fetchAgain))
         #expect(decision(start(5, 7), isNews: false) == .write)
         #expect(decision(start(6, 7)) == .fetchAgain)  // cleared and outdated

@@ -79,6 +79,54 @@ struct SharedFileTests: OutboxSuite {
         _ = try await open(path, checksIntegrity: false)
     }
 
+    /// It may have been answered first, and late: what it brings may be older than what is there.
+    @Test func whatAnotherProcessHasSyncedMeanwhileIsNotTakenBack() async throws {
+        defer { directory.remove() }
+        let (store, other) = (try await open(path), try await open(path))
+        let fetch = StubFetch(["1"], ["2"])
+        fetch.hold()
+        let asker = Task { try await store.sync(Lists.sync(fetch)) }
+        try await eventually { fetch.running == 1 }
+        try await other.sync(Lists.sync(StubFetch(["2"])))
+        fetch.release()
+        #expect(try await asker.value == .written)
+        #expect(fetch.calls == 2)
+        #expect(try await store.words() == ["2"])
+    }
+
+    @Test func noNewsBesideASyncOfAnotherProcessIsNoNews() async throws {
+        defer { directory.remove() }
+        let (store, other) = (try await open(path), try await open(path))
+        let fetch = StubFetch<[String]>(results: [.success(nil)])
+        fetch.hold()
+        let asker = Task { try await store.sync(Lists.sync(fetch)) }
+        try await eventually { fetch.running == 1 }
+        try await other.sync(Lists.sync(StubFetch(["2"])))
+        fetch.release()
+        #expect(try await asker.value == .noNews)
+        #expect(fetch.calls == 1)
+        #expect(try await store.words() == ["2"])
+    }
+
+    /// Both sync all the time, and one is slower.
+    @Test func whoIsOvertakenAgainAndAgainWritesAndThatIsNotFresh() async throws {
+        defer { directory.remove() }
+        let (store, other) = (try await open(path), try await open(path))
+        let rounds = Locked(0)
+        let slow = StoreSync(
+            "a",
+            fetch: { () -> [String]? in
+                try await other.sync(Lists.sync(StubFetch(["other"])))
+                return rounds.withLock {
+                    $0 += 1
+                    return ["\($0)"]
+                }
+            }, write: { db, words in try Lists.write(words, db) })
+        #expect(try await store.sync(slow) == .written)
+        #expect(try await other.words() == ["\(Store.maximumFetches)"])
+        #expect(try await other.validity(of: slow, maximumAge: .seconds(3600)) == .missing)
+    }
+
     @Test func whatAnotherProcessMayBeSendingIsNotCancelled() async throws {
         defer { directory.remove() }
         let (store, other) = (try await open(path), try await open(path))

@@ -7,7 +7,8 @@ import UplinkCore
 extension Store {
     /// How often a sync fetches at most where its key is cleared meanwhile.
     private static let maximumClearings = 3
-    /// How often where it is outdated, which is once for each change that is sent meanwhile: a whole outbox may be.
+    /// How often where it is outdated, which is once for each change that is sent meanwhile: a whole outbox may be. Also
+    /// where another process syncs the key meanwhile; of two that do so all the time both come to their end.
     static let maximumFetches = 20
 
     /// Brings a key up to date once, or shares the sync of it that is under way.
@@ -86,7 +87,7 @@ extension Store {
                 switch try await write(news, of: sync.key, in: era, since: start, isLast: isLast) {
                 case .done(let receipt): return receipt
                 case .again(let now):
-                    if now.record.number != start.record.number { clearings += 1 }
+                    if start.isCleared(at: now) { clearings += 1 }
                     start = now
                 }
                 if clearings == Self.maximumClearings { break }
@@ -136,7 +137,7 @@ extension Store {
         case again(SyncStart)
     }
 
-    /// Writes the news and notes the sync, unless the key was cleared or outdated since.
+    /// Writes the news and notes the sync, unless the key was cleared, outdated or synced by another process since.
     private func write(
         _ news: StoreSync.News?, of key: String, in era: UInt64, since start: SyncStart, isLast: Bool
     ) async throws -> Written {

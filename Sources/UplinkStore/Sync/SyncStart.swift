@@ -18,12 +18,18 @@ struct SyncStart: Equatable, Sendable {
     enum Decision: Equatable {
         /// It is written.
         case write
-        /// It was outdated each time. It is written, and counts as never synced, so that the next sync fetches it whole.
+        /// It was outdated each time, or another process had synced. It is written, and counts as never synced, so that the
+        /// next sync fetches it whole.
         case writeOutdated
         /// It is fetched again, if it may be.
         case fetchAgain
         /// Everything was cleared, as when somebody logs out. The fetch is that of before, and so is all that it brings.
         case giveUp
+    }
+
+    /// Whether the key was cleared since. An outdating and a sync of another process together are taken for that.
+    func isCleared(at now: Self) -> Bool {
+        now.record.epoch != record.epoch && now.record.number != record.number
     }
 
     /// - Parameters:
@@ -32,10 +38,10 @@ struct SyncStart: Equatable, Sendable {
     ///   - isLast: Whether it cannot be fetched again.
     func decision(at now: Self, isNews: Bool, isLast: Bool) -> Decision {
         if now.clearings != clearings { return .giveUp }
-        if now.record.epoch == record.epoch { return .write }
-        // A clearing raises the number too. So does a sync of another process, and is taken for one here.
-        if now.record.number != record.number { return .fetchAgain }
-        if !isNews { return .write }  // which takes nothing back
+        if isCleared(at: now) { return .fetchAgain }
+        // It was outdated, or another process has synced: the server may have been asked before that.
+        let isOvertaken = now.record.epoch != record.epoch || now.record.number != record.number
+        if !isOvertaken || !isNews { return .write }  // no news takes nothing back
         return isLast ? .writeOutdated : .fetchAgain
     }
 }
