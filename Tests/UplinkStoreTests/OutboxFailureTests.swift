@@ -80,7 +80,7 @@ struct OutboxFailureTests: OutboxSuite {
         }
         try await store.database.write { try $0.execute(sql: "UPDATE uplink_outbox SET isFailed = 1") }
         let handler = StubOutboxHandler()
-        #expect(await outbox.deliver(claim) { try await handler($0) } == nil)
+        #expect(await outbox.deliver(claim, under: nil) { try await handler($0) } == nil)
         #expect(handler.entries.isEmpty)
     }
 

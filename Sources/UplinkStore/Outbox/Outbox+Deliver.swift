@@ -7,13 +7,16 @@ import UplinkCore
 extension Outbox {
     /// Sends one entry, and notes what became of it. Returns how long it rests, or nil when its key is to be looked up
     /// again.
+    ///
+    /// - Parameter lock: What it was claimed under. Where that keeps nobody out any more, nothing is sent.
     func deliver(
-        _ claim: OutboxMachine.Claim, _ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict
+        _ claim: OutboxMachine.Claim, under lock: OutboxLock?,
+        _ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict
     ) async -> Duration? {
         for seconds in [0, Double.infinity] {
             let sent = await store.performer.perform(withinSeconds: seconds, requiring: configuration.requirement) {
                 () async -> Sent in
-                guard tell({ $0.machine.begins(claim) }) else { return .not(nil) }
+                guard lock?.isNamed ?? true, tell({ $0.machine.begins(claim) }) else { return .not(nil) }
                 do {
                     guard let row = try await entry(claim) else { return .not(nil) }
                     return .row(row, await verdict(of: OutboxEntry(row), send))

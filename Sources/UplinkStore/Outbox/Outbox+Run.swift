@@ -13,7 +13,8 @@ extension Outbox {
     /// - Parameter send: Sends one entry and says what became of it, in a task of its own. What it throws means "try
     ///   again". An entry may be sent more than once, always with the same idempotency key.
     /// - Throws: `CancellationError` when the task was cancelled; ``StoreError`` with `outboxInUse` when the outbox is
-    ///   run already, here or by another process.
+    ///   run already, here or by another process. That may come later too, where somebody has removed the file of the
+    ///   outbox's lock, beside the database, and another process was faster to make it anew.
     public func run(_ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict) async throws {
         guard store.running.withLock({ $0.insert(name).inserted }) else { throw OutboxLock.inUse(name) }
         defer { store.running.withLock { _ = $0.remove(name) } }
@@ -21,7 +22,8 @@ extension Outbox {
     }
 
     private func runAlone(_ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict) async throws {
-        let lock = try await lock()
+        var lock = try await lock()
+        var end: any Error = CancellationError()
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         tell { $0.begin(maximumConcurrent: configuration.maximumConcurrent) { continuation.yield() } }
         let clock = MonotonicClock(store.clock)
@@ -37,6 +39,14 @@ extension Outbox {
                     core.machine.lookBegins()
                     return core.changed
                 }
+                if let old = lock, !old.isNamed {
+                    do {
+                        lock = try await self.lock()
+                    } catch {
+                        end = error
+                        break
+                    }
+                }
                 do {
                     try await look(knowsAll ? changed : nil, clock)
                     knowsAll = true
@@ -51,8 +61,8 @@ extension Outbox {
                 let until = [retry, rested].compactMap(\.self).min()
                 if !claims.isEmpty { for wake in core.withLock(\.watchers) { wake() } }
                 for claim in claims {
-                    group.addTask { [self] in
-                        let rest = await deliver(claim, send)
+                    group.addTask { [self, lock] in
+                        let rest = await deliver(claim, under: lock, send)
                         tell { core in
                             core.machine.ended(claim, rest: rest, now: clock.now())
                             core.changed.insert(claim.key)
@@ -77,7 +87,7 @@ extension Outbox {
         tell { $0.end() }
         await changesEnded()
         withExtendedLifetime(lock) {}
-        throw CancellationError()
+        throw end
     }
 
     /// What keeps other processes from running it; nil where they do not have the database.

@@ -7,14 +7,20 @@ import UplinkCore
 /// Who may do what with an outbox that several processes have (flock(2) on a file beside the database).
 ///
 /// One runs it, while nobody else cancels what is in it, and any number cancel while nobody runs it. The kernel takes
-/// the right back from a process that was killed.
+/// the right back from a process that was killed. The file stays: whoever removes it lets another one in.
 final class OutboxLock: Sendable {
     private let descriptor: CInt
+    private let file: String
     /// How often to look whether those who change the outbox have done so, which takes them a transaction; on the system's
     /// clock, because they may be other processes.
     static let pause = Duration.milliseconds(10)
 
-    private init(_ descriptor: CInt) { self.descriptor = descriptor }
+    private init(_ name: String, beside path: FilePath) throws(StoreError) {
+        let number = String(UInt64(bitPattern: SyncRecord.id(of: name)), radix: 16)
+        file = "\(path.string)-outbox-\(number).lock"
+        descriptor = try Self.open(file)
+        Self.share(descriptor, with: path)
+    }
 
     deinit {
         // A child that was forked meanwhile has the descriptor too, and would keep the lock.
@@ -32,25 +38,41 @@ final class OutboxLock: Sendable {
     static func running(
         _ name: String, beside path: FilePath, whenLate tell: (StoreError) -> Void
     ) async throws -> OutboxLock {
-        let lock = OutboxLock(try open(name, beside: path))
+        var lock = try OutboxLock(name, beside: path)
         var looks = 0
-        while !lock.take(LOCK_EX) {
-            // Whoever runs it keeps all others out; who changes it, the runner alone.
-            guard lock.take(LOCK_SH) else { throw inUse(name) }
-            flock(lock.descriptor, LOCK_UN)
-            looks += 1
-            if looks == patience { tell(isChanged(name)) }
+        while true {
+            if lock.take(LOCK_EX) {
+                if lock.isNamed { return lock }
+                lock = try OutboxLock(name, beside: path)
+            } else {
+                // Whoever runs it keeps all others out; who changes it, the runner alone.
+                guard lock.take(LOCK_SH) else { throw inUse(name) }
+                flock(lock.descriptor, LOCK_UN)
+                looks += 1
+                if looks == patience { tell(isChanged(name)) }
+            }
             try await Task.sleep(for: pause)
         }
-        return lock
     }
 
     /// The right to change what is in the outbox; nil while somebody runs it.
     ///
     /// - Throws: ``StoreError`` when the file cannot be made.
     static func changing(_ name: String, beside path: FilePath) throws(StoreError) -> OutboxLock? {
-        let lock = OutboxLock(try open(name, beside: path))
-        return lock.take(LOCK_SH) ? lock : nil
+        // Each turn somebody has removed the file at the wrong moment.
+        for _ in 0..<100 {
+            let lock = try OutboxLock(name, beside: path)
+            guard lock.take(LOCK_SH) else { return nil }
+            if lock.isNamed { return lock }
+        }
+        return nil
+    }
+
+    /// Whether it keeps others out still: they lock what has the file's name.
+    var isNamed: Bool {
+        var (mine, named) = (stat(), stat())
+        return fstat(descriptor, &mine) == 0 && lstat(file, &named) == 0
+            && mine.st_ino == named.st_ino && mine.st_dev == named.st_dev
     }
 
     static func inUse(_ name: String) -> StoreError {
@@ -71,14 +93,11 @@ final class OutboxLock: Sendable {
         return true
     }
 
-    private static func open(_ name: String, beside path: FilePath) throws(StoreError) -> CInt {
-        let number = String(UInt64(bitPattern: SyncRecord.id(of: name)), radix: 16)
-        let file = "\(path.string)-outbox-\(number).lock"
+    private static func open(_ file: String) throws(StoreError) -> CInt {
         let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw StoreError(.cannotOpen, message: "\(file) cannot be made: \(String(cString: strerror(errno)))")
         }
-        share(descriptor, with: path)
         return descriptor
     }
 
