@@ -22,10 +22,13 @@ struct JSONTests {
             write: { db, words in try Lists.write(words, to: key, db) }, erase: { db in try Lists.erase(db, key) })
     }
 
-    private func answer(_ words: String, etag: String? = "\"1\"", date: String? = nil) -> StubTransport.Answer {
+    private func answer(
+        _ words: String, etag: String? = "\"1\"", modified: String? = nil, date: String? = nil
+    ) -> StubTransport.Answer {
         var fields = HTTPFields()
         fields[.eTag] = etag
-        fields[.lastModified] = date
+        fields[.lastModified] = modified
+        fields[.date] = date
         return .response(headers: fields, pieces: [Array(words.utf8)])
     }
 
@@ -33,8 +36,8 @@ struct JSONTests {
 
     @Test func theSecondRequestIsConditionalAnd304IsNoNews() async throws {
         let store = try Store.lists()
-        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
-        transport.answer(url, answer("[\"x\"]", date: date), notModified)
+        let (modified, date) = ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:50:37 GMT")
+        transport.answer(url, answer("[\"x\"]", modified: modified, date: date), notModified)
         #expect(try await store.sync(sync()) == .written)
         #expect(try await store.sync(sync()) == .noNews)
         #expect(try await store.words() == ["x"])
@@ -42,7 +45,24 @@ struct JSONTests {
         #expect(fields[0][.ifNoneMatch] == nil)
         #expect(fields[0][.ifModifiedSince] == nil)
         #expect(fields[1][.ifNoneMatch] == "\"1\"")
-        #expect(fields[1][.ifModifiedSince] == date)
+        #expect(fields[1][.ifModifiedSince] == modified)
+    }
+
+    /// The data may change again in that second, and the server would go on to say 304 (RFC 9110, section 8.8.2.2).
+    @Test(arguments: [
+        "Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:50:36 GMT", "Sun, 06 Nov 1994 08:49:36 GMT", "soon", nil,
+    ])
+    func whatHasJustBeenModifiedIsAskedForUnconditionally(date: String?) async throws {
+        let store = try Store.lists()
+        let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
+        transport.answer(
+            url, answer("[\"x\"]", etag: nil, modified: modified, date: date),
+            answer("[\"y\"]", etag: nil, modified: modified, date: "Sun, 06 Nov 1994 08:50:37 GMT"), notModified)
+        for outcome in [StoreSyncOutcome.written, .written, .noNews] {
+            #expect(try await store.sync(sync()) == outcome)
+        }
+        #expect(transport.requests.map { $0.head.headerFields[.ifModifiedSince] } == [nil, nil, modified])
+        #expect(try await store.words() == ["y"])
     }
 
     @Test func validatorsAreOfOneKeyAndOneURL() async throws {

@@ -11,7 +11,8 @@ extension StoreSync {
     ///
     /// `ETag` and `Last-Modified` are kept with the data, in the same transaction, for this key and URL, and sent with
     /// the next request; the answer 304 means "no news". They go with the data when it is cleared through the store,
-    /// and after a migration; who erases it otherwise gets 304 until it changes on the server.
+    /// and after a migration; who erases it otherwise gets 304 until it changes on the server. A `Last-Modified` that is
+    /// less than a minute older than the answer's `Date` is not kept, as the data may change again in the same second.
     ///
     /// - Parameters:
     ///   - key: What is synced; name the user in it where the answer depends on who asks.
@@ -60,7 +61,7 @@ extension StoreSync {
                     underlyingError: error)
             }
             let etag = fields[.eTag]
-            let date = fields[.lastModified]
+            let date = LastModified.strong(in: fields)
             return News(
                 validators: etag == nil && date == nil ? nil : SyncValidators(url: url, etag: etag, lastModified: date)
             ) { db in try write(db, fetched) }

@@ -12,8 +12,7 @@ enum StrongValidator: Sendable, Hashable {
 
     /// Nil where an answer has no strong validator: then nobody can go on later with what came.
     ///
-    /// A date counts only where there is no entity tag at all (section 13.1.5), and is a minute older than the answer, so
-    /// that no second change can hide in the same second (section 8.8.2.2).
+    /// A date counts only where there is no entity tag at all (section 13.1.5).
     init?(of head: HTTPResponse) {
         let tags = head.headerFields[values: .eTag]
         if !tags.isEmpty {
@@ -21,12 +20,8 @@ enum StrongValidator: Sendable, Hashable {
             self = .entityTag(tag)
             return
         }
-        let dates = head.headerFields[values: .lastModified]
-        guard dates.count == 1, let date = head.headerFields[.date],
-            let answered = HTTPDate.seconds(of: date, now: 0), let modified = HTTPDate.seconds(of: dates[0], now: 0),
-            answered - modified >= 60
-        else { return nil }
-        self = .lastModified(dates[0])
+        guard let date = LastModified.strong(in: head.headerFields) else { return nil }
+        self = .lastModified(date)
     }
 
     /// What `If-Range` says.
