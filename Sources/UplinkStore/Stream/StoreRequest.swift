@@ -8,9 +8,10 @@ public enum StoreRequest: Sendable, Hashable {
     case storedThenRefreshed
     /// What is stored; no sync.
     case storedOnly
-    /// Nothing but what a sync has brought since the subscription, and all changes after it.
+    /// Nothing but what a sync has brought since the subscription, and all changes after it. Where the last sync was within
+    /// its ``StoreSync/minimumInterval``, what is stored counts as that, and no other one is made; `force` makes one.
     case freshOnly
-    /// What a sync has brought; if it fails, the error and then what is stored.
+    /// As ``freshOnly``; if the sync fails, the error and then what is stored.
     case freshOrStored
     /// What is stored if its last sync is no older than this, and no sync then; otherwise as ``freshOnly``.
     ///
