@@ -54,8 +54,8 @@ public final class Store: Sendable {
 
     /// Opens a database, or makes one where there is no file, and brings its schema up to date.
     ///
-    /// The file is looked at for reading first: one that is damaged, newer or something else is not written to. Works
-    /// on a thread of its own.
+    /// The file is looked at for reading first: one that is damaged, newer or something else is not written to, nor is an
+    /// SQLite database with tables to which no `DatabaseMigrator` was ever applied. Works on a thread of its own.
     ///
     /// - Parameters:
     ///   - path: The database; SQLite keeps two more files beside it.

@@ -20,7 +20,7 @@ public struct StoreError: Error, Sendable {
 
         /// There is no such directory, or what is there cannot be opened.
         public static let cannotOpen = Code(kind: .cannotOpen)
-        /// The file is something else than an SQLite database.
+        /// The file is something else than an SQLite database, or one with tables to which no migrator was ever applied.
         public static let notADatabase = Code(kind: .notADatabase)
         /// The file is a damaged database.
         public static let corrupt = Code(kind: .corrupt)

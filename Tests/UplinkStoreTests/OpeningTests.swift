@@ -101,6 +101,34 @@ struct OpeningTests {
         try await expectRefusal(.notADatabase)
     }
 
+    /// An SQLite file, but not one of a migrator's: another program's, which would be surprised.
+    @Test func whatAnotherProgramHasMadeIsRefused() async throws {
+        defer { directory.remove() }
+        let other = try DatabaseQueue(path: path.string)
+        try await other.write { try $0.execute(sql: "CREATE TABLE bookmark (url TEXT)") }
+        try other.close()
+        try await expectRefusal(.notADatabase)
+        #expect(directory.names == ["db"])
+    }
+
+    /// How a program brings its own from before along.
+    @Test func whatAMigratorHasBeenAtIsOpened() async throws {
+        defer { directory.remove() }
+        let before = try DatabaseQueue(path: path.string)
+        try await before.write { try $0.execute(sql: "CREATE TABLE bookmark (url TEXT)") }
+        try Lists.migrator.migrate(before)
+        try before.close()
+        #expect(try await open().words() == [])
+    }
+
+    @Test func aDatabaseWithoutTablesIsOpened() async throws {
+        defer { directory.remove() }
+        let empty = try DatabaseQueue(path: path.string)
+        try await empty.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 1") }
+        try empty.close()
+        #expect(try await open().words() == [])
+    }
+
     @Test func aDamagedFileIsRefused() async throws {
         defer { directory.remove() }
         try await make()
@@ -239,7 +267,7 @@ struct OpeningTests {
         configuration.allowsUnsafeTransactions = true
         configuration.busyMode = .timeout(30)  // the opening reads when this one ends
         let other = try DatabaseQueue(path: path.string, configuration: configuration)
-        try await other.write { try $0.execute(sql: "CREATE TABLE other (x)") }
+        try DatabaseMigrator().migrate(other)
         try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
         let start = ContinuousClock.now
         try await expectRefusal(.locked)

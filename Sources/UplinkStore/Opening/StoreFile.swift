@@ -43,7 +43,10 @@ struct StoreFile {
     /// Applies what is missing. Data that a migration may have changed must neither meet a "not modified" nor count as
     /// fresh, also if this process dies or a later migration fails: so all syncs are forgotten first.
     static func migrate(_ database: any DatabaseWriter, with migrator: DatabaseMigrator, named name: String) throws {
-        var applied = try database.read { try migrator.appliedIdentifiers($0) }
+        var applied = try database.read { db in
+            try refuseForeign(db, name)
+            return try migrator.appliedIdentifiers(db)
+        }
         try refuseNewer(applied, migrator, name)
         while applied != Set(migrator.migrations) {
             do {
@@ -79,6 +82,7 @@ struct StoreFile {
         do {
             let database = try DatabaseQueue(path: file, configuration: configuration)
             try database.read { db in
+                try Self.refuseForeign(db, path.string)
                 try Self.refuseNewer(try migrator.appliedIdentifiers(db), migrator, path.string)
                 guard checksIntegrity else { return }
                 let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "no answer"
@@ -95,6 +99,17 @@ struct StoreFile {
     private static let needsRecovery: [ResultCode] = [
         .SQLITE_READONLY_ROLLBACK, .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTINIT,
     ]
+
+    /// What no migrator of GRDB has made is another program's, which may not bear our tables and the change of the journal.
+    private static func refuseForeign(_ db: Database, _ name: String) throws {
+        guard try !db.tableExists("grdb_migrations"),
+            let found = try String.fetchOne(db, sql: "SELECT name FROM sqlite_master LIMIT 1")
+        else { return }
+        throw StoreError(
+            .notADatabase,
+            message: "\(name) is another program's (it has `\(found)`, and no `grdb_migrations`); was another path "
+                + "meant? If it is the program's own, apply its migrator to it once by GRDB")
+    }
 
     private static func refuseNewer(_ applied: Set<String>, _ migrator: DatabaseMigrator, _ name: String) throws {
         let unknown = try unknown(applied, to: migrator)
