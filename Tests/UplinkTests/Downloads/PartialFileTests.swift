@@ -163,4 +163,50 @@ struct PartialFileTests: PartialFileSuite {
             #expect(code { _ = try open(directory.path.appending(name + "n")) } != nil)
         }
     }
+
+    /// Removed by hand while one writes it; another begins one of the same name.
+    @Test func aRecordSpeaksOfNoOtherFile() throws {
+        try with { directory, target in
+            let record = ".f.uplink-record"
+            let first = try open(target)
+            try first.begin(version)
+            try first.append(.init([UInt8](repeating: 7, count: 400)))
+            let itsRecord = try directory.read(record)
+            #expect(unlink(directory.path.appending(".f.uplink-part").string) == 0)
+            var second: PartialFile? = try open(target, url: "http://elsewhere/")
+            try second?.begin(version)
+            try second?.append(.init([UInt8](repeating: 8, count: 500)))
+            // Neither overwritten nor removed.
+            let others = try directory.read(record)
+            #expect(code { try first.noteProgress() } == .fileFailed)
+            #expect(code { try first.begin(version) } == .fileFailed)
+            try first.forget()
+            #expect(first.abandon(keeping: true) == 0)
+            #expect(directory.holds(record, others))
+            second = nil  // killed
+            var next: PartialFile? = try open(target, url: "http://elsewhere/")
+            #expect(next?.found()?.bytes == 500)
+            next = nil
+            // Though it was written between the look and the name.
+            try directory.write(record, itsRecord)
+            #expect(try open(target).found() == nil)
+        }
+    }
+
+    @Test func afterAnotherStartOfTheSystemAKillLosesNothing() throws {
+        try with { directory, target in
+            try leave(400, at: target)
+            let text = String(decoding: try directory.read(".f.uplink-record"), as: UTF8.self)
+            var record = try #require(PartialRecord(text: text))
+            record.boot = "another"
+            try directory.write(".f.uplink-record", Array(record.text.utf8))
+            var file: PartialFile? = try open(target)
+            #expect(file?.found()?.bytes == 400)
+            try file?.adopt(version, bytes: 400)
+            try file?.append(.init([UInt8](repeating: 8, count: 500)))
+            file = nil  // killed
+            file = try open(target)
+            #expect(file?.found()?.bytes == 900)
+        }
+    }
 }

@@ -13,8 +13,10 @@ extension PartialFile {
 
     /// In one step: there is the old one, or the new one. None, where nobody could make use of it.
     func writeRecord(synchronised: Int64) throws(DownloadError) {
+        try checkName()
         guard let version = state.withLock({ $0.version }),
-            let record = PartialRecord(of: version, askedFor: url, synchronised: synchronised, boot: boot)
+            let record = PartialRecord(
+                of: version, askedFor: url, synchronised: synchronised, boot: boot, file: try inode())
         else { return state.withLock { $0.synchronised = synchronised } }
         let (folder, name) = (directory.descriptor, directory.names.newRecord)
         unlinkat(folder, name, 0)
@@ -34,6 +36,12 @@ extension PartialFile {
             throw .file("writing a file beside `\(directory.path)`", number)
         }
         state.withLock { ($0.hasRecord, $0.synchronised) = (true, synchronised) }
+    }
+
+    /// Removes the record, unless it speaks of a file that somebody else has put in this one's place.
+    func removeRecord() {
+        if let record = readRecord(), record.file != (try? inode()) { return }
+        directory.remove(directory.names.record)
     }
 
     func readRecord() -> PartialRecord? {

@@ -72,15 +72,16 @@ final class PartialFile: Sendable {
 
     /// The version of what an earlier run has left, or this one leaves, and how many bytes of it can be relied upon.
     func found() -> (version: ResourceVersion, bytes: Int64)? {
-        guard let record = readRecord(), record.isOf(url), let status = try? status(), PartialLock.isOurs(status) else {
-            return nil
-        }
+        guard let record = readRecord(), record.isOf(url), let status = try? status(), PartialLock.isOurs(status),
+            record.file == status.st_ino
+        else { return nil }
         return (record.version, record.reliableBytes(of: Int64(status.st_size), boot: boot))
     }
 
     /// Takes over what an earlier run has left.
     func adopt(_ version: ResourceVersion, bytes: Int64) throws(DownloadError) {
-        let synchronised = min(bytes, readRecord()?.synchronised ?? 0)
+        let record = readRecord()
+        let synchronised = min(bytes, record?.synchronised ?? 0)
         state.withLock { $0.isTouched = true }
         try truncate(to: bytes)
         state.withLock { state in
@@ -88,6 +89,9 @@ final class PartialFile: Sendable {
             state.hasRecord = true
             state.digest = checksum?.algorithm()
         }
+        // From here on the file's length counts again, should this process be killed. On a full disk there is no room for a
+        // new record; the old one is true as well.
+        if record?.boot != boot { try? writeRecord(synchronised: synchronised) }
     }
 
     /// Reads bytes that are there already into the digest; returns how many, which is zero when nothing wants them.
@@ -126,6 +130,7 @@ final class PartialFile: Sendable {
     }
 
     private func empty(for version: ResourceVersion?) throws(DownloadError) {
+        try checkName()
         state.withLock { $0.isTouched = true }
         // The old record must be gone, on the disk too, before the first new byte.
         if unlinkat(directory.descriptor, directory.names.record, 0) == 0 {
@@ -193,12 +198,10 @@ final class PartialFile: Sendable {
     /// Gives the file the target's name, and lets go of it.
     func giveName(replacing: Bool) throws(DownloadError) {
         // The name is given by name: whoever has removed the file meanwhile may have put another one there.
-        guard isNamed, Int64(try status().st_size) == size else {
+        try checkName()
+        guard Int64(try status().st_size) == size else {
             disown()
-            throw DownloadError(
-                .fileFailed,
-                message: "somebody else has removed, replaced or changed the file in the making of "
-                    + "`\(directory.path)`; download again, and leave it alone")
+            throw meddled
         }
         try directory.name(replacing: replacing)
         directory.remove(directory.names.record)
@@ -214,8 +217,8 @@ final class PartialFile: Sendable {
     func abandon(keeping: Bool, isHurried: Bool = false) -> Int64 {
         defer { close() }
         guard isNamed else {
-            // What has the name now is somebody else's; the record does not speak of it.
-            directory.remove(directory.names.record)
+            // What has the name now is somebody else's.
+            removeRecord()
             return 0
         }
         guard state.withLock({ $0.isTouched }) else {
@@ -270,9 +273,26 @@ final class PartialFile: Sendable {
             && named.st_dev == mine.st_dev && named.st_ino == mine.st_ino
     }
 
+    /// Sees to it that what is done by name is done to this file.
+    func checkName() throws(DownloadError) {
+        guard isNamed else {
+            disown()
+            throw meddled
+        }
+    }
+
+    private var meddled: DownloadError {
+        DownloadError(
+            .fileFailed,
+            message: "somebody else has removed, replaced or changed the file in the making of "
+                + "`\(directory.path)`; download again, and leave it alone")
+    }
+
+    func inode() throws(DownloadError) -> UInt64 { try UInt64(status().st_ino) }
+
     /// Nothing of the file is of use to anybody.
     private func disown() {
-        directory.remove(directory.names.record)
+        removeRecord()
         state.withLock { ($0.version, $0.hasRecord) = (nil, false) }
     }
 

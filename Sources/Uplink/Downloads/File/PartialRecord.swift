@@ -18,12 +18,15 @@ struct PartialRecord: Sendable, Equatable {
     var synchronised: Int64
     /// When the system was started; after another start only ``synchronised`` bytes can be relied upon.
     var boot: String
+    /// Which file the bytes are in, by its inode's number: under its name there may be another one by now. The device's
+    /// need not be the same after another start of the system, and the record stands in the same directory.
+    var file: UInt64
 
-    init?(of version: ResourceVersion, askedFor url: String, synchronised: Int64, boot: String) {
+    init?(of version: ResourceVersion, askedFor url: String, synchronised: Int64, boot: String, file: UInt64) {
         guard let validator = version.validator else { return nil }
         (request, place) = (Fingerprint.of(url), version.place)
         (self.validator, length, codings) = (validator, version.length, version.codings)
-        (self.synchronised, self.boot) = (synchronised, boot)
+        (self.synchronised, self.boot, self.file) = (synchronised, boot, file)
     }
 
     /// How many bytes of a file of this size belong to the version.
@@ -44,7 +47,7 @@ struct PartialRecord: Sendable, Equatable {
 
 // As text: a line for each value; for codings only where there are any.
 extension PartialRecord {
-    private static let format = "uplink-record 1"
+    private static let format = "uplink-record 2"
     /// More is no record.
     static let maximumBytes = 64 * 1024
 
@@ -61,7 +64,8 @@ extension PartialRecord {
             \(kind) \(value)
             length \(length.map(String.init) ?? "unknown")
             synchronised \(synchronised)
-            boot \(boot)\(codings.isEmpty ? "" : "\ncodings \(codings.joined(separator: ","))")
+            boot \(boot)
+            file \(file)\(codings.isEmpty ? "" : "\ncodings \(codings.joined(separator: ","))")
             end
 
             """
@@ -70,7 +74,7 @@ extension PartialRecord {
     /// Nil for anything that ``text`` has not written, also for its beginning.
     init?(text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard (9...10).contains(lines.count), lines[0] == Self.format, lines[lines.count - 2] == "end",
+        guard (10...11).contains(lines.count), lines[0] == Self.format, lines[lines.count - 2] == "end",
             lines[lines.count - 1].isEmpty
         else { return nil }
         func value(_ line: Int, _ name: String) -> String? {
@@ -80,7 +84,7 @@ extension PartialRecord {
             let validator = value(3, "tag").map(StrongValidator.entityTag)
                 ?? value(3, "date").map(StrongValidator.lastModified),
             let length = value(4, "length"), let synchronised = value(5, "synchronised").flatMap(Int64.init),
-            let boot = value(6, "boot"), synchronised >= 0
+            let boot = value(6, "boot"), let file = value(7, "file").flatMap(UInt64.init), synchronised >= 0
         else { return nil }
         if length == "unknown" {
             self.length = nil
@@ -89,11 +93,11 @@ extension PartialRecord {
             self.length = length
         }
         codings = []
-        if lines.count == 10 {
-            guard let names = value(7, "codings") else { return nil }
+        if lines.count == 11 {
+            guard let names = value(8, "codings") else { return nil }
             codings = names.split(separator: ",").map(String.init)
         }
         (self.request, self.place, self.validator) = (request, place, validator)
-        (self.synchronised, self.boot) = (synchronised, boot)
+        (self.synchronised, self.boot, self.file) = (synchronised, boot, file)
     }
 }

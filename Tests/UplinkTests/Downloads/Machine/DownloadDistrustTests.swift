@@ -68,7 +68,7 @@ struct DownloadDistrustTests {
         _ = machine.failed(.networkLost(""), remaining: nil)
         // Also in another process.
         let record = machine.version.flatMap {
-            PartialRecord(of: $0, askedFor: machineURL, synchronised: 400, boot: "b")
+            PartialRecord(of: $0, askedFor: machineURL, synchronised: 400, boot: "b", file: 7)
         }
         #expect(record.flatMap { PartialRecord(text: $0.text)?.version } == machine.version)
         _ = machine.ask()

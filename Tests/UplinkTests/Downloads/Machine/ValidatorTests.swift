@@ -44,7 +44,7 @@ struct ValidatorTests {
             (StrongValidator.entityTag("\"a \u{e9} b\""), Int64?.some(5)), (.lastModified("Sun, 06 Nov 1994"), nil),
         ] {
             let version = ResourceVersion(validator: validator, length: length, place: Fingerprint.of("x"))
-            let record = PartialRecord(of: version, askedFor: machineURL, synchronised: 3, boot: "b")
+            let record = PartialRecord(of: version, askedFor: machineURL, synchronised: 3, boot: "b", file: 7)
             #expect(record != nil)
             #expect(record.flatMap { PartialRecord(text: $0.text) } == record)
             #expect(record?.isOf(machineURL) == true)
@@ -55,13 +55,13 @@ struct ValidatorTests {
             for count in 0..<text.count { #expect(PartialRecord(text: String(text.prefix(count))) == nil) }
         }
         let weak = ResourceVersion(validator: nil, length: 5, place: "")
-        #expect(PartialRecord(of: weak, askedFor: machineURL, synchronised: 3, boot: "b") == nil)
+        #expect(PartialRecord(of: weak, askedFor: machineURL, synchronised: 3, boot: "b", file: 7) == nil)
     }
 
     @Test func afterAnotherStartOfTheSystemOnlyWhatWasSynchronisedCounts() {
         let version = ResourceVersion(validator: .entityTag("\"a\""), length: 500, place: "")
         func reliable(_ recorded: String, _ now: String) -> Int64? {
-            PartialRecord(of: version, askedFor: "", synchronised: 100, boot: recorded)?
+            PartialRecord(of: version, askedFor: "", synchronised: 100, boot: recorded, file: 7)?
                 .reliableBytes(of: 300, boot: now)
         }
         #expect(reliable("a", "a") == 300)
