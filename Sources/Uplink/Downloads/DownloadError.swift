@@ -45,7 +45,7 @@ public struct DownloadError: Error, Sendable {
         public static let requestFailed = Code(kind: .requestFailed)
         /// The server answered with a status that is no file, such as 404; see ``status``.
         public static let unexpectedStatus = Code(kind: .unexpectedStatus)
-        /// As many attempts in a row as are allowed brought nothing.
+        /// More attempts in a row failed than are allowed.
         public static let tooManyFailures = Code(kind: .tooManyFailures)
         /// The server gave something else each time it was asked to go on.
         public static let tooManyRestarts = Code(kind: .tooManyRestarts)

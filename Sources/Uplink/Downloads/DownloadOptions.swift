@@ -69,8 +69,8 @@ public struct DownloadBackOff: Sendable {
     /// The longest pause that a server may ask for with `Retry-After`; where it asks for more, its answer is the end. One
     /// day.
     public var maximumRetryAfter = Duration.seconds(86_400)
-    /// How many attempts may fail in a row without a new byte; nil for as many as the deadline allows. A loss of the network
-    /// is no failure.
+    /// How many attempts may fail in a row, counted anew from each new byte; nil for as many as the deadline allows. A loss
+    /// of the network is no failure.
     public var maximumFailures: Int?
     /// The same until a first byte has come, for who would rather know at once that the server is away.
     package var maximumFirstFailures: Int?

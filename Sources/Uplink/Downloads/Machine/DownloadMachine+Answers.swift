@@ -21,12 +21,29 @@ extension DownloadMachine {
     private mutating func answeredRest(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
         switch answer.status {
         case 206: return part(answer, remaining: remaining)
-        // Another version, or a server that gives no parts: either way the whole comes.
-        case 200: return begin(answer, remaining: remaining)
+        case 200: return wholeAgain(answer, remaining: remaining)
         case 416: return .leave(beyondEnd(answer, remaining: remaining))
         case 412: return .leave(distrust("the server takes `If-Range` amiss (412)", remaining: remaining))
         default: return .leave(refused(answer, remaining: remaining))
         }
+    }
+
+    /// 200 in the place of a part: another version, or a server that gives no parts. Either way the whole comes, unless it is
+    /// a stranger who answers, such as a portal that wants to be signed in to: that may pass, and what is there is worth
+    /// more than what a stranger says of its size.
+    private mutating func wholeAgain(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
+        guard !isOfSamePlace(answer) || answer.validator == nil, doubts + 1 < Self.maximumDoubts else {
+            return begin(answer, remaining: remaining)
+        }
+        doubts += 1
+        return .leave(
+            tryAgain(
+                after: nil, because: "something else than the file's server seems to answer", remaining: remaining))
+    }
+
+    /// Whether an answer comes from where the bytes that are there came from.
+    private func isOfSamePlace(_ answer: DownloadAnswer) -> Bool {
+        ResourceVersion.place(of: answer.url, askedFor: url) == version?.place
     }
 
     /// 200: the whole, from its start.
@@ -68,8 +85,11 @@ extension DownloadMachine {
         guard answer.isEncoded(as: version.codings) else {
             return .leave(distrust("the server encodes the part otherwise than the beginning", remaining: remaining))
         }
-        let isSamePlace = ResourceVersion.place(of: answer.url, askedFor: url) == version.place
-        guard isSamePlace, validator.isConfirmed(by: answer.head), let length = version.length ?? total,
+        guard isOfSamePlace(answer) else {
+            return .leave(
+                distrust("the rest would come from another place than the beginning", remaining: remaining))
+        }
+        guard validator.isConfirmed(by: answer.head), let length = version.length ?? total,
             total ?? length == length, last < length, answer.bodyLength ?? (last - first + 1) == last - first + 1
         else { return .leave(distrust("the file has changed on the server", remaining: remaining)) }
         if let objection = limits.objection(to: length) { return .leave(fail(objection)) }
@@ -88,7 +108,7 @@ extension DownloadMachine {
             answer.range == .unsatisfied(total: received),
             answer.head.headerFields[.eTag] == nil
                 || validator.isConfirmed(by: answer.head),
-            ResourceVersion.place(of: answer.url, askedFor: url) == version.place
+            isOfSamePlace(answer)
         else { return distrust("the file has shrunk or changed on the server (416)", remaining: remaining) }
         state = .whole
         return .complete

@@ -112,9 +112,8 @@ extension DownloadMachine {
         let isInVain = transferred == 0 && restarts == 0
         let most = (isInVain ? limits.backOff.maximumFirstFailures : nil) ?? limits.backOff.maximumFailures
         if let most, failures > most {
-            let attempts =
-                failures == 1 ? "an attempt brought nothing" : "\(failures) attempts in a row brought nothing, the last"
-            return fail(error("\(attempts) because \(reason)"))
+            let attempts = failures == 1 ? "an attempt failed" : "\(failures) attempts in a row failed, the last"
+            return fail(error("\(attempts): \(reason)"))
         }
         state = .idle
         let backOff = max(wanted, limits.backOff.pause(after: failures, remaining: remaining))

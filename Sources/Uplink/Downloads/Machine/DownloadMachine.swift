@@ -161,7 +161,8 @@ struct DownloadMachine: Sendable {
         guard let error = error as? DownloadError else { return true }
         switch error.code {
         case .tooLarge, .sizeMismatch, .checksumMismatch, .tooManyRestarts, .unframedBody: return false
-        case .unexpectedStatus: return error.status != 404 && error.status != 410
+        // 404 may pass; 410 says that it does not (RFC 9110, section 15.5.11).
+        case .unexpectedStatus: return error.status != 410
         default: return true
         }
     }

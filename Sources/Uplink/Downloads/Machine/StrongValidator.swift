@@ -32,12 +32,12 @@ enum StrongValidator: Sendable, Hashable {
     }
 
     /// Whether an answer is about the same version. One that says nothing is not: a server that overlooks `If-Range`
-    /// could give a part of another.
+    /// could give a part of another. But a date need not be repeated to who has sent it (RFC 9110, section 15.3.7).
     func isConfirmed(by head: HTTPResponse) -> Bool {
         switch self {
         case .entityTag(let tag): head.headerFields[values: .eTag] == [tag]
         case .lastModified(let date):
-            head.headerFields[values: .lastModified] == [date] && head.headerFields[.eTag] == nil
+            head.headerFields[values: .lastModified].allSatisfy { $0 == date } && head.headerFields[.eTag] == nil
         }
     }
 

@@ -121,6 +121,58 @@ struct DownloadDistrustTests {
         #expect(empty.bodyEnded(remaining: nil).isComplete)
     }
 
+    /// A portal that wants to be signed in to, say, which is there for a while.
+    static let strangers = [
+        Lie("another place", answer(200, length: 26, url: "https://portal.example.org/login")),
+        Lie("no validator", answer(200, tag: nil, length: 26)),
+        Lie("another place, empty", answer(200, length: 0, url: "https://portal.example.org/login")),
+    ]
+
+    @Test(arguments: strangers)
+    func aWholeFromAStrangerIsDoubtedForAWhile(stranger: Lie) {
+        // Nor does its size end anything.
+        var machine = DownloadMachine.interrupted { $0.expectedSize = 1000 }
+        for pause in [250, 500, 1000, 2000] {
+            #expect(machine.ask() == .rest(from: 400, ifStill: .entityTag("\"v1\"")))
+            let step = machine.answered(stranger.answer, remaining: nil).step
+            #expect(step?.pause == .milliseconds(pause))
+            #expect((machine.received, machine.restarts) == (400, 0))
+        }
+        var patient = machine
+        _ = patient.ask()
+        #expect(patient.answered(answer(206, length: 600, range: "bytes 400-999/1000"), remaining: nil).isAppend)
+        // It does not pass.
+        _ = machine.ask()
+        let step = machine.answered(stranger.answer, remaining: nil).step
+        #expect(step?.error?.code == .sizeMismatch || machine.restarts == 1)
+    }
+
+    @Test func aWholeFromAStrangerIsBelievedInTheEnd() {
+        var machine = DownloadMachine.interrupted()
+        let moved = answer(200, tag: "\"v2\"", length: 70, url: "https://mirror.example.org/disk.iso")
+        for _ in 1..<DownloadMachine.maximumDoubts {
+            _ = machine.ask()
+            #expect(machine.answered(moved, remaining: nil).step?.pause != nil)
+        }
+        _ = machine.ask()
+        #expect(machine.answered(moved, remaining: nil).isBegin)
+        #expect((machine.received, machine.restarts) == (0, 1))
+    }
+
+    @Test func whySomethingIsNotBelievedIsToldAsItIs() {
+        func reason(_ answer: DownloadAnswer) -> String? {
+            var machine = DownloadMachine.interrupted()
+            _ = machine.ask()
+            guard case .leave(.again(_, let reason)) = machine.answered(answer, remaining: nil) else { return nil }
+            return reason
+        }
+        let mirror = answer(
+            206, length: 600, range: "bytes 400-999/1000", url: "https://mirror.example.org/disk.iso")
+        #expect(reason(mirror) == "the rest would come from another place than the beginning")
+        let changed = answer(206, tag: "\"v2\"", length: 600, range: "bytes 400-999/1000")
+        #expect(reason(changed) == "the file has changed on the server")
+    }
+
     @Test func aPartThatNobodyAskedForIsAnError() {
         var machine = machine()
         _ = machine.ask()

@@ -39,8 +39,14 @@ struct DownloadMachineTests {
         _ = machine.received(10, remaining: nil)
         _ = machine.failed(.networkLost(""), remaining: nil)
         #expect(machine.ask() == .rest(from: 10, ifStill: .lastModified("Sun, 06 Nov 1994 08:49:37 GMT")))
-        let part = answer(206, tag: nil, length: 990, range: "bytes 10-999/1000", fields: dates)
-        #expect(machine.answered(part, remaining: nil).isAppend)
+        for (fields, isAppend) in [
+            (dates, true), ([:], true),  // which it need not repeat (RFC 9110, section 15.3.7)
+            ([.lastModified: "Sun, 06 Nov 1994 08:49:38 GMT"], false), ([.eTag: "\"v2\""], false),
+        ] {
+            var machine = machine
+            let part = answer(206, tag: nil, length: 990, range: "bytes 10-999/1000", fields: fields)
+            #expect(machine.answered(part, remaining: nil).isAppend == isAppend)
+        }
     }
 
     @Test(arguments: ["W/\"v1\"", nil])
