@@ -5,7 +5,7 @@ import UplinkCore
 
 /// Runs `body`; a signal that asks the program to end cancels it, and it is waited for, so that it can clean up.
 ///
-/// A second signal ends the program at once.
+/// A second signal, sent by somebody who does not want to wait, ends the program at once.
 ///
 /// - Throws: `ExitCode` 128 and the signal's number (130 for SIGINT), or what `body` throws; 1 without a message where the
 ///   output's reader has gone, as `head` does when it has seen enough.
@@ -42,19 +42,40 @@ func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async thro
 
 /// Whether a signal has asked the program to end.
 enum Interruption {
-    /// Whether the signal was the first.
-    enum Turn { case first, again }
+    private static let turns = Locked(SignalTurns())
 
-    private static let isUnderWay = Locked(false)
-
-    static var hasBegun: Bool { isUnderWay.withLock { $0 } }
+    static var hasBegun: Bool { turns.withLock { $0.hasBegun } }
 
     /// Takes note of a signal.
-    static func begin() -> Turn {
-        isUnderWay.withLock { isUnderWay in
-            defer { isUnderWay = true }
-            return isUnderWay ? .again : .first
+    static func begin() -> SignalTurns.Turn { turns.withLock { $0.take(at: .now) } }
+}
+
+/// What signals that ask the program to end mean, one after another. Knows no clock.
+struct SignalTurns {
+    /// What one signal means.
+    enum Turn {
+        /// End, and clean up.
+        case first
+        /// The first once more: timeout(1) signals the program and then its whole group.
+        case echo
+        /// Somebody does not want to wait for the cleaning up.
+        case again
+    }
+
+    /// Nobody presses a key twice in less.
+    static let grace = Duration.milliseconds(300)
+
+    private var begun: ContinuousClock.Instant?
+
+    var hasBegun: Bool { begun != nil }
+
+    /// Takes note of a signal, and says what it means.
+    mutating func take(at now: ContinuousClock.Instant) -> Turn {
+        guard let begun else {
+            begun = now
+            return .first
         }
+        return now - begun < Self.grace ? .echo : .again
     }
 }
 
