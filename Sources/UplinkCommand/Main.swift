@@ -16,7 +16,7 @@ struct Main {
         do {
             let loop = try EventLoop()
             Task(executorPreference: loop) {
-                await UplinkProgram.main()
+                await UplinkProgram.run()
                 exit(0)
             }
         } catch {
@@ -51,4 +51,22 @@ struct UplinkProgram: AsyncParsableCommand {
             StageCommand.self, StageServerCommand.self,
             OutageStageCommand.self, OutageServerCommand.self, OutageFileCommand.self,
         ])
+
+    /// Runs the command that the words name, and ends the program where that fails.
+    static func run() async {
+        do {
+            var command = try parseAsRoot()
+            do {
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+            } catch {
+                throw CommandFailure.printable(error)
+            }
+        } catch {
+            exit(withError: error)
+        }
+    }
 }

@@ -35,6 +35,21 @@ struct GetRequestTests {
         #expect(shown.output.contains("X-A: a\u{FFFD}]0;owned\u{FFFD}"))
     }
 
+    @Test(arguments: ["Content-Length: 3", "Transfer-Encoding: x", "Content-Length: 3\r\nContent-Encoding: x"])
+    func whatAnErrorQuotesIsNoCommandToTheTerminal(fields: String) async throws {
+        let server = try RawServer(
+            [.readHead, .send("HTTP/1.1 200 OK\r\n\(fields)\u{1B}]0;owned\u{7}\r\n\r\nabc"), .close])
+        defer { server.stop() }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        for words in ["", " -o \(directory.path)/file"] {
+            let program = try await BuiltProgram.run("get --retry 0 \(server.url())\(words)")
+            #expect(!program.errors.contains("\u{1B}") && !program.errors.contains("\u{7}"), "\(program.errors)")
+            // So the library quotes it already, for others who log its errors.
+            if words.isEmpty { #expect(program.errors.contains("?]0;owned?"), "\(program.errors)") }
+        }
+    }
+
     /// Runs `uplink get` with these words and the URL of a server that keeps what it is asked.
     private func get(
         _ words: String, path: String = "/", input: [UInt8]? = nil, expecting status: Int32 = 0
@@ -163,6 +178,29 @@ struct GetRequestTests {
 
     @Test func aUserLogsIn() async throws {
         #expect(try await get("-u me:secret").seen.first?.fields["authorization"] == "Basic bWU6c2VjcmV0")
+    }
+
+    /// The prompt is the terminal's, and so is what is typed.
+    @Test func aUserWithoutAPasswordIsAskedForIt() async throws {
+        let seen = Locked<String?>(nil)
+        let server = try RawServer([
+            .answer { head in
+                seen.withLock { $0 = head }
+                return [.send("HTTP/1.1 204 No Content\r\n\r\n")]
+            }
+        ])
+        defer { server.stop() }
+        let asking = try BuiltProgram.start(
+            "get -u me \(server.url())", terminal: TerminalDimensions(columns: 80, rows: 24))
+        try await asking.waitForOutput("Password for me: ")
+        try asking.type("secret\n")
+        #expect(try await asking.wait() == 0, "\(asking.output)")
+        #expect(!asking.output.contains("secret"))
+        #expect(seen.withLock { $0?.contains("Basic bWU6c2VjcmV0") } == true)
+        let program = try RunningProgram(
+            ["/usr/bin/setsid", "--wait", BuiltProgram.path, "get", "-u", "me", server.url()])
+        #expect(try await program.wait() == 1)
+        #expect(program.errors.contains("give `--user user:password`"), "\(program.errors)")
     }
 
     @Test func whatIsBusyIsAskedAgain() async throws {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 
 /// What keeps a command from doing its work, in one line that says what to do.
 struct CommandFailure: Error, CustomStringConvertible {
@@ -6,10 +7,23 @@ struct CommandFailure: Error, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 
+    /// What a command threw, in one line that a terminal shows and does not obey: a message may quote a server.
+    ///
+    /// What is meant for ArgumentParser stays as it is.
+    static func printable(_ error: any Error) -> any Error {
+        if error is ExitCode || error is ValidationError || error is CleanExit { return error }
+        let message = "\(error)"
+        let shown = Text.oneLine(inOptions(message)).plain
+        return shown == message ? error : CommandFailure(shown)
+    }
+
     /// A message of the library in one line, with this program's options in place of the library's.
     static func inOptions(_ message: String) -> String {
         let words = [
-            ("\n", " "), ("`maximumSize`", "--max-filesize"),
+            ("\n", " "), ("`maximumSize`", "--max-filesize"), ("check `trust`", "check --cacert"),
+            ("see `trust`", "see --cacert"), ("check `identity`", "check --cert and --key"),
+            ("see `identity`", "see --cert"),
+            ("send an `Authorization` field instead", "give --user instead, where the command has it"),
             (
                 "give `expectedSize` or a checksum, or set `acceptsUnframedBodies`",
                 "give --checksum, or fetch to the standard output"

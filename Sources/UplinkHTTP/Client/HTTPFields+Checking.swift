@@ -38,8 +38,10 @@ extension HTTPFields {
         }
     }
 
-    private static func printable(_ name: String) -> String {
-        let isControl: (Unicode.Scalar) -> Bool = { $0.value < 0x20 || $0.value == 0x7F }
-        return String(String.UnicodeScalarView(name.unicodeScalars.prefix(64).map { isControl($0) ? "?" : $0 }))
+    /// The beginning of what somebody else wrote, for a message: a terminal that shows it must not obey it.
+    static func printable(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.prefix(64).map { $0.properties.generalCategory == .control ? "?" : $0 }))
     }
 }

@@ -60,9 +60,10 @@ package enum ContentCoding: String, Sendable {
             guard let decoder = ContentCoding(rawValue: name == "x-gzip" ? "gzip" : name)?.decoder() else {
                 throw failure(
                     .unsupportedEncoding,
-                    "the answer (status \(response.status.code)) is encoded (\(name)), which was not asked for and cannot "
-                        + "be decoded (gzip and deflate can, with the package's trait `Compression`); send an `Accept-Encoding` of your own to get it as it comes, or have the server send "
-                        + "the plain body")
+                    "the answer (status \(response.status.code)) is encoded (\(HTTPFields.printable(name))), which was "
+                        + "not asked for and cannot be decoded (gzip and deflate can, with the package's trait "
+                        + "`Compression`); send an `Accept-Encoding` of your own to get it as it comes, or have the "
+                        + "server send the plain body")
             }
             let machine = DecodingMachine(
                 decoder, maximumRatio: limits.compressionRatio, arrived: arrived, isFirst: place == 0)

@@ -30,8 +30,9 @@ package struct Framing: Sendable, Equatable {
                     .invalidFraming, "Transfer-Encoding stands beside Content-Length, or in HTTP/1.0: contradictory")
             }
             guard codings == ["chunked"] else {
+                let found = HTTPFields.printable(codings.joined(separator: ", "))
                 throw HeadParser.failure(
-                    .invalidFraming, "Transfer-Encoding is `\(codings.joined(separator: ", "))`, not `chunked` alone")
+                    .invalidFraming, "Transfer-Encoding is `\(found)`, not `chunked` alone")
             }
             kind = .chunked
         } else {
@@ -56,9 +57,8 @@ package struct Framing: Sendable, Equatable {
                 .map { $0.trimmingSpaces() })
         guard let value = values.first else { return nil }
         guard values.count == 1, !value.isEmpty, value.utf8.allSatisfy(\.isDigit), let length = Int64(value) else {
-            throw HeadParser.failure(
-                .invalidFraming,
-                "Content-Length is `\(values.sorted().joined(separator: "`, `").prefix(100))`, not one number")
+            let found = HTTPFields.printable(values.sorted().joined(separator: "`, `"))
+            throw HeadParser.failure(.invalidFraming, "Content-Length is `\(found)`, not one number")
         }
         return length
     }

@@ -125,9 +125,10 @@ struct FilesArguments: ParsableArguments {
                 try? Output.error.write("Sending what waits first (\(waiting)); Ctrl-C leaves it for later.\n")
             }
             let problem = try await files.pending.send(within: .zero).problem
-            if let problem { try? Output.error.write("Warning: \(problem)\n") }
+            if let problem { try? Output.error.write("Warning: \(FilesOutput.printable("\(problem)"))\n") }
         } catch let error as FilesError {
-            if error.code != .busy { try? Output.error.write("Nothing was sent: \(error)\n") }
+            guard error.code != .busy else { return }
+            try? Output.error.write("Nothing was sent: \(FilesOutput.printable("\(error)"))\n")
         }
     }
 }
