@@ -49,6 +49,11 @@ extension CurlTransfer {
                 .connectionFailed, .connect, "no socket for a connection: \(reason); raise the limit (ulimit -n)",
                 report)
         }
+        if report.code == CURLE_COULDNT_CONNECT, let path = generation?.engine.configuration.unixSocket {
+            return error(
+                .connectionFailed, .connect, "cannot connect to the socket `\(path)`; check that its server runs",
+                report)
+        }
         if machine.lastPhase == .connecting, let proxy,
             let (code, message) = CurlFailure.code(of: report, through: proxy)
         {

@@ -75,10 +75,21 @@ struct DownloadLineTests {
         (batch.receivedBytes, batch.totalBytes) = (60_000_000, 300_000_000)
         (batch.bytesPerSecond, batch.timeLeft) = (24_000_000, .seconds(10))
         #expect(
-            DownloadLine.text(batch, columns: 200).plain.hasSuffix(
-                "  20 %  60 MB of 300 MB  1 of 4 files, 1 failed  24 MB/s  0:10 left"))
+            DownloadLine.text(batch, columns: 200)?.plain.hasSuffix(
+                "  20 %  60 MB of 300 MB  1 of 4 files, 1 failed  24 MB/s  0:10 left") == true)
         batch.items[2] = .running(progress(.waitingForNetwork))
-        #expect(DownloadLine.text(batch, columns: 200).plain.contains("1 failed  waiting for the network, for"))
+        #expect(
+            DownloadLine.text(batch, columns: 200)?.plain.contains("1 failed  waiting for the network, for") == true)
+    }
+
+    @Test func whatFailedIsNotDone() {
+        var batch = DownloadBatchProgress()
+        (batch.items, batch.totalBytes) = ([.failed("no"), .failed("no")], 0)
+        #expect(DownloadLine.text(batch, columns: 200)?.plain == "0 bytes of 0 bytes  0 of 2 files, 2 failed")
+        batch.items = [.failed("no")]
+        #expect(DownloadLine.text(batch, columns: 200) == nil)
+        batch.items = [.finished(bytes: 0)]
+        #expect(DownloadLine.text(batch, columns: 200)?.plain.contains("100 %") == true)
     }
 }
 

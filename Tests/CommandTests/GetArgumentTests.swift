@@ -57,11 +57,11 @@ struct GetArgumentTests {
 
     @Test func filesStandInTheOrderOfTheURLs() throws {
         let named = try parse("http://a/x http://b/y -o 1 -o 2 --output-dir d")
-        #expect(try named.files.paths(for: named.urls) == ["d/1", "d/2"])
+        #expect(try named.files.paths(for: try named.urls) == ["d/1", "d/2"])
         let remote = try parse("-O http://a/x http://b/y?z")
-        #expect(try remote.files.paths(for: remote.urls) == ["x", "y"])
+        #expect(try remote.files.paths(for: try remote.urls) == ["x", "y"])
         let none = try parse("http://a/x")
-        #expect(try none.files.paths(for: none.urls) == [nil])
+        #expect(try none.files.paths(for: try none.urls) == [nil])
     }
 
     @Test(arguments: [
@@ -72,13 +72,14 @@ struct GetArgumentTests {
         "-o x -o y http://a/x http://b/y -d a", "-O http://a/x http://b/y --checksum sha256:00",
         "http://a/x --output-dir d", "http://a/x -O --max-filesize lots",
         "http://a/x -X CONNECT", "http://a/x -H Host:b", "http://a/x -H Content-Length:3 -d abc",
-        "http://a/x -X TRACE -d a", "http://a/x -d a -d @b", "http://a/x -F a=@- -F b=@-",
+        "http://a/x -X TRACE -d a", "http://a/x -T a -T b", "http://a/x -u :secret",
+        "http://a/x --unix-socket s --proxy http://b:1", "http://a/x -d a -d @b", "http://a/x -F a=@- -F b=@-",
     ])
     func whatDoesNotGoTogetherIsRefused(words: String) { #expect(throws: (any Error).self) { try parse(words) } }
 
     @Test(arguments: [
         "http://a/x -X PROPFIND -H Depth:1 -d @body", "http://a/x -X GET -d a", "http://a/x -I -H X-A:b",
-        "http://a/x -X DELETE", "http://a/x -d a -d b",
+        "http://a/x -X DELETE", "http://a/x -d a -d b", "http://a/x -u me",
     ])
     func whatCanBeSentIsTaken(words: String) throws { _ = try parse(words) }
 
@@ -109,6 +110,34 @@ struct GetArgumentTests {
         #expect(endless.stall.map { $0 > .seconds(1_000_000) } ?? true)
     }
 
+    @Test func noTimeIsNoLimit() throws {
+        let command = try parse("http://a/x -m 0")
+        #expect(command.connection.timeouts.total == nil && command.connection.limit == nil)
+    }
+
+    /// As curl(1) reads them.
+    @Test func aFieldWithoutAValueIsNotSent() throws {
+        let command = try parse("http://a/x --json {} -H Accept: -H User-Agent: -H X-A; -H X-B:")
+        let fields = try command.request.request(to: "http://a/x").headerFields
+        #expect(fields.map(\.name.canonicalName) == ["x-a"] && fields.first?.value.isEmpty == true)
+        #expect(try command.request.isRemoved(.userAgent) && !command.request.isRemoved(.cookie))
+    }
+
+    @Test(arguments: [("http://a/d/", "/d/a%C3%A4b"), ("http://a/d", "/d")])
+    func aFileThatIsSentIntoADirectoryKeepsItsName(url: String, path: String) throws {
+        #expect(try parse("\(url) -T dir/aäb").request.request(to: url).path == path)
+    }
+
+    @Test(arguments: [
+        ("http://a/x -o 1 -o 2", "more often than a URL"),
+        ("http://bücher.invalid/", "xn--"), ("http://a/bücher", "percent-encoded"), ("http://me:secret@a/", "--user"),
+    ])
+    func aRefusalSaysWhatIsWrongInTheProgramsWords(words: String, reason: String) {
+        let error = #expect(throws: (any Error).self) { try parse(words) }
+        let message = error.map { GetCommand.fullMessage(for: $0) } ?? ""
+        #expect(message.contains(reason) && !message.contains("secret"), "\(message)")
+    }
+
     @Test(arguments: [
         ("http://10.1.2.3:3128", "a way to 10.1.2.3"), ("socks5h://[2001:db8::1]", "a way to 2001:db8::1"),
         ("socks5://proxy.example", "local network"),
@@ -116,7 +145,7 @@ struct GetArgumentTests {
     func throughAProxyTheWayToItIsNeeded(proxy: String, requirement: String) throws {
         for url in ["https://example.org/", "http://127.0.0.1/"] {
             let command = try parse("\(url) --proxy \(proxy)")
-            let first = try #require(command.urls.first)
+            let first = try #require(try command.urls.first)
             #expect(command.requirement(of: first)?.description == requirement)
             let told = try parse("\(url) --for ipv6 --proxy \(proxy)")
             #expect(told.requirement(of: first)?.description == "IPv6")
@@ -131,7 +160,7 @@ struct GetArgumentTests {
         ]
         for (url, requirement) in needs {
             let command = try parse("\(url) --proxy \(proxy)")
-            let first = try #require(command.urls.first)
+            let first = try #require(try command.urls.first)
             #expect(command.requirement(of: first)?.description == requirement)
         }
     }

@@ -71,6 +71,41 @@ struct GetFileTests {
         }
     }
 
+    /// As timeout(1) does: it signals the program, and then its group.
+    @Test func aSignalThatComesTwiceAtOnceLetsTheProgramCleanUp() async throws {
+        try await withServer(firstEnds: [.waitForClose]) { server, directory in
+            let program = try BuiltProgram.start(
+                "get -H Range:bytes=0- \(server.url("/file")) -o \(directory.path)/new")
+            try await eventually("the file is begun") { !directory.names.isEmpty }
+            for _ in 1...20 {
+                program.signal(SIGTERM)
+                try await Task.sleep(for: .microseconds(200))
+            }
+            #expect(try await program.wait() == 128 + SIGTERM)
+            #expect(directory.names.isEmpty)
+        }
+    }
+
+    @Test func oneFileThatFailsIsNamed() async throws {
+        try await Site.with { site in
+            let program = try await BuiltProgram.run("get \(site.url)/absent -o \(site.directory)/new")
+            #expect(program.status == 1 && program.errors.hasPrefix("Error: new: the server answers 404"))
+            let slow = try await BuiltProgram.run("get \(site.url)/never -o \(site.directory)/new --within 0.3")
+            #expect(slow.errors.hasPrefix("Error: new: the download was not whole in time: 0 bytes"), "\(slow.errors)")
+        }
+    }
+
+    @Test func whoReplacesFilesIsNotToldToSkipThem() async throws {
+        try await Site.with { site in
+            let words = "get -O --output-dir \(site.directory) \(site.url)/absent \(site.url)/file"
+            #expect(try await BuiltProgram.run(words).errors.contains("the same command with --skip-existing tries"))
+            let forced = try await BuiltProgram.run(words + " --force")
+            #expect(forced.errors.contains("; the same command tries them again"), "\(forced.errors)")
+            let existing = try await BuiltProgram.run(words)
+            #expect(existing.errors.contains("exists") && existing.errors.contains("--skip-existing"))
+        }
+    }
+
     @Test func withoutResumingNothingIsLeftToGoOnWith() async throws {
         try await withServer(firstEnds: [.waitForClose]) { server, directory in
             let program = try BuiltProgram.start("get \(server.url("/file")) -o \(directory.path)/new --no-resume")

@@ -107,4 +107,28 @@ struct GetOutputTests {
             #expect(last.upperBound < body.lowerBound)
         }
     }
+
+    /// Also where it is a file, in which something stands already.
+    @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+    func aDescriptorsPathIsTheDescriptor(path: String) async throws {
+        try await Site.with { site in
+            let line = "{ echo first; \(BuiltProgram.path) get \(site.url)/file -o \(path); } >\(site.directory)/out"
+            let program = try RunningProgram(["/bin/sh", "-c", line])
+            #expect(try await program.wait() == 0, "\(program.errors)")
+            #expect(site.file("out").map(Array.init) == Array("first\n".utf8) + Array(Site.body))
+        }
+    }
+
+    @Test func aSocketThatIsNotThereIsNamed() async throws {
+        let program = try await BuiltProgram.run("get --unix-socket /nope http://docker/")
+        #expect(program.status == 1 && program.errors.contains("cannot connect to the socket `/nope`"))
+    }
+
+    @Test(arguments: [("--cacert", "check --cacert"), ("--cert", "check --cert")])
+    func whatCannotBeReadIsNamedByItsOption(option: String, remedy: String) async throws {
+        try await Site.with { site in
+            let program = try await BuiltProgram.run("get \(option) /nope https://127.0.0.1:\(site.port)/")
+            #expect(program.status == 1 && program.errors.contains(remedy), "\(program.errors)")
+        }
+    }
 }

@@ -276,7 +276,7 @@ struct GetRequestTests {
     }
 
     @Test(arguments: [
-        "-d a -F b=c", "-I -d a", "-X B@D", "-H nocolon", "-F nothing", "-u nobody", "--proxy gopher://a/",
+        "-d a -F b=c", "-I -d a", "-X B@D", "-H nocolon", "-F nothing", "--proxy gopher://a/",
         "--retry -1", "--key k", "-H A\u{1}B:c",
     ])
     func whatMakesNoSenseIsAUsageError(words: String) async throws {

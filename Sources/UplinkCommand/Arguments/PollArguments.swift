@@ -11,7 +11,9 @@ struct PollArguments: ParsableArguments {
     var interval: Double?
 
     func validate() throws {
-        do { _ = try configuration() } catch { throw ValidationError("\(error)") }
+        guard interval.map((0.1...3600).contains) ?? true else {
+            throw ValidationError("--poll takes 0.1 to 3600 seconds")
+        }
     }
 
     /// How a monitor is set up.

@@ -19,7 +19,7 @@ struct URLArgument: Sendable {
             let url = try request.checkedURL()
             return Self(text: text, origin: url.origin, target: request.path ?? "/", host: url.hostWithoutBrackets)
         } catch {
-            throw ValidationError(error.message)
+            throw ValidationError(CommandFailure.inOptions(error.message))
         }
     }
 

@@ -33,8 +33,9 @@ struct DemoCommand: AsyncParsableCommand {
             Exit status: 0 when the picture was shown, or the download was whole and right, 1 when not.
             """)
 
-    @Argument(help: "A picture's URL, loaded over this host's network.", transform: URLArgument.parse)
-    var url: URLArgument?
+    /// Not parsed by ArgumentParser, whose message would show the password that may be in it.
+    @Argument(help: .init("A picture's URL, loaded over this host's network.", valueName: "url"))
+    var urlText: String?
 
     @Option(help: "What happens on the demo's own network (default: late).")
     var scenario: Scenario?
@@ -49,7 +50,11 @@ struct DemoCommand: AsyncParsableCommand {
         help: .init("How long each outage lasts (default: 2).", valueName: "seconds"), transform: SecondsArgument.parse)
     var pause: Double?
 
+    /// The URL, checked.
+    private var url: URLArgument? { get throws { try urlText.map(URLArgument.parse) } }
+
     func validate() throws {
+        let url = try url
         if outage, url != nil || scenario != nil {
             throw ValidationError("--outage has a network and a server of its own; leave out the URL and --scenario")
         }
@@ -62,7 +67,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let url { return try await Demo(url: url).run() }
+        if let url = try url { return try await Demo(url: url).run() }
         let words =
             outage
             ? OutageScript(megabytes: size ?? 200, pause: pause ?? 2).words

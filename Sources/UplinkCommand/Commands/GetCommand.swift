@@ -32,8 +32,9 @@ struct GetCommand: AsyncParsableCommand {
             Exit status: 0 when all of it arrived, 1 when not, also for an answer such as 404.
             """)
 
-    @Argument(help: "An http or https URL; several for files.", transform: URLArgument.parse)
-    var urls: [URLArgument]
+    /// Not parsed by ArgumentParser, whose message would show the password that may be in one.
+    @Argument(help: .init("An http or https URL; several for files.", valueName: "urls"))
+    var urlTexts: [String]
 
     @OptionGroup(title: "Files")
     var files: FileArguments
@@ -62,7 +63,11 @@ struct GetCommand: AsyncParsableCommand {
     /// Whether answers are files to download, which may take several attempts; others are written as they come.
     private var isDownload: Bool { request.isPlainGet && !telling.verbose }
 
+    /// The URLs, checked.
+    var urls: [URLArgument] { get throws { try urlTexts.map(URLArgument.parse) } }
+
     func validate() throws {
+        let urls = try urls
         try files.validate(for: urls)
         guard !isDownload else { return }
         try files.validateForAnswer()
@@ -70,32 +75,41 @@ struct GetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let urls = try urls
         let targets = try files.paths(for: urls).map { path in
-            try DownloadTarget(path, replacingExisting: files.force, skippingExisting: files.skipExisting)
+            try DownloadTarget(
+                path, replacingExisting: files.force, skippingExisting: files.skipExisting,
+                isOneOfSeveral: urls.count > 1)
         }
-        if let answer = try answer(to: targets) {
-            try await untilInterrupted { try await answer.run() }
-        } else {
-            let downloads = try downloads(to: targets)
-            try await untilInterrupted { try await downloads.run() }
+        try await untilInterrupted {
+            let client = try client(as: try await request.credentials(), for: urls)
+            if let answer = try answer(of: urls, to: targets, with: client) {
+                try await answer.run()
+            } else {
+                try await downloads(of: urls, to: targets, with: client).run()
+            }
         }
     }
 
     /// The one request whose answer is written as it comes; nil where files are downloaded.
-    private func answer(to targets: [DownloadTarget]) throws -> GetRequest? {
+    private func answer(
+        of urls: [URLArgument], to targets: [DownloadTarget], with client: HTTPClient.Configuration
+    ) throws -> GetRequest? {
         if isDownload, targets.allSatisfy(\.isFile) { return nil }
         guard let url = urls.first, let target = targets.first, targets.count == 1 else {
             throw CommandFailure("several URLs need a file for each; a device, a pipe or `-` is none")
         }
         try files.validateForAnswer()
         return GetRequest(
-            request: try request.request(to: url.text), body: try request.body(), client: try client(),
+            request: try request.request(to: url.text), body: try request.body(), client: client,
             transport: try connection.transport(), retries: connection.retries, target: target,
             printsHead: request.head || request.include, printsHeadAlone: request.head, isVerbose: telling.verbose,
             isSilent: telling.silent, requirement: requirement(of: url), monitor: try monitor(), seconds: within ?? 30)
     }
 
-    private func downloads(to targets: [DownloadTarget]) throws -> FileDownloads {
+    private func downloads(
+        of urls: [URLArgument], to targets: [DownloadTarget], with client: HTTPClient.Configuration
+    ) throws -> FileDownloads {
         var options = DownloadOptions()
         options.replacesExisting = files.force
         options.resumes = !files.noResume
@@ -113,15 +127,18 @@ struct GetCommand: AsyncParsableCommand {
             items.append(item)
         }
         return FileDownloads(
-            items: items, existing: targets.compactMap(\.existing), limits: files.limits, client: try client(),
-            transport: try connection.transport(), seconds: min(within ?? 86_400, connection.maxTime ?? .infinity),
+            items: items, existing: targets.compactMap(\.existing), limits: files.limits, client: client,
+            transport: try connection.transport(), seconds: min(within ?? 86_400, connection.limit ?? .infinity),
             isSilent: telling.silent)
     }
 
-    private func client() throws -> HTTPClient.Configuration {
+    private func client(
+        as credentials: (user: String, password: String)?, for urls: [URLArgument]
+    ) throws -> HTTPClient.Configuration {
         var client = HTTPClient.Configuration()
         client.timeouts = connection.timeouts
-        if let (user, password) = try request.credentials() {
+        if try request.isRemoved(.userAgent) { client.userAgent = nil }
+        if let (user, password) = credentials {
             client.middlewares = [try HTTPBasicAuthentication(for: urls.map(\.origin), user: user, password: password)]
         }
         return client

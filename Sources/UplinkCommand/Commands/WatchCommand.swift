@@ -43,9 +43,8 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("validate"),
         help: .init(
-            "Find out whether the internet answers: a URL that gives 204, or tcp://HOST:PORT.", valueName: "url"),
-        transform: ProbeArgument.parse)
-    var probe: ProbeArgument?
+            "Find out whether the internet answers: a URL that gives 204, or tcp://HOST:PORT.", valueName: "url"))
+    var probeURL: String?
 
     @Option(
         help: .init("Tell a loss only when it has lasted so many seconds.", valueName: "seconds"),
@@ -60,9 +59,14 @@ struct WatchCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be 1 or more") }
-        if destination != nil, probe != nil {
+        if destination != nil, probeURL != nil {
             throw ValidationError("--validate is about the internet; leave it or --destination out")
         }
+        // An address has one family, and its path has no way of the other one.
+        if let family, let address = destination.flatMap({ IPAddress($0) }), address.family != family {
+            throw ValidationError("--destination is no address of --family's; leave one of them out")
+        }
+        guard settle <= 300 else { throw ValidationError("--settle takes 300 seconds at most") }
         _ = try makeMonitor()
     }
 
@@ -93,6 +97,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     private func makeMonitor() throws -> LinuxNetworkMonitor {
+        let probe = try probeURL.map(ProbeArgument.parse)
         do {
             let monitor = LinuxNetworkMonitor(
                 on: .shared, configuration: try polling.configuration(settle: settle),

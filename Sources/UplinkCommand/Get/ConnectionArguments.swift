@@ -29,7 +29,8 @@ struct ConnectionArguments: ParsableArguments {
     @Option(
         name: [.customShort("m", allowingJoined: true), .long],
         help: .init(
-            "How many seconds everything may take, once the network is there; a download, with all its waiting.",
+            "How many seconds everything may take, once the network is there; a download, with all its waiting "
+                + "(0: no limit).",
             valueName: "seconds"),
         transform: SecondsArgument.parse)
     var maxTime: Double?
@@ -50,8 +51,15 @@ struct ConnectionArguments: ParsableArguments {
     func validate() throws {
         guard (0...1000).contains(retry ?? 0) else { throw ValidationError("--retry takes a number from 0 to 1000") }
         guard key == nil || cert != nil else { throw ValidationError("--key belongs to --cert") }
+        guard unixSocket == nil || proxy == nil else { throw ValidationError("--unix-socket excludes --proxy") }
+        guard unixSocket.map({ (1...107).contains($0.utf8.count) }) ?? true else {
+            throw ValidationError("--unix-socket takes a path of 1 to 107 bytes")
+        }
         _ = try transport()
     }
+
+    /// How many seconds everything may take; nil for no limit, as which curl(1) takes 0 too.
+    var limit: Double? { maxTime.flatMap { $0 > 0 ? $0 : nil } }
 
     /// How the transport is set up.
     ///
@@ -88,7 +96,7 @@ struct ConnectionArguments: ParsableArguments {
     var downloadTimeouts: HTTPTimeouts {
         var timeouts = HTTPTimeouts()
         if let connectTimeout { timeouts.connect = .saturating(seconds: connectTimeout) }
-        if let maxTime { timeouts.total = .saturating(seconds: maxTime) }
+        if let limit { timeouts.total = .saturating(seconds: limit) }
         if let silence {
             let most = Duration.saturating(seconds: silence)
             (timeouts.firstByte, timeouts.stall) = (most, most)

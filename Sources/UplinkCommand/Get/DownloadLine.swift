@@ -11,11 +11,17 @@ enum DownloadLine {
     }
 
     /// How a batch goes, all in one line; while all that run are held up, what holds them up is said as well.
-    static func text(_ progress: DownloadBatchProgress, columns: Int) -> Text {
+    ///
+    /// - Returns: Nil for one file that has failed: how far it came stays, and the program's last words say why.
+    static func text(_ progress: DownloadBatchProgress, columns: Int) -> Text? {
+        if progress.items.count == 1, progress.failedCount == 1 { return nil }
         var words = amount(progress.receivedBytes, of: progress.totalBytes)
         if progress.items.count > 1 { words += "  \(progress.finishedCount) of \(progress.items.count) files" }
         if progress.failedCount > 0 { words += ", \(progress.failedCount) failed" }
-        let share = progress.totalBytes.map { $0 > 0 ? Double(progress.receivedBytes) / Double($0) : 1 }
+        let share: Double? = progress.totalBytes.flatMap { total in
+            guard total <= 0 else { return Double(progress.receivedBytes) / Double(total) }
+            return progress.failedCount == 0 ? 1 : nil  // of what failed the sizes are not counted
+        }
         let running = progress.items.compactMap { if case .running(let one) = $0 { one } else { nil } }
         if progress.items.count == 1, let only = running.first { return text(only, columns: columns) }
         if let first = running.first, running.allSatisfy(\.isHeldUp) {

@@ -29,10 +29,12 @@ struct DownloadReport {
 
     private let names: [String]
     private let detail: Detail
+    /// What goes on with what is left of a batch.
+    private let sameCommand: String
     private var files: [File]
 
-    init(names: [String], detail: Detail) {
-        (self.names, self.detail) = (names, detail)
+    init(names: [String], detail: Detail, sameCommand: String = "the same command with --skip-existing") {
+        (self.names, self.detail, self.sameCommand) = (names, detail, sameCommand)
         files = names.map { _ in File() }
     }
 
@@ -118,7 +120,7 @@ extension DownloadReport {
         guard names.count > 1 else {
             return "Interrupted at \(ByteCount(Int(kept))); the same command goes on from there, where the server can"
         }
-        return "Interrupted when \(ended) of \(names.count) files had ended; the same command with --skip-existing "
+        return "Interrupted when \(ended) of \(names.count) files had ended; \(sameCommand) "
             + "goes on, from \(ByteCount(Int(kept))) of the others where the server can"
     }
 }

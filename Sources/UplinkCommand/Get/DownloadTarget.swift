@@ -13,10 +13,20 @@ enum DownloadTarget: Sendable {
 
     /// Decides by what stands at the path.
     ///
+    /// - Parameter isOneOfSeveral: Whether there are others, which may be fetched without it.
     /// - Throws: ``CommandFailure`` when nothing can be written there.
-    init(_ path: String?, replacingExisting: Bool, skippingExisting: Bool = false) throws(CommandFailure) {
+    init(
+        _ path: String?, replacingExisting: Bool, skippingExisting: Bool = false, isOneOfSeveral: Bool = false
+    ) throws(CommandFailure) {
         guard let path, path != "-" else {
             self = .stream(.standard)
+            return
+        }
+        if let number = Self.descriptor(named: path) {
+            // Opened anew, a file would be written from its beginning.
+            let descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3)
+            guard descriptor >= 0 else { throw Self.failure(path, errno) }
+            self = .stream(Output(descriptor: descriptor))
             return
         }
         var status = stat()
@@ -35,7 +45,8 @@ enum DownloadTarget: Sendable {
                 return
             }
             guard replacingExisting else {
-                throw CommandFailure("`\(path)` exists; choose another name, or --force to replace it")
+                let others = isOneOfSeveral ? ", or --skip-existing to fetch only the others" : ""
+                throw CommandFailure("`\(path)` exists; choose another name, or --force to replace it\(others)")
             }
             try Self.checkDirectory(of: FilePath(path))
             self = .file(FilePath(path), replacingExisting: true)
@@ -43,6 +54,17 @@ enum DownloadTarget: Sendable {
             let descriptor = open(path, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw Self.failure(path, errno) }
             self = .stream(Output(descriptor: descriptor))
+        }
+    }
+
+    /// The descriptor of this program that a path stands for, whatever is behind it.
+    private static func descriptor(named path: String) -> CInt? {
+        switch path {
+        case "/dev/stdout": return STDOUT_FILENO
+        case "/dev/stderr": return STDERR_FILENO
+        default:
+            let directory = ["/dev/fd/", "/proc/self/fd/"].first(where: path.hasPrefix)
+            return directory.flatMap { CInt(path.dropFirst($0.count)) }.flatMap { $0 >= 0 ? $0 : nil }
         }
     }
 

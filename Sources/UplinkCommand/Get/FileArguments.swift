@@ -75,6 +75,9 @@ struct FileArguments: ParsableArguments {
         if remoteName {
             for url in urls { _ = try RemoteName.name(ofTarget: url.target) }
         } else if urls.count > 1 || output.count > 1 {
+            guard output.count <= urls.count else {
+                throw ValidationError("--output is given more often than a URL; give it once for each")
+            }
             guard output.count == urls.count else {
                 throw ValidationError("several URLs need --remote-name (-O), or --output for each of them")
             }

@@ -43,7 +43,7 @@ struct FileDownloads: Sendable {
             if let remains = teller.remains, items.allSatisfy(\.options.resumes) { teller.line.say(Text(remains)) }
             throw CancellationError()
         }
-        try Self.check(results)
+        try Self.check(results, of: items)
     }
 
     /// What there is to say of a file that the server has encoded, though nobody has asked it to; nil for one whose name
@@ -58,13 +58,18 @@ struct FileDownloads: Sendable {
     }
 
     /// Says why what is missing is missing.
-    static func check(_ results: [Result<DownloadedFile, any Error>]) throws(CommandFailure) {
+    static func check(
+        _ results: [Result<DownloadedFile, any Error>], of items: [DownloadItem]
+    ) throws(CommandFailure) {
         let errors = results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
-        guard let first = errors.first else { return }
-        guard results.count > 1 else { throw CommandFailure(message(of: first)) }
+        guard let first = errors.first, let item = items.first else { return }
+        guard results.count > 1 else {
+            let message = message(of: first)
+            let isNamed = message.hasPrefix("http://") || message.hasPrefix("https://") || message.hasPrefix("`")
+            throw CommandFailure(isNamed ? message : "\(item.name): \(message)")
+        }
         throw CommandFailure(
-            "\(errors.count) of \(results.count) files did not come; the same command with --skip-existing tries "
-                + "them again")
+            "\(errors.count) of \(results.count) files did not come; \(items.sameCommand) tries them again")
     }
 
     /// An error in this program's words, and what it leaves to go on with.
@@ -72,6 +77,19 @@ struct FileDownloads: Sendable {
         let message = CommandFailure.inOptions("\(error)")
         guard let error = error as? DownloadError, error.keptBytes > 0 else { return message }
         return "\(message); \(ByteCount(Int(error.keptBytes))) are kept, and the same command goes on from there"
+    }
+}
+
+extension DownloadItem {
+    /// What the file is called in what is told.
+    fileprivate var name: String { target.lastComponent?.string ?? target.string }
+}
+
+extension [DownloadItem] {
+    /// What goes on with a batch of which files are there already.
+    fileprivate var sameCommand: String {
+        // --force excludes it.
+        allSatisfy(\.options.replacesExisting) ? "the same command" : "the same command with --skip-existing"
     }
 }
 
@@ -89,9 +107,8 @@ private final class Teller: Sendable {
     init(_ items: [DownloadItem], isSilent: Bool) {
         line = StatusLine(on: .error, isWanted: !isSilent)
         targets = items.map(\.target)
-        let names = targets.map { $0.lastComponent?.string ?? $0.string }
         let detail: DownloadReport.Detail = isSilent ? .failures : line.isShown ? .endings : .troubles
-        report = Locked(DownloadReport(names: names, detail: detail))
+        report = Locked(DownloadReport(names: items.map(\.name), detail: detail, sameCommand: items.sameCommand))
         let permissions = targets.map(DownloadTarget.permissions)
         self.permissions = Locked(Dictionary(uniqueKeysWithValues: zip(permissions.indices, permissions)))
     }
@@ -133,8 +150,8 @@ private final class Teller: Sendable {
     }
 
     private func draw(_ state: DownloadBatchProgress) {
-        guard line.isShown else { return }
-        line.draw(DownloadLine.text(state, columns: line.columns))
+        guard line.isShown, let text = DownloadLine.text(state, columns: line.columns) else { return }
+        line.draw(text)
     }
 
     /// A download's file is its owner's alone until it is whole.

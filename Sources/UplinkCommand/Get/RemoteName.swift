@@ -46,4 +46,14 @@ enum RemoteName {
             }
         }
     }
+
+    /// A file's name as a URL's last part.
+    static func percentEncoded(_ name: String) -> String {
+        name.utf8.map { byte in
+            switch Unicode.Scalar(byte) {
+            case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_", "~": String(Unicode.Scalar(byte))
+            default: (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }.joined()
+    }
 }

@@ -3,6 +3,7 @@ import ArgumentParser
 import Glibc
 import HTTPTypes
 import SystemPackage
+import UplinkEventLoop
 import UplinkHTTP
 
 /// What is asked of the server, in curl(1)'s words.
@@ -36,8 +37,10 @@ struct RequestArguments: ParsableArguments {
 
     @Option(
         name: [.customShort("T", allowingJoined: true), .customLong("upload"), .customLong("upload-file")],
-        help: .init("Send a file (PUT); `-` sends the standard input.", valueName: "file"))
-    var upload: String?
+        help: .init(
+            "Send a file (PUT); `-` sends the standard input. Its name is added to a URL that ends in `/`.",
+            valueName: "file"))
+    var uploads: [String] = []
 
     @Flag(name: [.customShort("I"), .long], help: "Ask for the head of the answer alone (HEAD), and write it.")
     var head = false
@@ -47,8 +50,11 @@ struct RequestArguments: ParsableArguments {
 
     @Option(
         name: [.customShort("u", allowingJoined: true), .long], parsing: .unconditional,
-        help: .init("Log in by Basic authentication.", valueName: "user:password"))
+        help: .init(
+            "Log in by Basic authentication; a password that is left out is asked for.", valueName: "user:password"))
     var user: String?
+
+    var upload: String? { uploads.first }
 
     func validate() throws {
         let bodies = [!data.isEmpty, json != nil, !form.isEmpty, upload != nil, head]
@@ -61,7 +67,8 @@ struct RequestArguments: ParsableArguments {
         guard form.count(where: { $0.split(separator: "=", maxSplits: 1).last == "@-" }) <= 1 else {
             throw ValidationError("the standard input can be read once; give `@-` to one part of the form")
         }
-        _ = try credentials()
+        if let user, user.isEmpty || user.hasPrefix(":") { throw ValidationError("--user needs a name") }
+        guard uploads.count <= 1 else { throw ValidationError("--upload sends one file; give it once") }
         for part in form where part.firstIndex(of: "=") == nil {
             throw ValidationError("`\(part)` is no part of a form; give `name=text` or `name=@file`")
         }
@@ -70,7 +77,8 @@ struct RequestArguments: ParsableArguments {
         }
         let hasBody = bodies.dropLast().contains(true)
         do {
-            try RequestCheck.check(effectiveMethod, fields(), hasBody ? .bytes([]) : .none)
+            let named = try HTTPFields(checking: givenFields().map { ($0.name, $0.value ?? "") })
+            try RequestCheck.check(effectiveMethod, named, hasBody ? .bytes([]) : .none)
         } catch let error as HTTPClientError {
             throw ValidationError(error.message)
         }
@@ -79,8 +87,16 @@ struct RequestArguments: ParsableArguments {
     /// The request to a URL, without its body.
     func request(to url: String) throws -> HTTPRequest {
         var fields = try fields()
-        if json != nil, fields[.accept] == nil { fields[.accept] = "application/json" }
-        return try HTTPRequest(parsing: url, method: effectiveMethod, headerFields: fields)
+        if json != nil, fields[.accept] == nil, try !isRemoved(.accept) { fields[.accept] = "application/json" }
+        return try HTTPRequest(parsing: target(of: url), method: effectiveMethod, headerFields: fields)
+    }
+
+    /// The URL, with the name of the file that is sent where it ends in a directory.
+    private func target(of url: String) -> String {
+        guard url.hasSuffix("/"), let upload, upload != "-", let name = FilePath(upload).lastComponent else {
+            return url
+        }
+        return url + RemoteName.percentEncoded(name.string)
     }
 
     /// Whether all that is wanted is the body of a GET, whole: what can be gone on with after a loss.
@@ -98,6 +114,12 @@ struct RequestArguments: ParsableArguments {
     ///
     /// - Throws: ``CommandFailure`` when a file cannot be read.
     func body() throws -> HTTPRequestBody {
+        var body = try givenBody()
+        if try isRemoved(.contentType) { body.contentType = nil }
+        return body
+    }
+
+    private func givenBody() throws -> HTTPRequestBody {
         if let json { return try Self.content(json, contentType: "application/json") }
         if let upload { return try upload == "-" ? .stream(StandardInput.bytes) : .file(Self.file(upload, "-")) }
         if !form.isEmpty { return try .multipart(form.map(Self.part)) }
@@ -107,11 +129,16 @@ struct RequestArguments: ParsableArguments {
         return .bytes(Array(data.joined(separator: "&").utf8), contentType: encoded)
     }
 
-    /// User and password.
-    func credentials() throws -> (user: String, password: String)? {
+    /// User and password, which is asked for on the terminal where it is not given.
+    ///
+    /// - Throws: ``CommandFailure`` without a terminal.
+    func credentials() async throws -> (user: String, password: String)? {
         guard let user else { return nil }
         guard let colon = user.firstIndex(of: ":") else {
-            throw ValidationError("--user needs `user:password`; the password may be empty")
+            let password = try await EventLoop.shared.offLoop {
+                try PasswordPrompt.ask("Password for \(user): ", otherwise: "give `--user user:password`")
+            }
+            return (user, password)
         }
         return (String(user[..<colon]), String(user[user.index(after: colon)...]))
     }
@@ -123,14 +150,27 @@ struct RequestArguments: ParsableArguments {
         return data.isEmpty && json == nil && form.isEmpty ? .get : .post
     }
 
+    /// Whether a field is not to be sent, though the client has one (`Accept:`).
+    func isRemoved(_ name: HTTPField.Name) throws -> Bool {
+        try givenFields().contains { $0.value == nil && HTTPField.Name($0.name) == name }
+    }
+
     private func fields() throws -> HTTPFields {
-        try HTTPFields(
-            checking: headers.map { header in
-                guard let colon = header.firstIndex(of: ":") else {
-                    throw ValidationError("a --header is no field; give `Name: value`")  // it may hold a secret
-                }
-                return (String(header[..<colon]), String(header[header.index(after: colon)...]))
-            })
+        try HTTPFields(checking: givenFields().compactMap { name, value in value.map { (name, $0) } })
+    }
+
+    /// Names and values as curl(1) reads them: without a value (`A:`) a field is not sent, and `A;` is sent empty.
+    private func givenFields() throws -> [(name: String, value: String?)] {
+        try headers.map { header in
+            if let colon = header.firstIndex(of: ":") {
+                let value = header[header.index(after: colon)...]
+                return (String(header[..<colon]), value.allSatisfy { $0 == " " || $0 == "\t" } ? nil : String(value))
+            }
+            guard header.hasSuffix(";") else {
+                throw ValidationError("a --header is no field; give `Name: value`")  // it may hold a secret
+            }
+            return (String(header.dropLast()), "")
+        }
     }
 
     private static func content(_ text: String, contentType: String) throws -> HTTPRequestBody {

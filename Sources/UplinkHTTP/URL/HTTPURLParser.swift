@@ -123,10 +123,18 @@ package enum HTTPURLParser {
             case _ where "-._~:/?#[]@!$&'()*+,;=".utf8.contains(byte): break
             case 0...0x20, 0x7F:
                 throw invalid("", "contains a space or control character at byte \(place); percent-encode it")
+            case _ where isInAuthority(bytes[..<place]):
+                throw invalid(text, "has a host that is not in ASCII; write it in punycode (`xn--…`)")
             default:
                 throw invalid(text, "contains a character at byte \(place) that must be percent-encoded")
             }
         }
+    }
+
+    /// Whether a URL that begins so is still at its authority.
+    private static func isInAuthority(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return parts.count == 3 && parts[1].isEmpty && !bytes.contains { "?#".utf8.contains($0) }
     }
 
     /// RFC 3986, section 5.2.4.

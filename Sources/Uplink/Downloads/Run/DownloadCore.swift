@@ -105,7 +105,7 @@ final class DownloadCore: Sendable {
     func error(for cause: DownloadLife.Cause, after error: (any Error)?) -> any Error {
         guard cause == .deadline else { return CancellationError() }
         let progress = currentProgress
-        let bytes = "\(progress.receivedBytes) of \(progress.totalBytes.map(String.init) ?? "unknown") bytes"
+        let bytes = "\(progress.receivedBytes)\(progress.totalBytes.map { " of \($0)" } ?? "") bytes"
         let trouble = progress.trouble.map { "; the last trouble: \($0)" } ?? ""
         let failure = state.withLock { $0.failure }
         var late = DownloadError(

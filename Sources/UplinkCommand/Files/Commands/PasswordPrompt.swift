@@ -18,14 +18,16 @@ enum PasswordPrompt {
 
     /// Asks on the program's terminal, wherever its input and output go. Blocks.
     ///
+    /// - Parameter otherwise: What to do without a terminal.
     /// - Throws: ``CommandFailure`` when there is no terminal, `CancellationError` after a signal.
-    static func ask(_ prompt: String) throws -> String {
+    static func ask(
+        _ prompt: String, otherwise: String = "give --password-stdin or --password-file"
+    ) throws -> String {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         var settings = termios()
         guard terminal >= 0, tcgetattr(terminal, &settings) == 0 else {
             if terminal >= 0 { close(terminal) }
-            throw CommandFailure(
-                "there is no terminal to ask for the password; give --password-stdin or --password-file")
+            throw CommandFailure("there is no terminal to ask for the password; \(otherwise)")
         }
         defer { close(terminal) }
         let screen = Output(descriptor: terminal)
@@ -36,7 +38,7 @@ enum PasswordPrompt {
         saved.withLock { $0 = (terminal, settings) }
         guard tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else {
             restore()
-            throw CommandFailure("the terminal would show the password; give --password-stdin or --password-file")
+            throw CommandFailure("the terminal would show the password; \(otherwise)")
         }
         defer {
             restore()
