@@ -60,13 +60,14 @@ struct FilesPrograms: Sendable {
     }
 }
 
-/// A file server that keeps back the rest of every transfer until the client goes.
+/// A file server that keeps back the rest of every transfer, and the answer to a deletion, until the client goes.
 struct HoldingServer: Sendable {
     /// How many bytes of a file come.
     static let sent = 1000
     let server: RawServer
 
-    init() throws {
+    /// - Parameter isLosingDeletions: Whether it ends the connection in place of an answer to a deletion.
+    init(isLosingDeletions: Bool = false) throws {
         let root = anItem(0, "", folder: true, in: nil)
         func answer(_ value: some Encodable) throws -> String {
             let json = try FilesJSON.encode(value)
@@ -79,6 +80,7 @@ struct HoldingServer: Sendable {
             .answer { head in
                 if head.hasPrefix("GET /me ") { return [.send(user)] }
                 if head.hasPrefix("GET /items/\(itemID(0)) ") { return [.send(listing)] }
+                if head.hasPrefix("DELETE ") { return isLosingDeletions ? [.reset] : [.waitForClose] }
                 if head.hasPrefix("GET ") {
                     return [.send(part), .send([UInt8](repeating: 1, count: Self.sent)), .waitForClose]
                 }

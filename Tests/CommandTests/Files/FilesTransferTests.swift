@@ -98,6 +98,24 @@ struct FilesTransferTests {
         }
     }
 
+    /// Nobody knows then whether the server has done it.
+    @Test(arguments: [false, true])
+    func whoseDeletionHasNoAnswerIsToldWhatMayBeLost(isLost: Bool) async throws {
+        let holding = try HoldingServer(isLosingDeletions: isLost)
+        defer { holding.server.stop() }
+        try await FilesPrograms.with { site in
+            try site.home.write("file", [2])
+            let program = try site.start(
+                "put \(site.home.path)/file / --force \(site.options(for: holding.server.url("")))")
+            try await eventually(within: .seconds(30), "the deletion is sent: \(program.errors)") {
+                holding.server.heads.contains { $0.hasPrefix("DELETE ") }
+            }
+            if !isLost { program.signal(SIGINT) }
+            #expect(try await program.wait(upTo: .seconds(30)) == (isLost ? 1 : 130))
+            #expect(program.errors.contains("the file that was there may be deleted"), "\(program.errors)")
+        }
+    }
+
     @Test(arguments: ["get /file %/new", "cat /file", "put %/source /"])
     func cancelledItEndsAtOnceAndLeavesNothingBehind(words: String) async throws {
         let holding = try HoldingServer()

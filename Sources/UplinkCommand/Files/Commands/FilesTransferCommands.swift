@@ -134,19 +134,26 @@ struct FilesPutCommand: AsyncParsableCommand {
                     let whole = try await SpooledInput()
                     (spool, source) = (whole, .file(whole.path))
                 }
-                try await files.delete(old.id)
                 name = old.name
             }
             defer { withExtendedLifetime(spool) {} }
             let progress = ProgressLine()
             defer { progress.end() }
             let item: Item
+            var loss: String?
             do {
+                if let old {
+                    loss = Self.possibleLoss
+                    try await files.delete(old.id)
+                    loss = Self.loss
+                }
                 item = try await files.upload(source, named: name, in: folder.id) { progress.show($0, of: $1) }
-            } catch let error as FilesError where old != nil {
-                throw FilesError(error.code, "\(error.message); \(Self.loss)", underlying: error.underlying)
-            } catch  where old != nil {
-                try? Output.error.write("Warning: \(Self.loss)\n")  // a signal's end says nothing by itself
+            } catch let error as FilesError {
+                guard let loss, loss == Self.loss || !error.isRefusal else { throw error }
+                throw FilesError(error.code, "\(error.message); \(loss)", underlying: error.underlying)
+            } catch {
+                // A signal's end says nothing by itself.
+                if let loss { try? Output.error.write("Warning: \(loss)\n") }
                 throw error
             }
             progress.end()
@@ -155,6 +162,8 @@ struct FilesPutCommand: AsyncParsableCommand {
     }
 
     private static let loss = "the file that was there is deleted, so put it again"
+    /// The deletion was sent, and no answer came.
+    private static let possibleLoss = "the file that was there may be deleted; `uplink files ls` shows whether it is"
 
     /// The file that another one takes the place of; nil where there is none.
     private static func replaced(_ name: String, in listing: Listing) throws -> Item? {

@@ -45,6 +45,8 @@ struct FilesError: Error, CustomStringConvertible {
 
     var description: String { message }
 
+    /// Whether the server has said that it did not do what was asked.
+    var isRefusal: Bool { [.wrongUserOrPassword, .refused].contains(code) }
     /// Whether the same may succeed when the network is back.
     var isNetworkFailure: Bool { underlying?.isNetworkFailure ?? false }
 }
