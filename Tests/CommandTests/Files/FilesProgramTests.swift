@@ -77,6 +77,30 @@ struct FilesProgramTests {
         }
     }
 
+    @Test func aRefusalSaysWhichRuleOrWhichItemStandsInTheWay() async throws {
+        try await FilesPrograms.with { site in
+            let home = site.home.path
+            try site.home.write("a.txt", Array("a".utf8))
+            try await site.run("put \(home)/a.txt")
+            try await site.run("mkdir /a")
+            for (words, reason) in [
+                ("put \(home)/a.txt", "`/a.txt` exists; --force replaces it"),
+                ("put - /a --force", "`/a` is a folder"),
+                ("mkdir /a", "`/a` exists (-p makes that no error)"),
+                ("mkdir /a.txt", "`/a.txt` exists, and is a file"),
+                ("mkdir a:b", "a name cannot hold `:`"), ("mkdir -p a:b", "a name cannot hold `:`"),
+                ("mkdir /a.txt/b", "`/a.txt` is a file, not a folder"),
+                ("put \(home)/a.txt /a.txt/b", "`/a.txt` is a file, not a folder"),
+                ("cat /a", "`/a` is a folder"), ("cat /", "`/` is a folder"),
+                ("get /a \(home)/copy", "`/a` is a folder"),
+            ] {
+                let program = try await site.run(words, status: 1)
+                #expect(program.errors.hasPrefix("Error: \(reason)"), "\(words): \(program.errors)")
+            }
+            #expect(site.home.names == ["a.txt", "password"])
+        }
+    }
+
     @Test func progressEndsBeforeTheJSON() async throws {
         try await FilesPrograms.with { site in
             try site.home.write("a.txt", Array("abc".utf8))

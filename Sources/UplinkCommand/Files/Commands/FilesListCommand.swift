@@ -58,8 +58,12 @@ struct FilesMakeFolderCommand: AsyncParsableCommand {
             if parents {
                 folder = try await Self.makeFolders(path, files)
             } else {
-                let parent = try await files.item(at: path.parent)
-                folder = try await files.makeFolder(named: name, in: parent.id)
+                let parent = try await files.folder(at: path.parent)
+                folder = try await files.naming(name, in: parent.id) {
+                    $0.isFolder ? "`\(path)` exists (-p makes that no error)" : "`\(path)` exists, and is a file"
+                } _: {
+                    try await files.makeFolder(named: name, in: parent.id)
+                }
             }
             if json {
                 try FilesOutput.json(ListedItem(item: folder, change: try await files.changes(of: folder).first))
@@ -77,7 +81,10 @@ struct FilesMakeFolderCommand: AsyncParsableCommand {
                 }
                 folder = next
             } else {
-                folder = try await files.makeFolder(named: name, in: folder.id)
+                let parent = folder.id
+                folder = try await files.naming(name, in: parent) {
+                    try await files.makeFolder(named: name, in: parent)
+                }
             }
         }
         return folder

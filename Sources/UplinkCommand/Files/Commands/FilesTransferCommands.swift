@@ -16,7 +16,7 @@ struct FilesCatCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await connection.run { [path] files in
-            let item = try await files.item(at: RemotePath(path))
+            let item = try await files.file(at: RemotePath(path))
             try await files.read(item.id, progress: nil) { bytes in
                 do {
                     try bytes.withUnsafeBytes { try Output.standard.write($0) }
@@ -60,7 +60,7 @@ struct FilesGetCommand: AsyncParsableCommand {
             throw CommandFailure("`\(target)` exists; choose another name, or --force to replace it")
         }
         try await connection.run { [json, force] files in
-            let item = try await files.item(at: path)
+            let item = try await files.file(at: path)
             let progress = ProgressLine()
             defer { progress.end() }
             try await files.read(item.id, of: item.size, to: target, replacingExisting: force) {
@@ -123,8 +123,9 @@ struct FilesPutCommand: AsyncParsableCommand {
             throw CommandFailure("`\(file)` is a folder or a pipe, and no file; `-` takes what a pipe brings")
         }
         try await connection.run { [json, file, force, isFolderPath] files in
-            var (folder, name) = try await Self.place(
+            let (folder, place) = try await Self.place(
                 for: path, isFolder: isFolderPath, file == "-" ? nil : ownName, files)
+            var name = place.names.last ?? ""
             let old = force ? try Self.replaced(name, in: try await files.list(folder.id)) : nil
             var source = file == "-" ? UploadSource.pieces(StandardInput.bytes) : .file(FilePath(file))
             var spool: SpooledInput?
@@ -147,7 +148,11 @@ struct FilesPutCommand: AsyncParsableCommand {
                     try await files.delete(old.id)
                     loss = Self.loss
                 }
-                item = try await files.upload(source, named: name, in: folder.id) { progress.show($0, of: $1) }
+                item = try await files.naming(name, in: folder.id) {
+                    $0.isFolder ? "`\(place)` is a folder" : "`\(place)` exists; --force replaces it"
+                } _: {
+                    try await files.upload(source, named: name, in: folder.id) { progress.show($0, of: $1) }
+                }
             } catch let error as FilesError {
                 guard let loss, loss == Self.loss || !error.isRefusal else { throw error }
                 throw FilesError(error.code, "\(error.message); \(loss)", underlying: error.underlying)
@@ -175,26 +180,26 @@ struct FilesPutCommand: AsyncParsableCommand {
         return listing.item(named: name).flatMap { $0.isFolder ? nil : $0 }
     }
 
-    /// The folder that a file goes to, and its name there.
+    /// The folder that a file goes to, and its path there.
     ///
     /// - Parameters:
     ///   - isFolder: Whether the path can be a folder's alone.
     ///   - ownName: What it is called where the path is a folder's; nil where it has no name.
     private static func place(
         for path: RemotePath, isFolder: Bool, _ ownName: String?, _ files: FilesUseCases
-    ) async throws -> (folder: Item, name: String) {
-        guard let last = path.names.last else { return (try await files.item(at: path), ownName ?? "") }
-        let parent = try await files.item(at: path.parent)
-        if let ownName, parent.isFolder,
-            let folder = try await files.list(parent.id).item(named: last), folder.isFolder
-        {
-            return (folder, ownName)
+    ) async throws -> (folder: Item, path: RemotePath) {
+        guard let last = path.names.last else {
+            return (try await files.item(at: path), RemotePath(names: [ownName ?? ""]))
+        }
+        let parent = try await files.folder(at: path.parent)
+        if let ownName, let folder = try await files.list(parent.id).item(named: last), folder.isFolder {
+            return (folder, RemotePath(names: path.names + [ownName]))
         }
         guard !isFolder else {
             throw CommandFailure(
                 "there is no folder `\(path)`; make it with `uplink files mkdir`, or leave out the slash at the end to "
                     + "give the file this name")
         }
-        return (parent, last)
+        return (parent, path)
     }
 }

@@ -79,10 +79,14 @@ extension FileActions {
             try await files.read(item.id, of: item.size, to: path, replacingExisting: false, progress: progress)
             return path.string
         }
-        makeFolder = { name, folder in try await files.makeFolder(named: name, in: folder.id) }
+        makeFolder = { name, folder in
+            try await files.naming(name, in: folder.id) { try await files.makeFolder(named: name, in: folder.id) }
+        }
         upload = { text, folder, progress in
             let (path, name) = try await EventLoop.shared.offLoop { try LocalPath(text).source() }
-            return try await files.upload(.file(path), named: name, in: folder.id, progress: progress)
+            return try await files.naming(name, in: folder.id) {
+                try await files.upload(.file(path), named: name, in: folder.id, progress: progress)
+            }
         }
         delete = { item in try await files.delete(item.id) }
         retry = { id in try await files.pending.retry(id) }

@@ -27,4 +27,39 @@ extension FilesUseCases {
         }
         return item
     }
+
+    /// The folder at a path.
+    ///
+    /// - Throws: ``FilesError``, also when the path is a file's; or `CancellationError`.
+    func folder(at path: RemotePath) async throws -> Item {
+        let item = try await item(at: path)
+        guard item.isFolder else { throw FilesError(.notFound, "`\(path)` is a file, not a folder") }
+        return item
+    }
+
+    /// The file at a path.
+    ///
+    /// - Throws: ``FilesError``, also when the path is a folder's; or `CancellationError`.
+    func file(at path: RemotePath) async throws -> Item {
+        let item = try await item(at: path)
+        guard !item.isFolder else { throw FilesError(.notFound, "`\(path)` is a folder, not a file") }
+        return item
+    }
+
+    /// Runs `body`, which gives something new a name. Where the server refuses it, the rules and the folder are asked why:
+    /// a status does not tell.
+    ///
+    /// - Parameter taken: What to say where an item has the name already.
+    /// - Throws: What `body` throws, in better words where there are some.
+    func naming<Value>(
+        _ name: String, in folder: ItemID,
+        taken: (Item) -> String = { "the folder has `\($0.name)` already; delete that one first, or choose another name" },
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        do { return try await body() } catch let error as FilesError where error.code == .refused {
+            if let problem = ItemName.problem(with: name) { throw FilesError(.refused, problem) }
+            guard let item = try? await list(folder).item(named: name) else { throw error }
+            throw FilesError(.refused, taken(item))
+        }
+    }
 }
