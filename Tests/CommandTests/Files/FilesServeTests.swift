@@ -66,6 +66,24 @@ struct FilesServeTests {
         #expect(server.errors.contains("cannot go on") && server.errors.contains("ulimit -n"), "\(server.errors)")
     }
 
+    @Test(.enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0))
+    func aFolderThatCannotBeReadIsLeftOutAndTheTopIsTold() async throws {
+        let home = try TemporaryDirectory()
+        defer { try? FileManager.default.removeItem(atPath: home.path.string) }
+        try home.write("note", [1])
+        #expect(mkdir("\(home.path)/closed", 0) == 0)
+        // root reads anything, but for this
+        let start = ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search", BuiltProgram.path]
+        let server = try RunningProgram(start + ["files", "serve", home.path.string])
+        try await server.waitForOutput("password ")
+        #expect(server.errors == "1 file or folder is not served.\n")
+        server.signal(SIGINT)
+        #expect(try await server.wait() == 130)
+        let refused = try RunningProgram(start + ["files", "serve", "\(home.path)/closed"])
+        #expect(try await refused.wait() == 1)
+        #expect(refused.errors == "Error: `\(home.path)/closed` is not a folder that can be read\n")
+    }
+
     @Test func anUploadHasThePermissionsThatTheUmaskLeaves() async throws {
         let (home, served) = (try TemporaryDirectory(), try TemporaryDirectory())
         defer {

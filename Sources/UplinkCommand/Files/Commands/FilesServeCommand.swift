@@ -56,7 +56,10 @@ struct FilesServeCommand: AsyncParsableCommand {
             let service = FilesService(
                 files, for: try Credentials(user: user, password: secret), faults: faults)
             try await FilesServer.serve(service, address: address, port: port) { url in
-                if files.skipped > 0 { try? Output.error.write("\(files.skipped) files are not served.\n") }
+                if files.skipped > 0 {
+                    let what = files.skipped == 1 ? "1 file or folder is" : "\(files.skipped) files or folders are"
+                    try? Output.error.write("\(what) not served.\n")
+                }
                 try Output.standard.write("\(url)\n" + (password.isGiven ? "" : "\(user), password \(secret)\n"))
             }
         }

@@ -13,21 +13,27 @@ struct FolderLoader {
     init(_ folder: FilePath) throws {
         var status = stat()
         guard stat(folder.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw ServiceError.failed("`\(folder)` is not a folder that can be read")
+            throw Self.unreadable(folder)
         }
         self.folder = folder
         tree = FileTree(rootDate: Timestamp(modificationOf: status))
     }
 
-    /// - Throws: ``ServiceError`` when the folder, or one in it, cannot be read.
-    mutating func load() throws { try load(folder, as: tree.rootID) }
+    /// One in it that cannot be read is left out.
+    ///
+    /// - Throws: ``ServiceError`` when the folder cannot be read.
+    mutating func load() throws {
+        guard let names = Self.names(in: folder) else { throw Self.unreadable(folder) }
+        load(names, of: folder, as: tree.rootID)
+    }
 
-    private mutating func load(_ folder: FilePath, as id: ItemID) throws {
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.string).sorted() {
+    private mutating func load(_ names: [String], of folder: FilePath, as id: ItemID) {
+        for name in names {
             let path = folder.appending(name)
             var status = stat()
             let kind = lstat(path.string, &status) == 0 ? status.st_mode & S_IFMT : 0
             guard kind == S_IFREG || kind == S_IFDIR, !name.hasPrefix(ServedFiles.Upload.prefix),
+                let names = kind == S_IFDIR ? Self.names(in: path) : [],
                 let item = try? tree.add(
                     named: name, in: id, date: Timestamp(modificationOf: status),
                     size: kind == S_IFREG ? Int64(status.st_size) : nil)
@@ -35,7 +41,15 @@ struct FolderLoader {
                 skipped += 1
                 continue
             }
-            if item.isFolder { try load(path, as: item.id) }
+            load(names, of: path, as: item.id)
         }
+    }
+
+    private static func names(in folder: FilePath) -> [String]? {
+        try? FileManager.default.contentsOfDirectory(atPath: folder.string).sorted()
+    }
+
+    private static func unreadable(_ folder: FilePath) -> ServiceError {
+        .failed("`\(folder)` is not a folder that can be read")
     }
 }

@@ -37,7 +37,7 @@ actor ServedFiles {
     let place: Place
     private var tree: FileTree
     private var contents: [ItemID: Data] = [:]
-    /// Files in the folder that are not served: links, and names that the contract does not know.
+    /// What is in the folder and not served: links, names that the contract does not know, folders that cannot be read.
     nonisolated let skipped: Int
 
     /// Nothing, in memory.
