@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How a screen is laid out: a title, an empty line where there is room, the body, one to three lines that say what is
-// going on, and the keys.
+// How a screen is laid out: a title, an empty line where there is room, the body, some lines that say what is going
+// on, and the keys.
 
 extension FilesMachine {
     /// The rows between the title and what is going on.

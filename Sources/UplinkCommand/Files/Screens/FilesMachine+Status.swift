@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FilesMachine {
-    /// What is going on, in one to three lines, and where in the first one the cursor is.
+    /// What is going on, in one to three lines or a failure in up to half the screen, and where in the first one the cursor is.
     struct Status: Sendable, Equatable {
         var lines: [Text]
         var cursor: Int?
@@ -15,8 +15,16 @@ extension FilesMachine {
         if let prompt, keyTable == nil { return asking(prompt) }
         if let work, work.manner == .asked { return Status(lines: [going(work)]) }
         let text = notice.map(Self.text) ?? state
+        let most = notice?.isFailure == true ? size.rows / 2 : 3
+        return Status(lines: shown(text, rows: max(1, min(most, size.rows - 4))))
+    }
+
+    /// The text in so many rows at most; what is missing is marked.
+    private func shown(_ text: Text, rows: Int) -> [Text] {
         let lines = text.wrapped(toColumns: size.columns)
-        return Status(lines: Array(lines.prefix(max(1, min(3, size.rows - 4)))))
+        guard lines.count > rows else { return lines }
+        let last = (lines[rows - 1] + Text(" ") + lines[rows]).truncated(toColumns: size.columns)
+        return lines.prefix(rows - 1) + [last]
     }
 
     private func asking(_ prompt: Prompt) -> Status {

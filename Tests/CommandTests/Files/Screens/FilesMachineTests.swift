@@ -44,6 +44,17 @@ struct FilesMachineTests {
         #expect(driver.effects.last == .quit)
     }
 
+    @Test func aLongFailureIsShownWholeOrItsCutIsMarked() {
+        let failure = "could not upload the file: " + (1...60).map { "word\($0)" }.joined(separator: " ")
+        var driver = ScreenDriver.inRoot([notes])
+        driver.press(.character("r"))
+        driver.fail(failure)
+        #expect(driver.status.replacing("\n", with: " ") == "✗ \(failure)")
+        driver.machine.size = TerminalSize(columns: 40, rows: 10)
+        #expect(driver.status.split(separator: "\n").count == 5 && driver.status.hasSuffix("…"))
+        #expect(driver.machine.frame.lines.count == 10)
+    }
+
     @Test func foldersAreOpenedAndLeft() {
         var driver = ScreenDriver.inRoot([pictures, notes])
         driver.press(.enter)
