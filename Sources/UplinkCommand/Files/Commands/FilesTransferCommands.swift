@@ -52,6 +52,12 @@ struct FilesGetCommand: AsyncParsableCommand {
     @Flag(help: "Print the item as JSON.")
     var json = false
 
+    func validate() throws {
+        guard target != "-" else {
+            throw ValidationError("`uplink files cat` writes to the standard output; a file called `-` is `./-`")
+        }
+    }
+
     func run() async throws {
         let path = RemotePath(path)
         guard let name = path.names.last else { throw CommandFailure("the root is a folder; give the path of a file") }
