@@ -145,7 +145,8 @@ struct FilesProgramTests {
     @Test(arguments: [
         "files frobnicate", "files ls --server ftp://x", "files ls --user a:b", "files put", "files serve --fail 0",
         "files ls --password-stdin --password-file x", "files put - /", "files serve --user a:b",
-        "files me --password x", "files get /f -",
+        "files me --password x", "files get /f -", "files browse --password-stdin",
+        "files --password-stdin",
     ])
     func wrongUsageExits64(words: String) {
         let error = #expect(throws: (any Error).self) {

@@ -20,6 +20,12 @@ struct FilesBrowseCommand: AsyncParsableCommand {
     @OptionGroup
     var connection: FilesArguments
 
+    func validate() throws {
+        guard !connection.password.fromInput else {
+            throw ValidationError("--password-stdin takes the keyboard away; use --password-file")
+        }
+    }
+
     func run() async throws {
         guard Output.standard.isTerminal, isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
