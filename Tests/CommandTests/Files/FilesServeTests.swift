@@ -42,10 +42,22 @@ struct FilesServeTests {
             #expect(try await second.wait() == 1)
             #expect(second.errors.contains("Address already in use") && second.errors.contains("--port"))
             #expect(second.output.isEmpty)
-            let third = try site.start("serve --address nonsense")
-            #expect(try await third.wait() == 1)
-            #expect(third.errors.contains("--address"))
             try await site.run("me")
+        }
+    }
+
+    @Test func anAddressIsOneOrLocalhost() async throws {
+        for address in ["nonsense", "", "[::1", "[localhost]"] {
+            let program = try RunningProgram([BuiltProgram.path, "files", "serve", "--address", address])
+            #expect(try await program.wait() == 64, "\(address)")
+            #expect(program.errors.contains("give an IPv4 or IPv6 address"), "\(program.errors)")
+        }
+        for (address, host) in [("localhost", "127.0.0.1"), ("[::1]", "[::1]")] {
+            let server = try BuiltProgram.start("files serve --address \(address)")
+            try await server.waitForOutput("password ")
+            #expect(server.output.hasPrefix("http://\(host):"), "\(server.output)")
+            server.signal(SIGINT)
+            #expect(try await server.wait() == 130)
         }
     }
 

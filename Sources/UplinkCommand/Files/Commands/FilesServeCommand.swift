@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import SystemPackage
+import UplinkCore
 
 struct FilesServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,7 +22,9 @@ struct FilesServeCommand: AsyncParsableCommand {
     @Argument(help: "The folder to serve; without it, memory.")
     var folder: String?
 
-    @Option(help: .init("The address to listen on.", valueName: "address"))
+    @Option(
+        help: .init("The IPv4 or IPv6 address to listen on, or `localhost`.", valueName: "address"), transform: Self.address
+    )
     var address = "127.0.0.1"
 
     @Option(help: .init("The port to listen on; 0 for any that is free.", valueName: "port"))
@@ -63,6 +66,14 @@ struct FilesServeCommand: AsyncParsableCommand {
                 try Output.standard.write("\(url)\n" + (password.isGiven ? "" : "\(user), password \(secret)\n"))
             }
         }
+    }
+
+    /// An address as the server takes it.
+    private static func address(_ text: String) throws -> String {
+        if text == "localhost" { return "127.0.0.1" }
+        let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
+        guard IPAddress(bare) != nil else { throw ValidationError("give an IPv4 or IPv6 address") }
+        return bare
     }
 
     private static func madeUpPassword() -> String {
