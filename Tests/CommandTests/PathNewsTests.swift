@@ -120,7 +120,7 @@ struct PathNewsTests {
         #expect(line.text.ansi.contains("\u{1B}[32m"))
     }
 
-    @Test func oneFamilyAloneIsJudgedAlone() {
+    @Test func oneFamilyAloneIsJudgedAlone() throws {
         let ipv6 = online.restricted(to: .ipv6)
         #expect(!ipv6.isSatisfied && ipv6.unsatisfiedReason == .noAddress && ipv6.interfaces.isEmpty)
         #expect(ipv6.ipv4 == .notAsked)
@@ -129,5 +129,11 @@ struct PathNewsTests {
         var other = ipv4
         other.generation = 99
         #expect(ipv4.isSame(as: other) && !ipv4.isSame(as: ipv6))
+        let server = try #require(IPAddress("192.0.2.53"))
+        var (near, far) = (online, online)
+        (near.networkID, near.dns.resolvers) = (7, [.init(address: server, hasRoute: true)])
+        (far.networkID, far.dns.resolvers) = (8, [.init(address: server, hasRoute: false)])
+        #expect(near.restricted(to: .ipv6).isSame(as: far.restricted(to: .ipv6)))
+        #expect(!near.restricted(to: .ipv4).isSame(as: far.restricted(to: .ipv4)))
     }
 }

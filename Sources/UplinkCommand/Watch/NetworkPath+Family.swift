@@ -17,10 +17,16 @@ extension NetworkPath {
         return path
     }
 
-    /// Whether both say the same but for the number.
-    func isSame(as other: NetworkPath) -> Bool {
-        var other = other
-        other.generation = generation
-        return self == other
+    /// Whether both say the same but for the number. Where this family has no way, which network it is and which name
+    /// servers can be reached is the other family's news.
+    func isSame(as other: NetworkPath) -> Bool { told == other.told }
+
+    private var told: NetworkPath {
+        var path = self
+        path.generation = 0
+        guard !isSatisfied else { return path }
+        path.networkID = nil
+        for index in path.dns.resolvers.indices { path.dns.resolvers[index].hasRoute = false }
+        return path
     }
 }
