@@ -23,8 +23,8 @@ struct FilesServeCommand: AsyncParsableCommand {
     var folder: String?
 
     @Option(
-        help: .init("The IPv4 or IPv6 address to listen on, or `localhost`.", valueName: "address"), transform: Self.address
-    )
+        help: .init("The IPv4 or IPv6 address to listen on, or `localhost`.", valueName: "address"),
+        transform: Self.address)
     var address = "127.0.0.1"
 
     @Option(help: .init("The port to listen on; 0 for any that is free.", valueName: "port"))

@@ -53,7 +53,9 @@ extension FilesUseCases {
     /// - Throws: What `body` throws, in better words where there are some.
     func naming<Value>(
         _ name: String, in folder: ItemID,
-        taken: (Item) -> String = { "the folder has `\($0.name)` already; delete that one first, or choose another name" },
+        taken: (Item) -> String = {
+            "the folder has `\($0.name)` already; delete that one first, or choose another name"
+        },
         _ body: () async throws -> Value
     ) async throws -> Value {
         do { return try await body() } catch let error as FilesError where error.code == .refused {

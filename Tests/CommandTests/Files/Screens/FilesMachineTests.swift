@@ -50,7 +50,7 @@ struct FilesMachineTests {
         driver.press(.character("r"))
         driver.fail(failure)
         #expect(driver.status.replacing("\n", with: " ") == "✗ \(failure)")
-        driver.machine.size = TerminalSize(columns: 40, rows: 10)
+        driver.take(.resized(TerminalSize(columns: 40, rows: 10)))
         #expect(driver.status.split(separator: "\n").count == 5 && driver.status.hasSuffix("…"))
         #expect(driver.machine.frame.lines.count == 10)
     }
