@@ -85,6 +85,19 @@ struct PathNewsTests {
             words(online) { $0.ipv4.validation = .failed("no answer") } == ["IPv4 not validated: no answer"])
     }
 
+    @Test func probingIsNoOtherChange() {
+        let validated = words(online) {
+            $0.generation += 1
+            $0.ipv4.validation = .validated(at: .now)
+        }
+        #expect(validated == ["IPv4 validated"])
+        let later = words(online) {
+            $0.generation += 2
+            $0.ipv4.validation = .validated(at: .now)
+        }
+        #expect(later == ["IPv4 validated", "other changes came and went in between"])
+    }
+
     @Test func costsSleepAndBreaksAreSaid() {
         #expect(words(online) { $0.isExpensive = true } == ["metered now"])
         #expect(words(online) { $0.lastResume = .now } == ["the system woke from sleep"])

@@ -46,9 +46,10 @@ struct PathNews: Equatable {
         }
     }
 
-    /// Something was so short that it was not told, or not taken in time.
+    /// Something was so short that it was not told, or not taken in time; but for the probing that ends with what is told.
     private static func gaps(_ before: NetworkPath, _ path: NetworkPath) -> [Item] {
-        path.generation > before.generation + 1 ? [.notable("other changes came and went in between")] : []
+        let own = UInt64(validation(before, path).count)
+        return path.generation > before.generation + 1 + own ? [.notable("other changes came and went in between")] : []
     }
 
     private static func scope(_ before: NetworkPath, _ path: NetworkPath) -> [Item] {
