@@ -61,6 +61,7 @@ extension PerformerCore {
         let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
         let task = Task(name: Task.name, executorPreference: executor) {
             let result: Result<Value, any Error> = await self.holding(admission.slot) {
+                defer { deadline.end() }
                 do {
                     return .success(try await OperationDeadline.$ofTask.withValue(deadline) { try await operation() })
                 } catch {

@@ -10,7 +10,7 @@ final class PerformerCore: Sendable {
     /// Why no operation will ever run.
     private let fault: NetworkOperationError?
     /// Whether one operation's end may be what another call waits for.
-    private let isLimited: Bool
+    let isLimited: Bool
 
     init(
         monitor: any NetworkMonitor, clock: PerformerClock, maximumRunning: Int?, executor: (any TaskExecutor)? = nil
@@ -119,6 +119,9 @@ final class PerformerCore: Sendable {
         }
         return try outcome.get()
     }
+
+    /// Whether a slot has not been given back.
+    func isTaken(_ slot: PerformerMachine.Slot) -> Bool { machine.withLock { $0.slots[slot] != nil } }
 
     /// Ends a call whose operation has ended.
     func finish(_ id: PerformerMachine.ID) -> PerformerMachine.Ending {

@@ -3,6 +3,9 @@
 ///
 /// It runs in a task of its own: who waits may be cancelled alone, and the last one's cancellation ends it. No lock is
 /// held where anybody is resumed.
+///
+/// It performs on the slot of the operation that began it, if one did, and needs one of its own otherwise: an operation that
+/// holds the performer's only slot and joins work that was begun outside waits then for what waits for it.
 package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private typealias Machine = SharedWorkMachine<Key, Value, CheckedContinuation<Void, Never>, Task<Void, Never>>
 

@@ -4,6 +4,7 @@ import Testing
 import UplinkCore
 import UplinkTesting
 
+@testable import class UplinkCore.HeldSlot
 @testable import struct UplinkCore.PerformerMachine
 
 @Suite(.timeLimit(.minutes(1)))
@@ -107,6 +108,21 @@ struct PerformerSlotTests {
         #expect(await late.value == .slot)
         gate.open()
         try await holder.value
+    }
+
+    /// Each operation begins the next one in a task of its own, and ends.
+    @Test func operationsThatFollowEachOtherKeepNoSlotsOfThoseBefore() async throws {
+        let performer = PerformerFixture(.online(), maximumRunning: 1).performer
+        let (isThird, depth) = (Gate(), Locked(0))
+        @Sendable func begin(_ number: Int) async throws {
+            try await performer.perform(within: .zero) {
+                depth.withLock { $0 = HeldSlot.depth }
+                if number < 3 { Task { try await begin(number + 1) } } else { isThird.open() }
+            }
+        }
+        try await begin(1)
+        await isThird.wait()
+        #expect(depth.withLock { $0 } == 1)
     }
 
     @Test func outOfTimeForWantOfASlotIsSaid() async throws {

@@ -96,6 +96,60 @@ struct PerformerSupervisedTests {
         #expect(remaining == .seconds(5))
     }
 
+    @Test func aTaskThatOutlivesItsOperationHasNoDeadlineOfIt() async throws {
+        let fixture = PerformerFixture(.online())
+        let mayLook = Gate()
+        let task = try await fixture.performer.perform(completingWithin: .seconds(1)) {
+            Task {
+                await mayLook.wait()
+                let isOutside = OperationDeadline.current == nil
+                let remaining = try await fixture.performer.perform(completingWithin: .seconds(10)) {
+                    OperationDeadline.current?.remaining
+                }
+                return (isOutside, remaining)
+            }
+        }
+        fixture.clock.move(by: .seconds(2))
+        mayLook.open()
+        let (isOutside, remaining) = try await task.value
+        #expect(isOutside)
+        #expect(remaining == .seconds(10))
+    }
+
+    @Test func aTaskThatOutlivesTheInnerOperationHasTheDeadlineOfTheOuterOne() async throws {
+        let fixture = PerformerFixture(.online())
+        let remaining = try await fixture.performer.perform(completingWithin: .seconds(5)) {
+            let mayLook = Gate()
+            let task = try await fixture.performer.perform(completingWithin: .seconds(1)) {
+                Task {
+                    await mayLook.wait()
+                    return OperationDeadline.current?.remaining
+                }
+            }
+            mayLook.open()
+            return await task.value
+        }
+        #expect(remaining == .seconds(5))
+    }
+
+    /// Each operation begins the next one in a task of its own, and ends.
+    @Test(arguments: [nil, 1]) func operationsThatFollowEachOtherKeepNothingOfThoseBefore(limit: Int?) async throws {
+        let clocks = Locked<[Weak<ManualClock>]>([])
+        let (isThird, mayEnd) = (Gate(), Gate())
+        @Sendable func begin(_ number: Int) async throws {
+            let fixture = PerformerFixture(.online(), maximumRunning: limit)
+            clocks.withLock { $0.append(Weak(fixture.clock)) }
+            try await fixture.performer.perform(completingWithin: .seconds(1)) {
+                if number < 3 { Task { try await begin(number + 1) } } else { isThird.open() }
+                if number == 3 { await mayEnd.wait() }
+            }
+        }
+        try await begin(1)
+        await isThird.wait()
+        try await eventually { clocks.withLock { $0[0].value == nil } }
+        mayEnd.open()
+    }
+
     @Test func anErrorBeforeTheDeadlineIsUnchangedThoughTheCallerIsBusyThen() async throws {
         struct Own: Error {}
         let fixture = PerformerFixture(.online())
@@ -177,4 +231,11 @@ struct PerformerSupervisedTests {
         #expect(error?.code == .timedOut)
         #expect(fixture.runCount == 0)
     }
+}
+
+/// An object that is not kept.
+struct Weak<Object: AnyObject & Sendable>: Sendable {
+    private(set) weak var value: Object?
+
+    init(_ value: Object?) { self.value = value }
 }
