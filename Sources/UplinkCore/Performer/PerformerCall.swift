@@ -51,6 +51,7 @@ final class PerformerCall: Sendable {
                     core.answer([(id, look)], seen: path)
                     return nil
                 }
+                if core.tellOthers(than: id, path) { continue }
                 (isGranted, start) = (false, begin(look))
             }
             switch start {

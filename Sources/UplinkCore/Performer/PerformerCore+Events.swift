@@ -29,10 +29,25 @@ extension PerformerCore {
         perform(actions)
     }
 
+    private func pathArrived(_ path: NetworkPath, subscription number: UInt64) {
+        tell(path, to: machine.withLock { $0.pathArrived(path, subscription: number) })
+    }
+
+    /// Tells a path that a call has seen by itself to all others who wait, unless they have been told: it would get ahead
+    /// of them to a free slot.
+    ///
+    /// - Returns: Whether there was anybody to tell.
+    func tellOthers(than id: PerformerMachine.ID, _ path: NetworkPath) -> Bool {
+        guard isLimited else { return false }
+        let ids = machine.withLock { $0.overtaken(by: id, on: path.generation) }
+        tell(path, to: ids)
+        return !ids.isEmpty
+    }
+
     /// Requirements are the user's code at times, so they are asked with no lock held; not all at once, so that a call
     /// costs the same however many there are.
-    private func pathArrived(_ path: NetworkPath, subscription number: UInt64) {
-        var ids = machine.withLock { $0.pathArrived(path, subscription: number) }[...]
+    private func tell(_ path: NetworkPath, to all: [PerformerMachine.ID]) {
+        var ids = all[...]
         while !ids.isEmpty {
             let (waiting, watching) = machine.withLock { $0.questions(of: ids.prefix(1024)) }
             ids = ids.dropFirst(1024)
@@ -43,6 +58,7 @@ extension PerformerCore {
             let lost = watching.filter { !$0.1.isSatisfied(by: newest) }.map(\.0)
             perform(machine.withLock { $0.lost(lost) })
         }
+        if isLimited, !all.isEmpty { machine.withLock { $0.told(path.generation) } }
     }
 
     private func watchPaths(as number: UInt64) async {

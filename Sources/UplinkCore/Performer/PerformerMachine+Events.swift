@@ -10,6 +10,16 @@ extension PerformerMachine {
         return calls.ids
     }
 
+    /// The calls that have to hear of a path before one begins that has seen it by itself: slots are given in order of
+    /// arrival.
+    func overtaken(by id: ID, on generation: UInt64) -> [ID] {
+        guard maximumRunning != nil, waitingCount > 1, generation > toldGeneration else { return [] }
+        return calls.ids.filter { $0 != id }
+    }
+
+    /// Takes note that all who wait have been told the path of this generation.
+    mutating func told(_ generation: UInt64) { toldGeneration = max(toldGeneration, generation) }
+
     /// Takes note of what a call has seen by itself, until the monitor tells something.
     mutating func saw(_ path: NetworkPath) { if lastPath == nil { lastPath = path } }
 
@@ -76,7 +86,7 @@ extension PerformerMachine {
         var actions = Actions()
         guard subscription.isCurrent(number) else { return actions }
         subscription.end()
-        lastPath = nil
+        (lastPath, toldGeneration) = (nil, 0)
         let verdict = Verdict.notStarted(error.map(NetworkOperationError.monitorFailed) ?? .stopped)
         for id in calls.ids {
             switch calls[id]?.stage {

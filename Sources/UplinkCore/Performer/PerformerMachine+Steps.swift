@@ -85,7 +85,7 @@ extension PerformerMachine {
 
     mutating func retireIfIdle(_ actions: inout Actions) {
         if waitingCount == 0, watchingCount == 0 {
-            lastPath = nil
+            (lastPath, toldGeneration) = (nil, 0)
             if let task = subscription.end() { actions.retired.append(task) }
         }
         if deadlines.isEmpty, alarm.isActive {

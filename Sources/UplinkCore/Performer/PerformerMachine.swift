@@ -162,6 +162,8 @@ struct PerformerMachine {
     /// How many operations run that are cancelled when the network is lost.
     var watchingCount = 0
     var lastPath: NetworkPath?
+    /// The newest generation that all who wait have been told.
+    var toldGeneration: UInt64 = 0
     /// What became of the calls that have left; what is there now is filled in when it is asked for.
     var totals = PerformerStatistics()
 

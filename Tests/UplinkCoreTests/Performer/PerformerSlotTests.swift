@@ -125,6 +125,19 @@ struct PerformerSlotTests {
         #expect(depth.withLock { $0 } == 1)
     }
 
+    @Test func whoComesWithThePathGetsBehindThoseWhoWait() async throws {
+        for _ in 0..<50 {
+            let fixture = PerformerFixture(.offline(), maximumRunning: 1)
+            let first = fixture.start(withinSeconds: 1)
+            try await fixture.waitForCalls(1)
+            fixture.monitor.goOnline()
+            let second = await fixture.performer.perform(withinSeconds: 0) { fixture.count() }
+            #expect(try await first.value.get() == 1)
+            if case .success(let number) = second { #expect(number == 2) } else { #expect(second.missing() == .slot) }
+            try await fixture.expectNothingIsLeft()
+        }
+    }
+
     @Test func outOfTimeForWantOfASlotIsSaid() async throws {
         let fixture = PerformerFixture(.online(), maximumRunning: 1)
         let gate = Gate()
