@@ -91,7 +91,7 @@ extension NetworkOperationError {
         path.map { "the path is \($0)" } ?? "the monitor did not say what the path is"
     }
 
-    static let cancelled = Self(.cancelled, message: "cancelled before the network came; the operation did not start")
+    static let cancelled = Self(.cancelled, message: "cancelled before the operation could start; it did not run")
 
     static let stopped = Self(
         .stopped, message: "the network monitor was stopped; make a new monitor and a performer on it")

@@ -30,7 +30,7 @@ extension NetworkOperationPerformer {
     /// Waits up to `limit` for the network, runs `operation`, and reacts to the loss of the network.
     ///
     /// As ``perform(completingWithin:requiring:onLoss:operation:)``, but the limit is on the waiting alone: no run is
-    /// cut short, and none starts after `limit` from the call.
+    /// cut short, and none starts after `limit` from the call, but for the moment that a monitor needs for its first word.
     ///
     /// - Parameters:
     ///   - limit: Zero and negative: only if the network is there now. Beyond 292 years: no limit.

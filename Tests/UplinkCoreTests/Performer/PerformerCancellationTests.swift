@@ -12,7 +12,9 @@ struct PerformerCancellationTests {
             withUnsafeCurrentTask { $0?.cancel() }
             return await fixture.performer.perform(withinSeconds: 1000) { fixture.count() }
         }
-        #expect(await call.value.notStartedCode() == .cancelled)
+        let result = await call.value
+        #expect(result.notStartedCode() == .cancelled)
+        #expect("\(result)".contains("cancelled before the operation could start"))  // the network may have been there
         #expect(fixture.runCount == 0)
         try await fixture.expectNothingIsLeft()
     }
