@@ -104,9 +104,10 @@ extension KernelNetwork {
         for index in answers.indices {
             switch answers[index].verdict {
             case .unicast(let route):
-                if let successor = try successor(of: route, on: flows[index]) { answers[index] = successor }
+                if let successor = try successor(of: route, on: answers[index].flow) { answers[index] = successor }
             case .none:
-                let isForbidden = try kernel.isUnreachableByRule(flows[index], interface: configuration.outputInterface)
+                let flow = answers[index].flow
+                let isForbidden = try kernel.isUnreachableByRule(flow, interface: configuration.outputInterface)
                 if isForbidden { answers[index].verdict = .blocked }
             case .local, .toMany, .blocked, .unknown: break
             }
@@ -134,8 +135,9 @@ extension KernelNetwork {
         for link in table.operationalLinks where hasUsableAddress(link, of: flow.destination.family) {
             let bound = flow.through(link.index)
             guard try refresh([link.index]), let other = try kernel.entry(for: bound).route, dead.isAsGood(as: other),
-                let way = try kernel.verdict(on: bound).route, way.nextHop?.interfaceIndex == link.index
+                var way = try kernel.verdict(on: bound).route, way.nextHop?.interfaceIndex == link.index
             else { continue }
+            way.source = flow.source ?? way.source
             return Answer(flow: bound, verdict: .unicast(way))
         }
         return nil
@@ -158,7 +160,9 @@ extension KernelNetwork {
     func way(of flow: Flow) throws(NetlinkError) -> FamilyPath {
         var answer = try answer(to: flow)
         _ = try refresh(links(of: [answer]))
-        if let route = answer.verdict.route, let successor = try successor(of: route, on: flow) { answer = successor }
+        if let route = answer.verdict.route, let successor = try successor(of: route, on: answer.flow) {
+            answer = successor
+        }
         let evaluation = PathEvaluation(table: table, destination: flow.destination, verdicts: [:])
         return evaluation.path(for: answer.verdict, to: flow.destination.family)
     }

@@ -3,36 +3,51 @@ import UplinkCore
 
 /// Packets, and what the kernel says of them.
 struct Answer: Equatable {
-    /// What was asked about in the end: with the source without which there is no way, or bound to the interface of one.
+    /// What was asked about in the end: with the source that makes a difference, or bound to the interface of a way.
     var flow: Flow
     var verdict: RouteVerdict
 }
 
-// For IPv6, connect(2) forgets that there is no way where it knows no source yet: it chooses one and asks again. Routes and
-// rules for a source alone (`default from …`, `rule add from …`) are found so, and not otherwise.
+// connect(2) asks about IPv4 a second time, with the source that the first answer gave it: rules for a source (`rule add
+// from …`) decide then. For IPv6 it forgets that there is no way where it knows no source yet: it chooses one and asks again.
+// Routes and rules for a source alone (`default from …`) are found so, and not otherwise.
 
 extension KernelNetwork {
-    /// Which way packets would take, with a source if it needs one.
+    /// Which way packets would take, with a source if that makes a difference.
     func answer(to flow: Flow) throws(NetlinkError) -> Answer { try answer(to: flow, by: kernel.verdict(on:)) }
 
-    /// Asks about packets and, where IPv6 has no way, once more for the source that a socket would get.
+    /// Asks about packets, and once more for the source that a socket would get where connect(2) would.
     func answer(
         to flow: Flow, by ask: (Flow) throws(NetlinkError) -> RouteVerdict
     ) throws(NetlinkError) -> Answer {
         let verdict = try ask(flow)
-        guard flow.destination.family == .ipv6, verdict == .none || verdict == .blocked else {
-            return Answer(flow: flow, verdict: verdict)
+        let first = Answer(flow: flow, verdict: verdict)
+        switch flow.destination.family {
+        case .ipv4:
+            guard let source = verdict.route?.source else { return first }
+            let second = try answer(to: flow, from: source, by: ask)
+            return second.verdict == verdict ? first : second
+        case .ipv6:
+            guard verdict == .none || verdict == .blocked, let source = source(of: flow) else { return first }
+            let second = try answer(to: flow, from: source, by: ask)
+            return second.verdict.route == nil ? first : second
         }
-        guard let source = source(of: flow), var route = try ask(flow.from(source)).route else {
-            return Answer(flow: flow, verdict: verdict)
+    }
+
+    private func answer(
+        to flow: Flow, from source: IPAddress, by ask: (Flow) throws(NetlinkError) -> RouteVerdict
+    ) throws(NetlinkError) -> Answer {
+        var verdict = try ask(flow.from(source))
+        if var route = verdict.route {
+            route.source = source  // the kernel names the one that it would choose by itself, or none
+            verdict = .unicast(route)
         }
-        route.source = source  // the kernel names the one that it would choose by itself
-        return Answer(flow: flow.from(source), verdict: .unicast(route))
+        return Answer(flow: flow.from(source), verdict: verdict)
     }
 
     /// The address that a socket gets where the kernel knows no way: the kernel tries one, and no other. By the rules of
     /// RFC 6724, section 5, that can be told from here: no deprecated one, one of the interface, one of the destination's
-    /// kind, the one that has most in common with the destination.
+    /// kind, the one that has most in common with the destination. Whether its link has a carrier does not count.
     private func source(of flow: Flow) -> IPAddress? {
         func rank(_ record: AddressRecord) -> Int {
             let isOfAnotherKind = record.address.isPrivate != flow.destination.isPrivate
@@ -43,7 +58,7 @@ extension KernelNetwork {
             }
             return rank * 256 - (common ?? 0)
         }
-        let usable = table.operationalAddresses(of: .ipv6).filter(\.isUsable)
+        let usable = table.addressesOfLinksThatAreUp.filter { $0.address.family == .ipv6 && $0.isUsable }
         return usable.map { (rank($0), $0.address) }.min { $0.0 < $1.0 }?.1
     }
 }

@@ -72,7 +72,7 @@ final class KernelQuestions {
                 if Int(header.type) == Int(RTM_NEWLINK), let link = LinkRecord(payload) { table.update(link) }
             }
             let addresses = try dump(.addresses) { header, payload in
-                if Int(header.type) == Int(RTM_NEWADDR), let address = AddressRecord(payload) { table.update(address) }
+                if Int(header.type) == Int(RTM_NEWADDR), let address = AddressRecord(payload) { table.append(address) }
             }
             if links && addresses { return (table, true) }
         }

@@ -43,6 +43,24 @@ struct HostSnapshotTests {
         #expect(path.unsatisfiedReason == .linkDown)
     }
 
+    /// `default from 2001:db8:9::/64 via fe80::9 metric 1`, and the default for all.
+    @Test(arguments: [("2001:db8:9::10", "fe80::9"), ("2001:db8:1::10", "fe80::1")])
+    func aRouteForASourceIsForThatAlone(source: String, gateway: String) throws {
+        let zero = String(repeating: "0", count: 32)
+        let table = """
+            \(zero) 00 20010db8000900000000000000000000 40 fe800000000000000000000000000009 00000001 1 0 00000003 eth0
+            \(zero) 00 \(zero) 00 fe800000000000000000000000000001 00000400 1 0 00000003 eth0
+            """
+        var host = try online()
+        let own = try #require(IPAddress(source))
+        host.ipv6Addresses = [AddressRecord(index: 40, address: own, prefixLength: 64, flags: [])]
+        host.ipv6Routes = HostTables.ipv6Routes(table)
+        host.verdicts[2] = .source(own)
+        #expect(host.path(probes: probes).ipv6.gateway == IPAddress(gateway))
+        host.verdicts[2] = .unknown  // nobody knows the source
+        #expect(host.path(probes: probes).ipv6.gateway == IPAddress("fe80::1"))
+    }
+
     @Test func whatTheKernelRefusesIsAway() throws {
         var host = try online()
         for (errno, reason) in [(ENETUNREACH, UnsatisfiedReason.noRoute), (EACCES, .blocked), (EHOSTUNREACH, .blocked)]

@@ -49,6 +49,7 @@ struct HostTablesTests {
         #expect(routes.first?.gateway == IPAddress("2001:db8:1::1"))
         #expect(routes.first?.metric == 1024)
         #expect(routes.first?.interface == "eth0")
+        #expect(routes.map(\.sourceLength) == [0, 0])
     }
 
     @Test func addressesOfIPv6AreReadWithTheirFlags() {

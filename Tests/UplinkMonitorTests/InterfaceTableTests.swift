@@ -28,6 +28,19 @@ struct InterfaceTableTests {
         #expect(table.addresses(of: 40).map(\.flags) == [.deprecated, []])
     }
 
+    @Test func addressesOfIPv6StandWhereTheKernelPutsThem() throws {
+        var table = InterfaceTable()
+        for text in ["fe80::1", "192.0.2.10", "2001:db8::1", "2001:db8::2", "fe80::2", "192.0.2.11"] {
+            table.update(try address(text))
+        }
+        #expect(
+            table.addresses(of: 40).map(\.address)
+                == ["2001:db8::2", "2001:db8::1", "fe80::2", "fe80::1", "192.0.2.10", "192.0.2.11"].map(IPAddress.init))
+        var listed = InterfaceTable()
+        for record in table.addresses(of: 40) { listed.append(record) }
+        #expect(listed == table)
+    }
+
     @Test func theSameAddressWithAnotherPrefixIsAnother() throws {
         var table = InterfaceTable()
         table.update(try address("192.0.2.10"))

@@ -157,6 +157,37 @@ struct PolicyScenarios {
         }
     }
 
+    /// connect(2) asks a second time, with the source that the first answer gave it.
+    @Test(arguments: FrontEnd.allCases) func anIPv4RuleForTheSourceDecides(on frontEnd: FrontEnd) async throws {
+        try await withScenario(
+            on: frontEnd, from: .ipv4, configuration: .prompt,
+            setUp: {
+                try $0.connectSecondUplink()
+                try $0.device.ip("route add default via 198.51.100.1 dev eth1 table 100")
+            }
+        ) { scenario in
+            try scenario.host.ip("rule add from 192.0.2.10 lookup 100")
+            let path = try await scenario.handover { $0.ipv4.interface == "eth1" }
+            #expect(path.ipv4.gateway == IPAddress("198.51.100.1"))
+            #expect(path.ipv4.source == IPAddress("192.0.2.10"))
+            #expect(path.ipv4.table == 100)
+            try scenario.router.ip("link set r1 down")
+            let lost = try await scenario.path { !$0.isSatisfied }
+            #expect(lost.unsatisfiedReason == .linkDown)
+            try scenario.host.ip("rule del from 192.0.2.10 lookup 100")
+            try await scenario.path { $0.isSatisfied && $0.ipv4.interface == "eth0" }
+        }
+    }
+
+    @Test(arguments: FrontEnd.allCases, ["unreachable", "prohibit", "blackhole"])
+    func anIPv4RuleThatForbidsTheSourceBlocks(on frontEnd: FrontEnd, action: String) async throws {
+        try await withScenario(on: frontEnd, from: .ipv4) { scenario in
+            try scenario.host.ip("rule add from 192.0.2.10 \(action)")
+            let lost = try await scenario.path { !$0.isSatisfied }
+            #expect(lost.unsatisfiedReason == .blocked)
+        }
+    }
+
     /// Where IPv6 has no way without a source, connect(2) chooses one and asks again.
     @Test(arguments: FrontEnd.allCases) func anIPv6RouteForASourceAloneIsANetwork(on frontEnd: FrontEnd) async throws {
         try await withScenario(on: frontEnd, from: .connected, setUp: addIPv6Address) { scenario in
@@ -189,6 +220,39 @@ struct PolicyScenarios {
             try scenario.host.ip("-6 rule del from 2001:db8:1::/64 table 100")
             let lost = try await scenario.path { !$0.isSatisfied }
             #expect(lost.unsatisfiedReason == .blocked)
+        }
+    }
+
+    /// Of two addresses that are as good the kernel takes the newer one.
+    @Test(arguments: FrontEnd.allCases) func theNewestIPv6AddressIsTheSource(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .connected) { scenario in
+            try scenario.host.batch([
+                "addr add 2001:db8:1::10/64 dev eth0 nodad", "addr add 2001:db8:1::11/64 dev eth0 nodad",
+                "route add default via 2001:db8:1::1 dev eth0 table 77",
+            ])
+            try scenario.host.ip("-6 rule add from 2001:db8:1::11 lookup 77")
+            let path = try await scenario.path { $0.isSatisfied }
+            #expect(path.ipv6.source == IPAddress("2001:db8:1::11"))
+        }
+    }
+
+    /// For the choice of a source the kernel does not care for the carrier.
+    @Test func anIPv6AddressOfADeadLinkMayBeTheSource() async throws {
+        try await withScenario(
+            from: .connected,
+            setUp: { network in
+                try addIPv6Address(network)
+                try network.connectSecondUplink()
+                try network.router.ip("link set r1 down")
+                try network.device.ip("-6 addr add 2600::99/128 dev eth1 nodad")  // the nearest to what is asked about
+                try network.device.ip("-6 route add default via 2001:db8:1::1 dev eth0 table 77")
+                try network.device.ip("-6 rule add from 2001:db8:1::10 lookup 77")
+            }
+        ) { scenario in
+            #expect(await scenario.observer.latest?.ipv6.unsatisfiedReason == .noRoute)
+            try scenario.host.ip("-6 addr del 2600::99/128 dev eth1")
+            let path = try await scenario.path { $0.ipv6.isAvailable }
+            #expect(path.ipv6.source == IPAddress("2001:db8:1::10"))
         }
     }
 

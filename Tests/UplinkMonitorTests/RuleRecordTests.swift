@@ -39,6 +39,15 @@ struct RuleRecordTests {
         #expect(!rule.forbids(try flow("46.0.0.1"), interface: nil, user: 0))
     }
 
+    @Test func theSourceCounts() throws {
+        let rule = try rule(sourceLength: 24) { $0.add(attribute: 2, [192, 0, 2, 0]) }
+        #expect(!rule.forbids(try flow(), interface: nil, user: 0))
+        for (source, expected) in [("192.0.2.10", true), ("192.0.3.10", false)] {
+            let flow = try flow().from(#require(IPAddress(source)))
+            #expect(rule.forbids(flow, interface: nil, user: 0) == expected)
+        }
+    }
+
     @Test func theMarkCounts() throws {
         let rule = try rule {
             $0.add(attribute: 10, UInt32(0x10))

@@ -18,17 +18,25 @@ struct InterfaceTable: Equatable {
         addressesByLink[index] = nil
     }
 
-    /// Takes an address as it is now; whether that is news.
+    /// Takes an address as it is now; whether that is news. One that is new has the place that the kernel gives it: of
+    /// IPv6 in front of those whose scope is no wider, because the newest is the source where all else is equal.
     @discardableResult
     mutating func update(_ address: AddressRecord) -> Bool {
         let addresses = addressesByLink[address.index] ?? []
         guard let place = addresses.firstIndex(where: { $0.isSameEntry(as: address) }) else {
-            addressesByLink[address.index, default: []].append(address)
+            let place = addresses.firstIndex { $0.stands(behind: address) } ?? addresses.endIndex
+            addressesByLink[address.index, default: []].insert(address, at: place)
             return true
         }
         if addresses[place] == address { return false }
         addressesByLink[address.index]?[place] = address
         return true
+    }
+
+    /// Takes the next address of a list that is in the kernel's order.
+    mutating func append(_ address: AddressRecord) {
+        remove(address)
+        addressesByLink[address.index, default: []].append(address)
     }
 
     /// Forgets an address.
@@ -69,6 +77,12 @@ struct InterfaceTable: Equatable {
         operationalLinks.flatMap { addresses(of: $0.index) }.filter { $0.address.family == family }
     }
 
+    /// The addresses on links that are switched on, whether these have a carrier or not, in the kernel's order.
+    var addressesOfLinksThatAreUp: [AddressRecord] {
+        let links = links.values.filter { $0.flags.contains(.up) }.sorted { $0.index < $1.index }
+        return links.flatMap { addresses(of: $0.index) }
+    }
+
     /// All addresses that may be a source.
     var usableAddresses: Set<IPAddress> { Set(addressesByLink.values.joined().filter(\.isUsable).map(\.address)) }
 
@@ -83,5 +97,11 @@ extension AddressRecord {
         // A link has an address of IPv6 once; its other end may become another one.
         let isSamePeer = peer == other.peer || address.family == .ipv6
         return address == other.address && prefixLength == other.prefixLength && isSamePeer
+    }
+
+    /// Whether the kernel puts a new address before this one.
+    fileprivate func stands(behind new: Self) -> Bool {
+        guard address.family == .ipv6, new.address.family == .ipv6 else { return false }
+        return address.isLinkLocal || !new.address.isLinkLocal
     }
 }

@@ -69,8 +69,8 @@ extension NetlinkRequest {
     static func route(of flow: Flow) -> Self { route(of: flow, flags: RTM_F_LOOKUP_TABLE) }
 
     /// The entry of the routing table that packets would match, if there is one: it tells a metric and when the route
-    /// expires.
-    static func tableEntry(of flow: Flow) -> Self { route(of: flow, flags: RTM_F_FIB_MATCH) }
+    /// expires. (Of IPv4 it would be said to stand in the main table always, if that were not asked for too.)
+    static func tableEntry(of flow: Flow) -> Self { route(of: flow, flags: RTM_F_FIB_MATCH | RTM_F_LOOKUP_TABLE) }
 
     /// All policy rules of a family.
     static func rules(of family: IPAddress.Family) -> Self {

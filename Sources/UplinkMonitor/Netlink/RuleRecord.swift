@@ -12,12 +12,14 @@ struct RuleRecord: Equatable {
     var isInverted: Bool
     var destination: IPAddress?
     var destinationLength: UInt8
+    var source: IPAddress?
+    var sourceLength: UInt8 = 0
     var mark: UInt32 = 0
     var markMask: UInt32?
     var users: ClosedRange<UInt32>?
     var outputInterface: String?
-    /// Whether it has selectors that a question about an unbound socket never matches: a source, a service, a port, an
-    /// incoming interface other than the loopback.
+    /// Whether it has selectors that a question about an unbound socket never matches: a service, a port, an incoming
+    /// interface other than the loopback.
     var hasOtherSelectors = false
 
     /// Whether the rule makes packets unreachable.
@@ -28,16 +30,19 @@ struct RuleRecord: Equatable {
     func forbids(_ flow: Flow, interface: String?, user: UInt32) -> Bool {
         guard isUnreachable, family == flow.destination.family else { return false }
         let matches =
-            !hasOtherSelectors && matchesDestination(flow.destination)
+            !hasOtherSelectors && Self.matches(flow.destination, destination, destinationLength)
+            && Self.matches(flow.source, source, sourceLength)
             && (flow.mark ?? 0) & (markMask ?? 0) == mark & (markMask ?? 0)
             && users.map { $0.contains(flow.user ?? user) } ?? true
             && outputInterface.map { $0 == interface } ?? true
         return matches != isInverted
     }
 
-    private func matchesDestination(_ address: IPAddress) -> Bool {
-        guard destinationLength > 0 else { return true }
-        return destination?.sharesPrefix(ofLength: Int(destinationLength), with: address) ?? false
+    /// Whether an address lies in a prefix; one that is not known yet lies in none.
+    private static func matches(_ address: IPAddress?, _ prefix: IPAddress?, _ length: UInt8) -> Bool {
+        guard length > 0 else { return true }
+        guard let address, let prefix else { return false }
+        return prefix.sharesPrefix(ofLength: Int(length), with: address)
     }
 }
 
@@ -56,10 +61,11 @@ extension RuleRecord {
         self.init(
             family: family, isUnreachable: Int(action) == Int(FR_ACT_UNREACHABLE),
             isInverted: flags & UInt32(FIB_RULE_INVERT) != 0, destinationLength: destinationLength,
-            hasOtherSelectors: sourceLength > 0 || service != 0)
+            sourceLength: sourceLength, hasOtherSelectors: service != 0)
         NetlinkParser.forEachAttribute(in: payload, after: Self.headerSize) { type, value in
             switch type {
             case Int(FRA_DST): destination = value.address(of: family)
+            case Int(FRA_SRC): source = value.address(of: family)
             case Int(FRA_FWMARK):
                 mark = value.integer(at: 0, as: UInt32.self) ?? 0
                 if markMask == nil, mark != 0 { markMask = .max }

@@ -79,7 +79,7 @@ struct HostSnapshot: Sendable {
             guard let link = links.first(where: { $0.name == name || $0.name == label }) else { continue }
             table.update(AddressRecord(index: link.index, address: address, prefixLength: 32, flags: []))
         }
-        for address in ipv6Addresses ?? [] { table.update(address) }
+        for address in ipv6Addresses ?? [] { table.append(address) }
         return table
     }
 
@@ -93,13 +93,15 @@ struct HostSnapshot: Sendable {
             return told
         case .unknown:
             guard let routes = routes(of: probe.family) else { return nil }
-            guard let route = Self.best(routes, for: probe) else { return RouteVerdict.none }
+            guard let route = Self.best(routes, for: probe, from: nil) else {
+                return routes.allSatisfy { $0.sourceLength == 0 } ? RouteVerdict.none : nil
+            }
             guard let link = links.first(where: { $0.name == route.interface }) else { return nil }
             let source = table.addresses(of: link.index).first { $0.address.family == probe.family && $0.isUsable }
             return source.map { .unicast(record(for: probe, through: link, route, $0.address)) }
         case .source(let source):
             // The main table may not be the one that decided; then the source address says which interface it is.
-            let route = routes(of: probe.family).flatMap { Self.best($0, for: probe) }
+            let route = routes(of: probe.family).flatMap { Self.best($0, for: probe, from: source) }
             let routed = links.first { $0.name == route?.interface }
             let owners = links.filter { link in table.addresses(of: link.index).contains { $0.address == source } }
             let isRouteTrue = owners.isEmpty || owners.contains { $0.index == routed?.index }
@@ -124,10 +126,13 @@ struct HostSnapshot: Sendable {
         }
     }
 
-    /// The longest prefix wins, then the lowest metric.
-    private static func best(_ routes: [HostTables.Route], for address: IPAddress) -> HostTables.Route? {
+    /// The longest prefix wins, then that of the source, then the lowest metric.
+    private static func best(
+        _ routes: [HostTables.Route], for address: IPAddress, from source: IPAddress?
+    ) -> HostTables.Route? {
         routes.filter { $0.destination.family == address.family && $0.covers(address) && $0.interface != "lo" }
-            .min { ($1.prefixLength, $0.metric) < ($0.prefixLength, $1.metric) }
+            .filter { $0.isOpen(to: source) }
+            .min { ($1.prefixLength, $1.sourceLength, $0.metric) < ($0.prefixLength, $0.sourceLength, $1.metric) }
     }
 
     private func classify(_ link: LinkRecord) -> DeviceClass {
@@ -152,6 +157,12 @@ extension HostTables.Route {
         RouteRecord(
             family: destination.family, kind: .unicast, destination: destination, prefixLength: prefixLength, table: 0
         ).covers(address)
+    }
+
+    /// Whether packets with this source may take the route; of one that is not known that cannot be told.
+    fileprivate func isOpen(to source: IPAddress?) -> Bool {
+        guard sourceLength > 0, let prefix = self.source else { return true }
+        return source.map { prefix.sharesPrefix(ofLength: Int(sourceLength), with: $0) } ?? false
     }
 }
 

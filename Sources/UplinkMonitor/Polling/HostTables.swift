@@ -7,6 +7,9 @@ enum HostTables {
     struct Route: Equatable {
         var destination: IPAddress
         var prefixLength: UInt8
+        /// Whose packets alone take it (`default from PREFIX`, IPv6).
+        var source: IPAddress?
+        var sourceLength: UInt8 = 0
         var gateway: IPAddress?
         var metric: UInt32
         var interface: String
@@ -40,12 +43,13 @@ enum HostTables {
         text.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: " ")
             guard fields.count >= 10, let destination = ipv6(fields[0]), let length = UInt8(fields[1], radix: 16),
+                let source = ipv6(fields[2]), let sourceLength = UInt8(fields[3], radix: 16),
                 let gateway = ipv6(fields[4]), let metric = UInt32(fields[5], radix: 16),
                 let flags = UInt32(fields[8], radix: 16), isUsable(flags)
             else { return nil }
             return Route(
-                destination: destination, prefixLength: length, gateway: gateway.isUnspecified ? nil : gateway,
-                metric: metric, interface: String(fields[9]))
+                destination: destination, prefixLength: length, source: source, sourceLength: sourceLength,
+                gateway: gateway.isUnspecified ? nil : gateway, metric: metric, interface: String(fields[9]))
         }
     }
 
