@@ -16,6 +16,9 @@ package final class KernelNetwork {
     private var deviceTypes = DeviceTypes()
     /// Messages were lost, and stock has not been taken since.
     private var hasGaps = false
+    /// Whether messages were lost and a reading ended before the queue was found empty. It may be empty by chance, and then
+    /// nothing tells that it is time to take stock.
+    private(set) var hasToReadOn = false
     /// The addresses to which a change of a route matters.
     private var watched: [IPAddress]
     /// The routers of which it matters whether they answer.
@@ -114,6 +117,7 @@ extension KernelNetwork {
         if nextHops.silent != silent { renewFilter() }
         statistics.dropped += drained.dropped
         if drained.hasGaps { hasGaps = true }
+        hasToReadOn = hasGaps && !drained.isEmpty
         if hasGaps, drained.isEmpty {
             try resync()
             return true

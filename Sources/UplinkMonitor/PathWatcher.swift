@@ -30,6 +30,8 @@ actor PathWatcher: LoopActor {
     private var latest: NetworkPath?
     var counted = MonitorStatistics()
     private var isStopped = false
+    /// Whether a reading is due in the loop's next turn.
+    private var readsOn = false
 
     init(on loop: EventLoop, _ configuration: LinuxNetworkMonitor.Configuration, _ validator: PathValidator?) {
         eventLoop = loop
@@ -175,7 +177,20 @@ extension PathWatcher {
         withNetwork { network throws(NetworkMonitorError) in
             let isRelevant = try reading { () throws(NetlinkError) in try network.readEvents() }
             if isRelevant { try evaluate(network) }
+            if network.hasToReadOn { readOn() }
             if readiness.contains(.error) { watcher?.start(.readable) }  // libuv has stopped watching
+        }
+    }
+
+    /// Reads in the loop's next turn, whether there is anything then or not.
+    private func readOn() {
+        guard !readsOn else { return }
+        readsOn = true
+        eventLoop.executeUnlessEnded { [weak self] in
+            self?.assumeIsolated {
+                $0.readsOn = false
+                $0.ready([])
+            }
         }
     }
 

@@ -63,6 +63,18 @@ struct KernelNetworkTests {
         #expect(kernel.questions == [Wire.getLink, Wire.getAddress])
     }
 
+    @Test func afterAGapTheQueueIsReadUntilItIsFoundEmpty() throws {
+        let kernel = StandInKernel()
+        let network = try makeNetwork(kernel)
+        kernel.events = [[1, 2, 3]] + Array(repeating: route(to: [10, 0, 0, 0], length: 8), count: 2047)
+        #expect(try network.readEvents())
+        #expect(network.hasToReadOn)  // though the kernel has no more to tell
+        #expect(network.statistics.resyncs == 0)
+        #expect(try network.readEvents())
+        #expect(!network.hasToReadOn)
+        #expect(network.statistics.resyncs == 1)
+    }
+
     @Test func addressesThatAreWatchedForAWhileAreForgottenBeforeTheyAreTooMany() throws {
         let kernel = StandInKernel()
         let network = try makeNetwork(kernel)
