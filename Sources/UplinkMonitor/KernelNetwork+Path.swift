@@ -61,9 +61,11 @@ extension KernelNetwork {
     var binding: Binding {
         switch (configuration.target.zone, configuration.outputInterface) {
         case (nil, nil): .any
-        case (let name?, nil), (nil, let name?): interface(named: name).map(Binding.interface) ?? .missing
+        case (let zone?, nil): interface(named: zone).map(Binding.interface) ?? .missing
+        case (nil, let name?): table.link(named: name).map { .interface($0.index) } ?? .missing
         case (let zone?, let name?):
-            interface(named: zone).flatMap { $0 == interface(named: name) ? .interface($0) : nil } ?? .missing
+            table.link(named: name).flatMap { $0.index == interface(named: zone) ? .interface($0.index) : nil }
+                ?? .missing
         }
     }
 
@@ -73,7 +75,7 @@ extension KernelNetwork {
         case missing
     }
 
-    /// The index of an interface by its name or, as in `fe80::1%2`, its number.
+    /// The index of a zone's interface: by its name or, as in `fe80::1%2`, its number.
     private func interface(named name: String) -> UInt32? {
         table.link(named: name)?.index ?? UInt32(name).flatMap { table.links[$0]?.index }
     }

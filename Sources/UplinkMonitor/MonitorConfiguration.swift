@@ -27,8 +27,9 @@ extension LinuxNetworkMonitor {
         public var mark: UInt32?
         /// The user whose sockets' path is wanted, for policy rules that ask for it; nil for this process's.
         public var uid: UInt32?
-        /// The interface that the sockets whose path is wanted are bound to (`SO_BINDTODEVICE`). The path is that through
-        /// this interface alone, and there is none while it does not exist.
+        /// The interface that the sockets whose path is wanted are bound to (`SO_BINDTODEVICE`), by the name that it has
+        /// now; other names of it (`ip link property add … altname`) are not known. The path is that through this interface
+        /// alone, and there is none while it does not exist.
         public var outputInterface: String?
         /// The file that names the name servers (resolv.conf(5)), or nil to leave them out of the path.
         ///

@@ -6,8 +6,8 @@
 public struct MonitorStatistics: Sendable, Hashable {
     /// Messages of the kernel that came this far. A filter in the kernel keeps most of the irrelevant ones away.
     public internal(set) var messages: UInt64 = 0
-    /// Messages that the kernel dropped because they were not read in time (`SO_MEMINFO`). None of them is missed: links
-    /// and addresses are read anew then.
+    /// Messages that the kernel dropped because they were not read in time (`SO_MEMINFO`). Links and addresses are read
+    /// anew then, so that nothing they told is missed. One for which the kernel found no memory is not counted here.
     public internal(set) var dropped: UInt64 = 0
     /// How often all links and addresses were read anew: because messages were lost, or the system had slept.
     public internal(set) var resyncs: UInt64 = 0

@@ -58,6 +58,15 @@ struct SocketScenarios {
         }
     }
 
+    @Test func aNumberIsNoNameOfAnInterface() async throws {
+        try await withScenario(from: .ipv4) { scenario in
+            let index = try #require(await scenario.observer.latest?.primaryInterface?.index)
+            try await scenario.watching(monitor(in: scenario) { $0.outputInterface = "\(index)" }) { bound in
+                #expect(await bound.observer.latest?.unsatisfiedReason == .noInterface)
+            }
+        }
+    }
+
     @Test func aBoundSocketReachesTheInternetPastADeadUplink() async throws {
         try await withScenario(
             from: .ipv4,

@@ -63,7 +63,8 @@ public struct NetworkPath: Sendable, Hashable {
     /// The name servers, and whether packets can go there.
     public var dns: DNSConfiguration
     /// Rises by one with every path a monitor gives, and by more where a change was not told or could not be seen, as when
-    /// the monitor had paused or failed; so that a flap between two looks can be told.
+    /// the monitor had paused or failed; so that a flap between two paths can be told. What was away and back again before
+    /// the monitor looked, within microseconds, leaves no trace.
     public var generation: UInt64
     /// Tells networks apart that look alike: a number made of the primary interface's index, the gateway and the source
     /// address's network. Nil unless the path is satisfied, and where the monitor polls (``isAuthoritative``).
