@@ -10,7 +10,7 @@ struct StoppedProgramTests {
     @Test func aDownloadGoesOnWhereItWasStopped() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\nConnection: close\r\n\r\n"
         let script: [RawServer.Step] = [
-            .readHead, .send(head), .fill(4000), .pause(.milliseconds(500)), .fill(296_000),
+            .readHead, .send(head), .fill(4000), .pause(.seconds(2)), .fill(296_000),
         ]
         try await download(script, within: 40, "stall=4") { program, server in
             try await eventually("a part is sent") { server.connections.first?.filled == 4000 }

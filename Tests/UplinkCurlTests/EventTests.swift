@@ -198,7 +198,7 @@ struct EventTests {
                     recorder.observe(event)
                 }
                 var iterator = try await client.get(server.url(), options: options).body.makeAsyncIterator()
-                #expect(try await iterator.next()?.count == 4)
+                var count = try await iterator.next()?.count ?? 0
                 // Both ends come while the loop is held up, so that it finds them in one turn.
                 if halves.withLock({
                     $0 += 1
@@ -207,8 +207,8 @@ struct EventTests {
                     loop.execute { usleep(700_000) }
                 }
                 try await eventually("the first end is told") { isTelling.withLock { $0 } }
-                #expect(try await iterator.next()?.count == 4)
-                #expect(try await iterator.next() == nil)
+                while let chunk = try await iterator.next() { count += chunk.count }
+                #expect(count == 8)
                 return recorder.timings
             }
             async let one = read()

@@ -49,7 +49,7 @@ struct FilesMachineTests {
         var driver = ScreenDriver.inRoot([notes])
         driver.press(.character("r"))
         driver.fail(failure)
-        #expect(driver.status.replacing("\n", with: " ") == "✗ \(failure)")
+        #expect(driver.status.split(whereSeparator: \.isWhitespace) == "✗ \(failure)".split(separator: " "))
         driver.take(.resized(TerminalSize(columns: 40, rows: 10)))
         #expect(driver.status.split(separator: "\n").count == 5 && driver.status.hasSuffix("…"))
         #expect(driver.machine.frame.lines.count == 10)
