@@ -20,18 +20,24 @@ extension KernelNetwork {
     func answer(
         to flow: Flow, by ask: (Flow) throws(NetlinkError) -> RouteVerdict
     ) throws(NetlinkError) -> Answer {
-        let verdict = try ask(flow)
-        let first = Answer(flow: flow, verdict: verdict)
+        var verdict = try ask(flow)
         switch flow.destination.family {
         case .ipv4:
-            guard let source = verdict.route?.source else { return first }
-            let second = try answer(to: flow, from: source, by: ask)
-            return second.verdict == verdict ? first : second
+            // Routes may change between the two questions: the second answer counts where the first one still holds.
+            for _ in 0..<3 {
+                guard let source = verdict.route?.source else { break }
+                let second = try answer(to: flow, from: source, by: ask)
+                if second.verdict == verdict { break }
+                let again = try ask(flow)
+                if again == verdict { return second }
+                verdict = again
+            }
         case .ipv6:
-            guard verdict == .none || verdict == .blocked, let source = source(of: flow) else { return first }
+            guard verdict == .none || verdict == .blocked, let source = source(of: flow) else { break }
             let second = try answer(to: flow, from: source, by: ask)
-            return second.verdict.route == nil ? first : second
+            if second.verdict.route != nil { return second }
         }
+        return Answer(flow: flow, verdict: verdict)
     }
 
     private func answer(
