@@ -44,7 +44,7 @@ struct HTTPURLTests {
         ("http://example.org:-1/", "65535"), ("http://example.org/a b", "percent"),
         ("http://example.org/\r\nHost: x", "control"), ("http://example.org/\u{0}", "control"),
         ("http://example.org/\u{7F}", "control"), ("http://example.org/ü", "percent"),
-        ("http://bücher.example/", "percent"),
+        ("http://bücher.example/", "xn--"),
         ("http://example.org/%", "hexadecimal"), ("http://example.org/%4", "hexadecimal"),
         ("http://example.org/%zz", "hexadecimal"), ("http://exa%6Dple.org/", "xn--"), ("http://[::1/", "]"),
         ("http://[::g]/", "IPv6"), ("http://[127.0.0.1]/", "IPv6"), ("http://[fe80::1%25eth0]/", "IPv6"),

@@ -123,7 +123,7 @@ package enum HTTPURLParser {
             case _ where "-._~:/?#[]@!$&'()*+,;=".utf8.contains(byte): break
             case 0...0x20, 0x7F:
                 throw invalid("", "contains a space or control character at byte \(place); percent-encode it")
-            case _ where isInAuthority(bytes[..<place]):
+            case 0x80... where isInAuthority(bytes[..<place]):
                 throw invalid(text, "has a host that is not in ASCII; write it in punycode (`xn--…`)")
             default:
                 throw invalid(text, "contains a character at byte \(place) that must be percent-encoded")
