@@ -112,7 +112,8 @@ final class CurlTransfer {
     /// libcurl is about to send the request, perhaps not for the first time. False stops it.
     func requestGoesOut(now: Int64) -> Bool {
         usesOldConnection = sockets.sinceRequest == 0
-        if case .awaitingHead = machine.phase {
+        let isRepetition = machine.phase == .awaitingHead
+        if isRepetition {
             // libcurl counts its repetitions over all of a handle's transfers, and gives up after five.
             handle?.isParticular = true
             salvaged = []  // was said on another connection
@@ -121,10 +122,9 @@ final class CurlTransfer {
                 refuse(CurlFailure.bodyIsGone)
                 return false
             }
-            handle?.setFreshConnection(true)
-        } else if upload != nil {
-            handle?.setFreshConnection(true)
         }
+        // Should this connection prove dead, the next one is new, and not another that has been idle for as long.
+        if isRepetition || upload != nil { handle?.setFreshConnection(true) }
         if !sockets.all.isEmpty { origin.wasLookedUp(in: generation, now: now) }
         machine.requestGoesOut(now: now)
         if sockets.all.isEmpty || proxy != nil { generation?.gatesMayOpen = true }
