@@ -53,6 +53,22 @@ struct GetFileTests {
         }
     }
 
+    @Test func aFileThatAppearsMeanwhileIsSaidToStandInTheWay() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let server = try RawServer([
+            .answer { _ in
+                try? directory.write("new", [9])
+                return [.send(Self.head), .send(Self.bytes)]
+            }
+        ])
+        defer { server.stop() }
+        let program = try await BuiltProgram.run("get \(server.url("/file")) -o \(directory.path)/new")
+        #expect(program.status == 1)
+        #expect(program.errors.contains("--force") && program.errors.hasSuffix("; 2.0 kB are kept\n"), "\(program.errors)")
+        #expect(try directory.read("new") == [9])
+    }
+
     @Test(arguments: [SIGINT, SIGTERM, SIGKILL])
     func whateverEndsItTheSameCommandGoesOn(signal: CInt) async throws {
         try await withServer(firstEnds: [.waitForClose]) { server, directory in

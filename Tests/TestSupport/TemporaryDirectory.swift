@@ -26,6 +26,13 @@ package struct TemporaryDirectory: Sendable {
         return names.sorted()
     }
 
+    /// What may be done with a file, by its mode; nil where there is none.
+    package func permissions(of name: String) -> FilePermissions? {
+        var status = stat()
+        guard stat(path.appending(name).string, &status) == 0 else { return nil }
+        return FilePermissions(rawValue: status.st_mode & 0o7777)
+    }
+
     /// Writes a file.
     package func write(_ name: String, _ bytes: [UInt8]) throws {
         let descriptor = try FileDescriptor.open(

@@ -71,6 +71,28 @@ struct FileTests {
         }
     }
 
+    @Test func aFileHasItsModeWithItsNameAndIsItsOwnersAloneBefore() async throws {
+        try await withDirectory { directory in
+            let permissionsOnTheWay = Locked<Set<FilePermissions?>>([])
+            try await withServer([.readHead, .send(head(3) + "new"), .loop]) { server in
+                try await withClient { client, _ in
+                    let choices: [FilePermissions] = [.ownerReadWrite, [.ownerReadWrite, .groupRead, .otherWrite]]
+                    for permissions in choices {
+                        let body = try await client.get(server.url()).body
+                        try await body.write(
+                            to: directory.path.appending("file"), replacingExisting: true, permissions: permissions
+                        ) { _ in
+                            let names = directory.names.filter { $0 != "file" }
+                            permissionsOnTheWay.withLock { $0.formUnion(names.map(directory.permissions)) }
+                        }
+                        #expect(directory.permissions(of: "file") == permissions)
+                    }
+                }
+            }
+            #expect(permissionsOnTheWay.withLock { $0 } == [.ownerReadWrite])
+        }
+    }
+
     @Test func aFileThatAppearsMeanwhileIsNotReplaced() async throws {
         try await withDirectory { directory in
             let script: [RawServer.Step] = [

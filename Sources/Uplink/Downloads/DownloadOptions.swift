@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import SystemPackage
 public import UplinkCore
 public import UplinkEventLoop
 public import UplinkHTTP
@@ -11,6 +12,9 @@ public struct DownloadOptions: Sendable {
     /// Whether the target may exist; it is replaced in one step then, when the download is whole. It must be a regular
     /// file.
     public var replacesExisting = false
+    /// What the file's mode becomes before it gets its name, whatever the umask and the mode of a file that it replaces; until
+    /// then it is its owner's alone. The owner's alone (0600) where nothing is said.
+    public var permissions: FilePermissions = .ownerReadWrite
     /// How many bytes there must be; nil for as many as the server says. Another number is
     /// ``DownloadError/Code/sizeMismatch``, as soon as the server tells it.
     public var expectedSize: Int64?

@@ -124,6 +124,7 @@ struct GetCommand: AsyncParsableCommand {
             var item = DownloadItem(url.text, to: path, options: options)
             item.headers = try request.request(to: url.text).headerFields
             item.options.requirement = requirement(of: url)
+            item.options.permissions = DownloadTarget.permissions(of: path)
             items.append(item)
         }
         return FileDownloads(

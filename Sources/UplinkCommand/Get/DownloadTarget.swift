@@ -100,19 +100,16 @@ enum DownloadTarget: Sendable {
     }
 
     /// The permissions of the file that is there, or those that a new one gets.
-    static func permissions(of path: FilePath) -> mode_t {
+    static func permissions(of path: FilePath) -> FilePermissions {
         var status = stat()
-        if stat(path.string, &status) == 0 { return status.st_mode & 0o777 }
+        if stat(path.string, &status) == 0 { return FilePermissions(rawValue: status.st_mode & 0o777) }
         return usualPermissions
     }
 
     /// What a new file gets, as the umask has it.
-    static var usualPermissions: mode_t {
+    static var usualPermissions: FilePermissions {
         let mask = umask(0)
         umask(mask)
-        return 0o666 & ~mask
+        return FilePermissions(rawValue: 0o666 & ~mask)
     }
-
-    /// Gives a file its permissions.
-    static func set(_ permissions: mode_t, of path: FilePath) { chmod(path.string, permissions) }
 }

@@ -37,7 +37,7 @@ struct FileDownloads: Sendable {
                 batch.cancel()
             }
         }
-        teller.end(results)
+        teller.line.end()
         for note in results.compactMap({ try? Self.codingNote($0.get()) }) { teller.line.say(Text(note)) }
         if Task.isCancelled, results.contains(where: { (try? $0.get()) == nil }) {
             if let remains = teller.remains, items.allSatisfy(\.options.resumes) { teller.line.say(Text(remains)) }
@@ -76,7 +76,9 @@ struct FileDownloads: Sendable {
     private static func message(of error: any Error) -> String {
         let message = CommandFailure.inOptions("\(error)")
         guard let error = error as? DownloadError, error.keptBytes > 0 else { return message }
-        return "\(message); \(ByteCount(Int(error.keptBytes))) are kept, and the same command goes on from there"
+        let kept = "\(message); \(ByteCount(Int(error.keptBytes))) are kept"
+        // With a file in its way the same command fails again; the message says what else to do.
+        return error.code == .targetExists ? kept : "\(kept), and the same command goes on from there"
     }
 }
 
@@ -100,17 +102,11 @@ private final class Teller: Sendable {
     private let start = ContinuousClock.now
     private let report: Locked<DownloadReport>
     private let remainsAtInterruption = Locked<String?>(nil)
-    private let targets: [FilePath]
-    /// What the files are to have, and those that have them not yet.
-    private let permissions: Locked<[Int: mode_t]>
 
     init(_ items: [DownloadItem], isSilent: Bool) {
         line = StatusLine(on: .error, isWanted: !isSilent)
-        targets = items.map(\.target)
         let detail: DownloadReport.Detail = isSilent ? .failures : line.isShown ? .endings : .troubles
         report = Locked(DownloadReport(names: items.map(\.name), detail: detail, sameCommand: items.sameCommand))
-        let permissions = targets.map(DownloadTarget.permissions)
-        self.permissions = Locked(Dictionary(uniqueKeysWithValues: zip(permissions.indices, permissions)))
     }
 
     /// What was left when the downloads were interrupted.
@@ -134,7 +130,6 @@ private final class Teller: Sendable {
             }
         }
         for await state in batch.progress {
-            for (index, item) in state.items.enumerated() { if case .finished = item { setPermissions(index) } }
             for text in report.withLock({ $0.take(state, at: .now - start) }) { line.say(text) }
             // A state tells of all of them, and each of them changes it.
             if state.items.count > 100 { try? await Task.sleep(for: Self.pace) }
@@ -144,19 +139,8 @@ private final class Teller: Sendable {
         draw(batch.currentProgress)
     }
 
-    func end(_ results: [Result<DownloadedFile, any Error>]) {
-        line.end()
-        for (index, result) in results.enumerated() { if case .success = result { setPermissions(index) } }
-    }
-
     private func draw(_ state: DownloadBatchProgress) {
         guard line.isShown, let text = DownloadLine.text(state, columns: line.columns) else { return }
         line.draw(text)
-    }
-
-    /// A download's file is its owner's alone until it is whole.
-    private func setPermissions(_ index: Int) {
-        guard let permissions = permissions.withLock({ $0.removeValue(forKey: index) }) else { return }
-        DownloadTarget.set(permissions, of: targets[index])
     }
 }

@@ -112,12 +112,11 @@ struct GetRequest: Sendable {
         switch target {
         case .existing: break  // the command has seen to that
         case .file(let path, let replacingExisting):
-            let permissions = DownloadTarget.permissions(of: path)
             let body = PrecededBody.body(Array(head.utf8), then: body)
-            try await body.write(to: path, replacingExisting: replacingExisting) {
+            let permissions = DownloadTarget.permissions(of: path)
+            try await body.write(to: path, replacingExisting: replacingExisting, permissions: permissions) {
                 progress.show($0.written, of: $0.expected)
             }
-            DownloadTarget.set(permissions, of: path)
         case .stream(let output):
             // On the terminal that shows the body, the line would be written over it.
             if target.isTerminal { progress.end() }

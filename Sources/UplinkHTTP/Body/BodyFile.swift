@@ -50,8 +50,11 @@ final class BodyFile: Sendable {
         }
     }
 
-    /// Makes sure that the bytes are on the disk, then gives the file its name.
-    func finish() throws(HTTPClientError) {
+    /// Makes sure that the bytes are on the disk, then gives the file its mode and its name.
+    func finish(_ permissions: FilePermissions) throws(HTTPClientError) {
+        guard permissions == .ownerReadWrite || fchmod(descriptor.rawValue, permissions.rawValue) == 0 else {
+            throw Self.failure("setting the mode of `\(temporary)`", errno, "the file system may have no modes")
+        }
         guard fsync(descriptor.rawValue) == 0 else {
             throw Self.failure("writing `\(temporary)`", errno, "the disk may be full or broken")
         }

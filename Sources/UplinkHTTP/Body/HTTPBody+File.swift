@@ -18,20 +18,23 @@ extension HTTPBody {
     /// - Parameters:
     ///   - path: The target. Its directory must exist.
     ///   - replacingExisting: Whether the target may exist; it is replaced in one step then.
+    ///   - permissions: What the file's mode becomes before it gets its name, whatever the umask and the mode of a file that it
+    ///     replaces; until then it is its owner's alone.
     ///   - progress: Called when more has been written, with numbers that grow; the last time when all is.
     /// - Returns: The file's size.
     /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/fileExists`` or ``HTTPClientError/Code/fileFailed``,
     ///   or as the iterator does.
     @discardableResult
     public func write(
-        to path: FilePath, replacingExisting: Bool = false, progress: (@Sendable (Progress) -> Void)? = nil
+        to path: FilePath, replacingExisting: Bool = false, permissions: FilePermissions = .ownerReadWrite,
+        progress: (@Sendable (Progress) -> Void)? = nil
     ) async throws -> Int64 {
         var iterator = try unusedIterator()
         let source = handle.source
         let file = try await source.performBlocking { try BodyFile(for: path, replacingExisting: replacingExisting) }
         do {
             let size = try await stream(&iterator, into: file, progress: progress)
-            try await source.performBlocking { try file.finish() }
+            try await source.performBlocking { try file.finish(permissions) }
             return size
         } catch {
             source.cancel()

@@ -23,6 +23,26 @@ struct PartialFileEndTests: PartialFileSuite {
         }
     }
 
+    @Test func theModeIsThereWithTheNameAndGoneWhereTheNameIsRefused() throws {
+        try with { directory, target in
+            let file = try open(target) { $0.permissions = [.ownerReadWrite, .groupRead] }
+            try file.begin(version)
+            try file.append(.init([1]))
+            try directory.write("f", [9])
+            #expect(code { try file.giveName(replacing: false) } == .targetExists)
+            #expect(file.abandon(keeping: true) == 1)
+            let next = try open(target) {
+                $0.permissions = [.ownerReadWrite, .groupRead]
+                $0.replacesExisting = true
+            }
+            #expect(next.found()?.bytes == 1)
+            try next.adopt(version, bytes: 1)
+            #expect(directory.permissions(of: ".f.uplink-part") == .ownerReadWrite)
+            try next.giveName(replacing: true)
+            #expect(directory.permissions(of: "f") == [.ownerReadWrite, .groupRead])
+        }
+    }
+
     @Test func anotherFileUnderItsNameIsNotGivenTheTargets() throws {
         try with { directory, target in
             let part = directory.path.appending(".f.uplink-part").string

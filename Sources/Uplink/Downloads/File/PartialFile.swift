@@ -30,6 +30,7 @@ final class PartialFile: Sendable {
     let descriptor: CInt
     let url: String
     private let checksum: DownloadChecksum?
+    private let permissions: FilePermissions
     let boot: String
     private let flush: @Sendable (CInt) -> CInt
     let state = Locked(State())
@@ -54,6 +55,7 @@ final class PartialFile: Sendable {
         }
         descriptor = try PartialLock.open(in: directory, keeping: options.resumes)
         (self.url, checksum, boot) = (url, options.checksum, PartialRecord.bootIdentifier())
+        permissions = options.permissions
         // Somebody else may have made it between the look and the lock.
         do throws(DownloadError) {
             try directory.checkTarget(replacing: options.replacesExisting)
@@ -203,7 +205,13 @@ final class PartialFile: Sendable {
             disown()
             throw meddled
         }
-        try directory.name(replacing: replacing)
+        do throws(DownloadError) {
+            if permissions != .ownerReadWrite { try setMode(permissions) }
+            try directory.name(replacing: replacing)
+        } catch {
+            try? setMode(.ownerReadWrite)  // or a later run would not take it over
+            throw error
+        }
         directory.remove(directory.names.record)
         directory.remove(directory.names.newRecord)
         directory.synchronise()
@@ -294,6 +302,10 @@ final class PartialFile: Sendable {
     private func disown() {
         removeRecord()
         state.withLock { ($0.version, $0.hasRecord) = (nil, false) }
+    }
+
+    private func setMode(_ permissions: FilePermissions) throws(DownloadError) {
+        guard fchmod(descriptor, permissions.rawValue) == 0 else { throw failure("setting the mode of", errno) }
     }
 
     private func truncate(to size: Int64) throws(DownloadError) {

@@ -102,7 +102,7 @@ struct StoredReadData: ReadData {
         defer { draft.discard() }
         try await send(source, progress) { try await draft.write($0) }
         try await EventLoop.shared.offLoop {
-            DownloadTarget.set(permissions, of: draft.path)
+            chmod(draft.path.string, permissions.rawValue)
             if !replacingExisting {
                 // link(2) fails where the target exists; rename(2) would replace it.
                 if link(draft.path.string, target.string) == 0 { return }

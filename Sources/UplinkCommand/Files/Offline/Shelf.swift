@@ -13,12 +13,11 @@ struct Shelf: Sendable {
 
     func remove(_ name: String) { unlink(path(of: name).string) }
 
-    /// Begins a file.
+    /// Begins a file, which is for this user alone.
     ///
-    /// - Parameter permissions: By default it is for this user alone.
     /// - Throws: ``FilesError`` when it cannot be made.
-    func draft(permissions: mode_t = 0o600) async throws -> Draft {
-        try await EventLoop.shared.offLoop { [directory] in try Draft(in: directory, permissions) }
+    func draft() async throws -> Draft {
+        try await EventLoop.shared.offLoop { [directory] in try Draft(in: directory) }
     }
 
     /// Removes what no row names, as a process leaves it that was killed. A draft that somebody writes is locked, and stays
@@ -45,11 +44,11 @@ final class Draft: Sendable {
     /// Whether it has been decided what becomes of it.
     private let isSettled = Locked(false)
 
-    fileprivate init(in directory: FilePath, _ permissions: mode_t) throws(FilesError) {
+    fileprivate init(in directory: FilePath) throws(FilesError) {
         while true {
             let name = UUID().uuidString
             let path = directory.appending(name)
-            let descriptor = open(path.string, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions)
+            let descriptor = open(path.string, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw Self.failure(path, errno) }
             var status = stat()
             // Somebody who sweeps may have come between the two calls.

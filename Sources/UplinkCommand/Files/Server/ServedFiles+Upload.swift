@@ -63,7 +63,7 @@ extension ServedFiles {
                 guard descriptor >= 0 else { throw Self.failure(errno) }
                 path = FilePath(String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
                 _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-                fchmod(descriptor, DownloadTarget.usualPermissions)
+                fchmod(descriptor, DownloadTarget.usualPermissions.rawValue)
             }
 
             mutating func write(_ bytes: Data) throws {

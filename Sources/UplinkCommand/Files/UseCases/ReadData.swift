@@ -46,11 +46,9 @@ struct RemoteReadData: ReadData {
     func callAsFunction(
         _ file: ItemID, of size: Int64?, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?
     ) async throws {
-        let permissions = DownloadTarget.permissions(of: path)
         try await remote.download(
             Self.path(of: file), of: size, to: path, replacingExisting: replacingExisting, while: Self.activity,
             progress: progress)
-        DownloadTarget.set(permissions, of: path)
     }
 
     private static func path(of file: ItemID) -> String { "/items/\(file)/data" }

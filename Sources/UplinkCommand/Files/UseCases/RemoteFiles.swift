@@ -118,6 +118,7 @@ struct RemoteFiles: Sendable {
     ) async throws {
         var options = DownloadOptions()
         options.replacesExisting = replacingExisting
+        options.permissions = DownloadTarget.permissions(of: target)
         options.requirement = nil  // without a network it fails, and whoever asked may have the file stored
         options.backOff.maximumFailures = Self.failures
         options.backOff.maximumFirstFailures = 0
