@@ -5,6 +5,9 @@ import UplinkHTTP
 
 /// When transfers take too long: one timer for all of them.
 extension CurlEngine {
+    /// How late a timer comes on a machine that is merely busy.
+    private static var lateness: Int64 { 10_000_000 }
+
     /// Puts a transfer's deadline into the heap. One that has moved away stays: it is looked at when it is due.
     func arm(_ transfer: CurlTransfer) {
         guard let deadline = transfer.machine.deadline, deadline < transfer.armedDeadline ?? .max else { return }
@@ -22,8 +25,9 @@ extension CurlEngine {
     }
 
     func deadlinesPassed() {
-        timers?.deadline = nil
         let now = Monotonic.now
+        guard let timers, !looksAtSocketsFirst(timers, now: now) else { return }
+        timers.deadline = nil
         while let entry = deadlines.popDue(at: now) {
             guard let transfer = transfers[slot: entry.slot] else { continue }
             transfer.armedDeadline = nil
@@ -31,5 +35,18 @@ extension CurlEngine {
             active.note(transfer)
         }
         scheduleTurn()
+    }
+
+    /// Whether the deadlines have to wait until the loop has looked at its sockets: where it was held up, or the process was
+    /// stopped, what came in time may lie there unread. libuv calls for timers first.
+    private func looksAtSocketsFirst(_ timers: Timers, now: Int64) -> Bool {
+        guard !timers.isLate, let due = timers.deadline, now - due > Self.lateness else {
+            timers.isLate = false
+            return false
+        }
+        timers.isLate = true
+        timers.deadline = now
+        timers.deadlines.start(afterNanoseconds: 0)
+        return true
     }
 }

@@ -99,6 +99,8 @@ final class Timers {
     let moment: LoopTimer
     /// What `deadlines` is set to.
     var deadline: Int64?
+    /// Whether that comes late, and the sockets are looked at first.
+    var isLate = false
 
     init(for engine: isolated CurlEngine) throws(EventLoopError) {
         deadlines = try LoopTimer(for: engine, ended: { $0.loopEnded() }) { $0.deadlinesPassed() }

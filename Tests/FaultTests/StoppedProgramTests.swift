@@ -12,8 +12,9 @@ struct StoppedProgramTests {
         let script: [RawServer.Step] = [
             .readHead, .send(head), .fill(4000), .pause(.seconds(2)), .fill(296_000),
         ]
-        try await download(script, within: 40, "stall=4") { program, server in
-            try await eventually("a part is sent") { server.connections.first?.filled == 4000 }
+        try await download(script, within: 40, "stall=4") { program, _, directory in
+            try await eventually("a part is there") { (try? directory.read(".f.uplink-part"))?.count == 4000 }
+            try await Task.sleep(for: .milliseconds(200))  // until the program does nothing but wait
             program.signal(SIGSTOP)
             try await Task.sleep(for: .seconds(5))  // beyond its stall timeout, within which the server has sent more
             program.signal(SIGCONT)
@@ -25,7 +26,7 @@ struct StoppedProgramTests {
     /// The time while it was stopped counts.
     @Test func aDeadlineThatPassedMeanwhileIsTold() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
-        try await download([.readHead, .send(head), .fill(2), .waitForClose], within: 4) { program, server in
+        try await download([.readHead, .send(head), .fill(2), .waitForClose], within: 4) { program, server, _ in
             try await eventually("a part is sent") { server.connections.first?.filled == 2 }
             program.signal(SIGSTOP)
             try await Task.sleep(for: .seconds(4))  // its deadline passes, which is what is tried
@@ -39,7 +40,7 @@ struct StoppedProgramTests {
 
     private func download(
         _ script: [RawServer.Step], within seconds: Int, _ more: String...,
-        body: (RunningProgram, RawServer) async throws -> Void
+        body: (RunningProgram, RawServer, TemporaryDirectory) async throws -> Void
     ) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
@@ -47,6 +48,6 @@ struct StoppedProgramTests {
         defer { server.stop() }
         let words = [BuiltProgram.path(of: "DownloadVictim"), server.url(), "\(directory.path)/f", "\(seconds)"]
         let program = try RunningProgram(words + more)
-        try await body(program, server)
+        try await body(program, server, directory)
     }
 }
