@@ -8,6 +8,7 @@ struct Main {
     /// Runs the program on an event loop of its own, because Swift's default pool, once used, wakes every second.
     static func main() {
         InheritedSignals.remember()
+        _ = DownloadTarget.usualPermissions  // while there is one thread
         if let word = Program.wordThatIsNoText {
             UplinkProgram.exit(
                 withError: ValidationError(

@@ -67,7 +67,8 @@ extension CurlEngine {
     }
 
     private func breakDown(_ generation: Generation, _ code: CURLMcode) {
-        generation.breakdown = curl_multi_strerror(code).map { String(cString: $0) } ?? "unknown error"
+        generation.breakdown = CurlFailure.engine(
+            curl_multi_strerror(code).map { String(cString: $0) } ?? "unknown error")
         scheduleTurn()
     }
 

@@ -18,10 +18,10 @@ extension CurlEngine {
 
     /// Ends the transfers of a generation that libcurl calls broken, and the generation.
     func rebuild(_ generation: Generation) {
-        let reason = generation.breakdown ?? ""
+        guard let breakdown = generation.breakdown else { return }
         generation.isRetired = true  // what starts from here on starts elsewhere
         for transfer in Array(transfers.values) where transfer.generation === generation {
-            transfer.refuse(CurlFailure.engine(reason))
+            transfer.refuse(breakdown)
             end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
         }
     }
@@ -43,8 +43,8 @@ extension CurlEngine {
 
     var generationCount: Int { generations.count }
 
-    func breakDown(_ reason: String) {
-        generations.last?.breakdown = reason
+    func simulateBreakdown(_ reason: String) {
+        generations.last?.breakdown = CurlFailure.engine(reason)
         scheduleTurn()
     }
 

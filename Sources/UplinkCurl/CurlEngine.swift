@@ -141,6 +141,7 @@ actor CurlEngine: TurnActor {
         guard let generation = try? prepare(), let multi = generation.multi?.curl,
             let handle = generation.handle()
         else {
+            transfer.refuse(CurlFailure.noResources("libcurl makes no handle", requestDisposition: .notSent))
             return end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OUT_OF_MEMORY)
         }
         transfer.handle = handle

@@ -62,6 +62,15 @@ enum CurlFailure {
             message: "libcurl failed (\(reason)); this is a fault of Uplink or of libcurl, please report it")
     }
 
+    static func noResources(
+        _ reason: String, requestDisposition: HTTPClientError.RequestDisposition = .maybeProcessed
+    ) -> HTTPClientError {
+        HTTPClientError(
+            .connectionFailed, phase: .connect, requestDisposition: requestDisposition,
+            message: "the system has no more descriptors or memory (\(reason)); send fewer requests at the same time, or "
+                + "raise the limit (ulimit -n)")
+    }
+
     /// A transfer that libcurl calls complete, without a head.
     static let noHead = HTTPClientError(
         .connectionReset, phase: .firstByte, requestDisposition: .responseStarted,

@@ -86,5 +86,5 @@ public final class CurlTransport: HTTPTransport, BeginningTransport {
     package var bufferedBytes: Int { engine.budget.bytes }
 
     /// Lets the newest generation of connections be broken, as libcurl may say that it is; for tests.
-    package func breakDown(_ reason: String) async { await engine.breakDown(reason) }
+    package func simulateBreakdown(_ reason: String) async { await engine.simulateBreakdown(reason) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
 import UplinkEventLoop
+import UplinkHTTP
 
 /// One `CURLM` with everything that belongs to it: connections, TLS sessions, looked-up names, watched sockets, a timer.
 ///
@@ -35,7 +36,7 @@ final class Generation {
     /// libcurl is closing its connections and wants no new watchers.
     private(set) var isCleaningUp = false
     /// What broke the multi, until the turn ends.
-    var breakdown: String?
+    var breakdown: HTTPClientError?
     /// No new transfers: the network was another one then.
     var isRetired = false
 
@@ -47,7 +48,7 @@ final class Generation {
         listener = DescriptorWatcher.Listener(for: engine) { $0.socketIsReady($1.0, $1.1, in: number) }
         timer = try LoopTimer(for: engine) { $0.timePassed(in: number) }
         multi = CurlMulti(box: Unmanaged.passUnretained(self).toOpaque())
-        if multi == nil { throw CurlFailure.engine("libcurl has no memory or descriptors for another handle") }
+        if multi == nil { throw CurlFailure.noResources("libcurl makes no handle") }
         limitConnections()
     }
 
@@ -165,7 +166,7 @@ final class Generation {
             sockets.add(socket, as: descriptor)
             socket.watch(for: interest)
         } catch {
-            breakdown = error.message  // looked at when the turn ends, which every way into libcurl comes to
+            breakdown = CurlFailure.noResources(error.message)  // looked at when the turn ends, which every way into libcurl comes to
         }
     }
 

@@ -12,8 +12,6 @@ public final class StubNetworkMonitor: NetworkMonitor {
     }
 
     private let state: Locked<State>
-    /// Held while a path is sent, so that paths are told in the order of their numbers.
-    private let generation = Locked<UInt64>(0)
     private let broadcaster: NetworkPathBroadcaster
 
     /// Makes a monitor that knows this path, or none yet.
@@ -53,14 +51,7 @@ public final class StubNetworkMonitor: NetworkMonitor {
     public var starts: Int { state.withLock { $0.starts } }
 
     /// Makes a path the current one. Its generation is set anew, so that equal paths in a row are told apart.
-    public func send(_ path: NetworkPath) {
-        var path = path
-        generation.withLock { generation in
-            generation += 1
-            path.generation = generation
-            broadcaster.send(path)
-        }
-    }
+    public func send(_ path: NetworkPath) { broadcaster.sendAnew(path) }
 
     /// The network is there.
     public func goOnline() { send(.online()) }
@@ -69,23 +60,13 @@ public final class StubNetworkMonitor: NetworkMonitor {
     public func goOffline(_ reason: UnsatisfiedReason = .noRoute) { send(.offline(reason)) }
 
     /// Forgets the path, as if it had never been known. The generation rises for what is not seen meanwhile.
-    public func forget() {
-        generation.withLock { generation in
-            generation += 1
-            broadcaster.forget()
-        }
-    }
+    public func forget() { broadcaster.forget() }
 
     /// Ends all streams, for ever.
     public func stop() { broadcaster.finish() }
 
     /// Ends all streams with an error. The generation rises for what is not seen meanwhile.
-    public func fail(_ error: NetworkMonitorError) {
-        generation.withLock { generation in
-            generation += 1
-            broadcaster.fail(error)
-        }
-    }
+    public func fail(_ error: NetworkMonitorError) { broadcaster.fail(error) }
 }
 
 extension NetworkPath {

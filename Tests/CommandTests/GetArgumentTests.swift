@@ -157,6 +157,7 @@ struct GetArgumentTests {
     func throughAProxyOnThisHostIsNeededWhatTheURLNeeds(proxy: String) throws {
         let needs: [(url: String, requirement: String?)] = [
             ("https://example.org/", "internet"), ("http://10.1.2.3/", "local network"), ("http://127.0.0.1/", nil),
+            ("http://100.64.0.1/", "local network"), ("http://100.128.0.1/", "internet"),
         ]
         for (url, requirement) in needs {
             let command = try parse("\(url) --proxy \(proxy)")

@@ -149,4 +149,21 @@ struct PathNewsTests {
         #expect(near.restricted(to: .ipv6).isSame(as: far.restricted(to: .ipv6)))
         #expect(!near.restricted(to: .ipv4).isSame(as: far.restricted(to: .ipv4)))
     }
+
+    @Test func whatConcernsTheOtherFamilyAloneLeavesNoGapBehind() {
+        func path(_ generation: UInt64, _ hasIPv6: Bool) -> NetworkPath {
+            var path = online
+            path.generation = generation
+            if !hasIPv6 { path.ipv6 = .unavailable(.noRoute) }
+            return path
+        }
+        var filter = FamilyFilter(family: .ipv4)
+        #expect(filter.take(path(1, true)) != nil)
+        #expect(filter.take(path(2, false)) == nil)
+        #expect(filter.last?.generation == 2)
+        #expect(filter.take(path(4, true)) == nil)  // the third was never delivered
+        #expect(filter.last?.generation == 2)
+        var all = FamilyFilter(family: nil)
+        #expect(all.take(path(1, true)) != nil && all.take(path(2, true)) != nil)
+    }
 }

@@ -308,7 +308,7 @@ struct ConnectionTests {
         try await withServer([.readHead, .send(Self.head + "\r\n"), .waitForClose], Self.answer) { server in
             try await withClient { client, transport in
                 let response = try await client.get(server.url())
-                await transport.breakDown("so says the test")
+                await transport.simulateBreakdown("so says the test")
                 let (error, _) = await failure { _ = try await response.body.discard() }
                 #expect(error?.code == .engine)
                 #expect(error?.message.contains("so says the test") == true)
@@ -328,7 +328,7 @@ struct ConnectionTests {
                 try await Task(executorPreference: loop) {
                     for _ in 0..<10 {
                         try await get(2, server, client)
-                        await transport.breakDown("so says the test")
+                        await transport.simulateBreakdown("so says the test")
                     }
                     try await get(2, server, client)
                 }.value

@@ -36,13 +36,3 @@ struct URLArgument: Sendable {
         return address.isLinkLocal || address.isPrivate ? .localNetwork : .internet
     }
 }
-
-extension IPAddress {
-    /// Whether the address belongs to a site's own network (RFC 1918, RFC 4193).
-    fileprivate var isPrivate: Bool {
-        switch family {
-        case .ipv4: bytes[0] == 10 || bytes[0] == 172 && bytes[1] >> 4 == 1 || bytes[0] == 192 && bytes[1] == 168
-        case .ipv6: bytes[0] & 0xFE == 0xFC
-        }
-    }
-}

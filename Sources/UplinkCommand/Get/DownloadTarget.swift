@@ -106,10 +106,10 @@ enum DownloadTarget: Sendable {
         return usualPermissions
     }
 
-    /// What a new file gets, as the umask has it.
-    static var usualPermissions: FilePermissions {
+    /// What a new file gets, as the umask has it. Read once, by `main`: it can only be read by setting it, for all threads.
+    static let usualPermissions: FilePermissions = {
         let mask = umask(0)
         umask(mask)
         return FilePermissions(rawValue: 0o666 & ~mask)
-    }
+    }()
 }

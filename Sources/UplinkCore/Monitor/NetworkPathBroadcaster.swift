@@ -14,7 +14,6 @@
 /// ```
 public final class NetworkPathBroadcaster: Sendable {
     let list: SubscriberList<NetworkPath>
-    private let lastGeneration = Locked<UInt64?>(nil)
 
     /// Makes a broadcaster that knows no path yet.
     ///
@@ -42,17 +41,25 @@ public final class NetworkPathBroadcaster: Sendable {
     /// A path whose ``NetworkPath/generation`` is not above that of the one before gets the next number, so that a monitor
     /// need not count.
     public func send(_ path: NetworkPath) {
-        list.send(remains: true) { current in
-            lastGeneration.withLock { last in
-                var path = path
-                if let number = last, path.generation <= number {
-                    path.generation = current?.generation ?? number
-                    if path == current { return nil }
-                    path.generation = number &+ 1
-                }
-                last = path.generation
-                return path
+        list.send(remains: true) { current, last in
+            var path = path
+            if let number = last, path.generation <= number {
+                path.generation = current?.generation ?? number
+                if path == current { return nil }
+                path.generation = number &+ 1
             }
+            last = path.generation
+            return path
+        }
+    }
+
+    /// Makes a path the current one under the next number, even if it equals the one before.
+    package func sendAnew(_ path: NetworkPath) {
+        list.send(remains: true) { _, last in
+            var path = path
+            path.generation = (last ?? 0) &+ 1
+            last = path.generation
+            return path
         }
     }
 
@@ -61,13 +68,11 @@ public final class NetworkPathBroadcaster: Sendable {
     /// Who looks at it sees the gap, and so does who waits until it has been stable for long enough. The number is this
     /// one, or a higher one where the paths were numbered here.
     package func renumber(to generation: UInt64) {
-        list.replaceCurrent { path in
-            lastGeneration.withLock { last in
-                var path = path
-                path.generation = max(generation, path.generation &+ 2, (last ?? 0) &+ 1)
-                last = path.generation
-                return path
-            }
+        list.replaceCurrent { path, last in
+            var path = path
+            path.generation = max(generation, path.generation &+ 2, (last ?? 0) &+ 1)
+            last = path.generation
+            return path
         }
     }
 
@@ -94,5 +99,5 @@ public final class NetworkPathBroadcaster: Sendable {
     }
 
     /// What is not seen meanwhile counts as a change.
-    private func leaveGap() { lastGeneration.withLock { $0 = $0.map { $0 &+ 1 } } }
+    private func leaveGap() { list.skipNumber() }
 }

@@ -20,15 +20,20 @@ final class SubscriberList<Element: Sendable & Equatable>: Sendable {
     func send(_ element: Element, remains: Bool) {
         perform(subscribers.withLock { $0.send(element, remains: remains) })
     }
-    /// Gives what is made of the current element, under the lock; nil is none.
-    func send(remains: Bool, _ make: (_ current: Element?) -> Element?) {
+    /// Gives what is made of the current element and the last number, under the lock; nil is none.
+    func send(remains: Bool, _ make: (_ current: Element?, _ lastNumber: inout UInt64?) -> Element?) {
         perform(
             subscribers.withLock { subscribers in
-                make(subscribers.current).map { subscribers.send($0, remains: remains) } ?? .init()
+                make(subscribers.current, &subscribers.lastNumber).map { subscribers.send($0, remains: remains) }
+                    ?? .init()
             })
     }
     /// Makes another element of the current one, under the lock, and tells nobody.
-    func replaceCurrent(_ make: (Element) -> Element) { subscribers.withLock { $0.replaceCurrent(make) } }
+    func replaceCurrent(_ make: (Element, _ lastNumber: inout UInt64?) -> Element) {
+        subscribers.withLock { $0.replaceCurrent(make) }
+    }
+    /// Lets a number be left out.
+    func skipNumber() { subscribers.withLock { $0.lastNumber = $0.lastNumber.map { $0 &+ 1 } } }
     func forget() { subscribers.withLock { $0.forget() } }
     func forgetIfUnobserved() { subscribers.withLock { $0.forgetIfUnobserved() } }
     func finish() { perform(subscribers.withLock { $0.finish() }) }

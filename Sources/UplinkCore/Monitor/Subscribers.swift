@@ -34,6 +34,8 @@ struct Subscribers<Element: Sendable & Equatable> {
     private let merge: @Sendable (_ old: Element, _ new: Element) -> Element
     /// What a new subscriber gets first.
     private(set) var current: Element?
+    /// The number of the last element, where its owner numbers them.
+    var lastNumber: UInt64?
     private(set) var isFinished = false
     /// How often a subscriber had not taken an element when the next one came.
     private(set) var merges: UInt64 = 0
@@ -112,7 +114,9 @@ struct Subscribers<Element: Sendable & Equatable> {
     }
 
     /// Makes another element of the current one, for those who come later.
-    mutating func replaceCurrent(_ make: (Element) -> Element) { current = current.map(make) }
+    mutating func replaceCurrent(_ make: (Element, _ lastNumber: inout UInt64?) -> Element) {
+        current = current.map { make($0, &lastNumber) }
+    }
 
     /// Forgets what is true now, as a monitor that pauses does.
     mutating func forget() { current = nil }

@@ -44,13 +44,13 @@ extension HTTPBody {
 /// Passes a body's chunks on and computes their checksum.
 final class ChecksummedSource: HTTPBodySource {
     private struct State {
-        var checksum: any HTTPChecksum
+        /// Nil while somebody else's code works on it.
+        var checksum: (any HTTPChecksum)?
         var digest: [UInt8]?
     }
 
     private let reader: BodyReader?
     private let expected: [UInt8]?
-    /// Only one task reads, so that the lock is never waited for.
     private let state: Locked<State>
 
     /// - Parameter reader: The right to read the original; nil when somebody else has it.
@@ -68,17 +68,25 @@ final class ChecksummedSource: HTTPBodySource {
             try finish()
             return nil
         }
-        chunk.withUnsafeBytes { bytes in state.withLock { $0.checksum.update(bytes) } }
+        compute { checksum in chunk.withUnsafeBytes { checksum.update($0) } }
         return chunk
     }
 
+    /// Computes outside of the lock; only one task reads.
+    private func compute(_ step: (inout any HTTPChecksum) -> Void) {
+        guard var checksum = state.withLock({ $0.checksum.take() }) else { return }
+        step(&checksum)
+        state.withLock { [checksum] in $0.checksum = checksum }
+    }
+
     private func finish() throws(HTTPClientError) {
-        let digest = state.withLock { state in
-            let digest = state.digest ?? state.checksum.finish()
-            state.digest = digest
-            return digest
+        if digest == nil {
+            compute { checksum in
+                let digest = checksum.finish()
+                state.withLock { $0.digest = digest }
+            }
         }
-        guard let expected, digest != expected else { return }
+        guard let expected, let digest, digest != expected else { return }
         throw HTTPClientError(
             .checksumMismatch, phase: .body, requestDisposition: .responseStarted,
             message: "the body's digest is \(Self.hexadecimal(digest)), not \(Self.hexadecimal(expected)); "
