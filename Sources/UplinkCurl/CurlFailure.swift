@@ -67,8 +67,8 @@ enum CurlFailure {
     ) -> HTTPClientError {
         HTTPClientError(
             .connectionFailed, phase: .connect, requestDisposition: requestDisposition,
-            message: "the system has no more descriptors or memory (\(reason)); send fewer requests at the same time, or "
-                + "raise the limit (ulimit -n)")
+            message: "the system has no more descriptors or memory (\(reason)); send fewer requests at the same time, "
+                + "or raise the limit (ulimit -n)")
     }
 
     /// A transfer that libcurl calls complete, without a head.

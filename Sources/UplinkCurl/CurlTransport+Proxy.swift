@@ -115,19 +115,8 @@ extension CurlTransport {
 
         /// Undoes the percent signs of a URL's user information (RFC 3986, section 2.1).
         private static func decode(_ text: Substring) throws(HTTPClientError) -> String {
-            var bytes: [UInt8] = []
-            var rest = text.utf8[...]
-            while let byte = rest.popFirst() {
-                guard byte == UInt8(ascii: "%") else {
-                    bytes.append(byte)
-                    continue
-                }
-                guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count > 1
-                else {
-                    throw invalid("its user information has a percent sign without two digits")
-                }
-                bytes.append(value)
-                rest = rest.dropFirst(2)
+            guard let bytes = PercentEncoding.decode(text) else {
+                throw invalid("its user information has a percent sign without two digits")
             }
             return String(decoding: bytes, as: UTF8.self)
         }

@@ -166,7 +166,8 @@ final class Generation {
             sockets.add(socket, as: descriptor)
             socket.watch(for: interest)
         } catch {
-            breakdown = CurlFailure.noResources(error.message)  // looked at when the turn ends, which every way into libcurl comes to
+            // Looked at when the turn ends, which every way into libcurl comes to.
+            breakdown = CurlFailure.noResources(error.message)
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import UplinkHTTP
 
 /// The name that a URL gives a file: the last part of its path, percent-decoded (RFC 3986, section 2.1).
 ///
@@ -12,27 +13,12 @@ enum RemoteName {
     static func name(ofTarget target: String) throws -> String {
         let path = target.prefix { $0 != "?" && $0 != "#" }
         let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        guard let name = decoded(last), isHarmless(name) else {
+        guard let bytes = PercentEncoding.decode(last), let name = String(validating: bytes, as: UTF8.self),
+            isHarmless(name)
+        else {
             throw ValidationError("the URL's path ends in no name for a file (`\(last)`); name the file with --output")
         }
         return name
-    }
-
-    /// Nil for what is no UTF-8 or has a `%` without two digits.
-    private static func decoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-            guard digits.count == 2 else { return nil }
-            bytes.append(UInt8(digits[0] << 4 | digits[1]))
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 
     private static func isHarmless(_ name: String) -> Bool {
@@ -49,11 +35,6 @@ enum RemoteName {
 
     /// A file's name as a URL's last part.
     static func percentEncoded(_ name: String) -> String {
-        name.utf8.map { byte in
-            switch Unicode.Scalar(byte) {
-            case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_", "~": String(Unicode.Scalar(byte))
-            default: (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-            }
-        }.joined()
+        PercentEncoding.encode(name.utf8) { $0.isAlphanumeric || "-._~".utf8.contains($0) }
     }
 }

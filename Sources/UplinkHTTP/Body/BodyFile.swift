@@ -82,27 +82,18 @@ final class BodyFile: Sendable {
     }
 
     private func giveName() throws(HTTPClientError) {
-        if !replacesExisting {
-            // link(2) fails where the target exists; rename(2) would replace it.
-            if withNames(link) == 0 {
-                removeTemporary()
-                return
+        do {
+            try temporary.withPlatformString { temporary in
+                try target.withPlatformString {
+                    try FileNaming.rename(temporary, to: $0, replacing: replacesExisting)
+                }
             }
-            guard errno != EEXIST else { throw Self.exists(target) }
-            guard errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS else {
-                throw Self.failure("naming `\(target)`", errno, "the directory must be writable")
-            }
-            // A file system without hard links.
-            let found = target.withPlatformString { access($0, F_OK) }
-            guard found != 0 else { throw Self.exists(target) }
+        } catch Errno.fileExists {
+            throw Self.exists(target)
+        } catch {
+            throw Self.failure(
+                "naming `\(target)`", Self.number(error), "the directory must be writable, the target no directory")
         }
-        guard withNames(rename) == 0 else {
-            throw Self.failure("naming `\(target)`", errno, "the directory must be writable, the target no directory")
-        }
-    }
-
-    private func withNames(_ call: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> CInt) -> CInt {
-        temporary.withPlatformString { temporary in target.withPlatformString { call(temporary, $0) } }
     }
 
     /// Makes sure that the name, too, is on the disk.

@@ -116,7 +116,6 @@ struct RedirectMachine {
     /// encodes the bytes as they are. Not so in the name of a host, and a backslash, of which some make a slash.
     private func encodingWhatServersLeave(_ location: some Sequence<UInt8>) -> String {
         let bytes = Array(location)
-        let digits = Array("0123456789ABCDEF")
         let authority = authority(in: bytes)
         return bytes.indices.reduce(into: "") { text, place in
             let byte = bytes[place]
@@ -129,7 +128,7 @@ struct RedirectMachine {
                 default: "\"<>^`{|}[]".utf8.contains(byte)
                 }
             if isLeft {
-                text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+                PercentEncoding.append(byte, to: &text)
             } else {
                 text.unicodeScalars.append(Unicode.Scalar(byte))
             }

@@ -3,7 +3,7 @@
 /// The classes of characters that the grammars of HTTP and of URLs consist of (RFC 5234, appendix B.1).
 extension UInt8 {
     /// A letter or a digit.
-    var isAlphanumeric: Bool {
+    package var isAlphanumeric: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
             UInt8(ascii: "A")...UInt8(ascii: "Z"):
@@ -16,7 +16,7 @@ extension UInt8 {
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
     /// A hexadecimal digit, in either case.
-    var isHexDigit: Bool {
+    package var isHexDigit: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
             UInt8(ascii: "A")...UInt8(ascii: "F"):

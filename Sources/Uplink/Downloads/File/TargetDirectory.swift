@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import SystemPackage
+import UplinkHTTP
 
 /// A target's directory, open, so that a relative path means the same to the end; and the target in it. Its calls block.
 final class TargetDirectory: Sendable {
@@ -53,19 +54,13 @@ final class TargetDirectory: Sendable {
 
     /// Gives the file in the making the target's name.
     func name(replacing: Bool) throws(DownloadError) {
-        if !replacing {
-            // link(2) fails where the target exists; rename(2) would replace it.
-            if linkat(descriptor, names.partial, descriptor, names.target, 0) == 0 {
-                unlinkat(descriptor, names.partial, 0)
-                return
-            }
-            guard errno != EEXIST else { throw exists }
-            guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw .file("naming `\(path)`", errno) }
-            // A file system without hard links.
-        }
-        try checkTarget(replacing: replacing)
-        guard renameat(descriptor, names.partial, descriptor, names.target) == 0 else {
-            throw .file("naming `\(path)`", errno)
+        if replacing { try checkTarget(replacing: true) }
+        do throws(Errno) {
+            try FileNaming.rename(names.partial, to: names.target, in: descriptor, replacing: replacing)
+        } catch .fileExists {
+            throw exists
+        } catch {
+            throw .file("naming `\(path)`", error.rawValue)
         }
     }
 

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import UplinkHTTP
 
 /// The field that names an uploaded file (RFC 6266), in the form that carries any name (RFC 8187).
 enum ContentDisposition {
     /// `attachment;filename*=utf-8''…`, in which every byte that could mean something is percent-encoded: no name can
     /// break the field.
     static func attachment(named name: String) -> String {
-        let digits = Array("0123456789ABCDEF")
-        var encoded = ""
-        for byte in name.utf8 {
-            if isAttributeCharacter(byte) {
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                encoded += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-            }
-        }
-        return "attachment;filename*=utf-8''\(encoded)"
+        "attachment;filename*=utf-8''" + PercentEncoding.encode(name.utf8, keeping: isAttributeCharacter)
     }
 
     /// The file's name that a field carries: that of `filename*` if it has one, otherwise that of `filename`.
@@ -28,34 +20,14 @@ enum ContentDisposition {
 
     /// RFC 8187, section 3.2.1: `attr-char`.
     private static func isAttributeCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$&+-.^_`|~".utf8.contains(byte)
-        }
+        byte.isAlphanumeric || "!#$&+-.^_`|~".utf8.contains(byte)
     }
 
     /// `utf-8'en'%e2%82%ac`, the language left out of account.
     private static func extendedValue(_ text: String) -> String? {
         let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
-        var bytes: [UInt8] = []
-        var rest = Array(parts[2].utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let high = hexValue(rest.removeFirst()), let low = hexValue(rest.removeFirst())
-            else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hexValue(_ digit: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(digit)).hexDigitValue.map { UInt8($0) }
+        return PercentEncoding.decode(parts[2]).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
     /// What follows the type, by lower-case name. Values may be tokens or quoted strings (RFC 9110, section 5.6.4), which

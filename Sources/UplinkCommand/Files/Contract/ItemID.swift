@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import UplinkHTTP
 
 /// What a server calls an item: 40 hexadecimal digits, kept as they came.
 struct ItemID: Sendable, Hashable, CustomStringConvertible {
@@ -12,16 +13,4 @@ struct ItemID: Sendable, Hashable, CustomStringConvertible {
     }
 
     var description: String { text }
-}
-
-extension UInt8 {
-    /// Whether it is an ASCII hexadecimal digit.
-    fileprivate var isHexDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
-    }
 }

@@ -4,6 +4,7 @@ import Foundation
 import SystemPackage
 import UplinkCore
 import UplinkEventLoop
+import UplinkHTTP
 
 /// The user as the server says, or as it said.
 struct StoredReadUser: ReadUser {
@@ -103,14 +104,14 @@ struct StoredReadData: ReadData {
         try await send(source, progress) { try await draft.write($0) }
         try await EventLoop.shared.offLoop {
             chmod(draft.path.string, permissions.rawValue)
-            if !replacingExisting {
-                // link(2) fails where the target exists; rename(2) would replace it.
-                if link(draft.path.string, target.string) == 0 { return }
-                guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { throw Self.failure(target) }
-                // A file system without hard links.
-            }
             try Self.check(target, replacingExisting: replacingExisting)
-            guard rename(draft.path.string, target.string) == 0 else { throw Self.failure(target) }
+            do throws(Errno) {
+                try FileNaming.rename(draft.path.string, to: target.string, replacing: replacingExisting)
+            } catch .fileExists {
+                throw Self.exists(target)
+            } catch {
+                throw FilesError(.localFile, "`\(target)` cannot be written: \(error)")
+            }
         }
     }
 
@@ -122,11 +123,11 @@ struct StoredReadData: ReadData {
             throw FilesError(
                 .localFile, "`\(target)` is a directory, a symbolic link or another thing that is no regular file")
         }
-        guard replacingExisting else { throw FilesError(.localFile, "`\(target)` exists; choose another name") }
+        guard replacingExisting else { throw exists(target) }
     }
 
-    private static func failure(_ target: FilePath) -> FilesError {
-        FilesError(.localFile, "`\(target)` cannot be written: \(String(cString: strerror(errno)))")
+    private static func exists(_ target: FilePath) -> FilesError {
+        FilesError(.localFile, "`\(target)` exists; choose another name")
     }
 }
 
