@@ -3,7 +3,7 @@
 /// An actor that lives on an event loop's thread, where libuv's and libcurl's callbacks may enter it.
 @usableFromInline
 package protocol LoopActor: Actor {
-    /// The loop. It must outlive the actor's use of timers and watchers, or they throw ``EventLoopError``.
+    /// The loop. It must outlive the actor's use of timers and watchers; otherwise they throw ``EventLoopError``.
     nonisolated var eventLoop: EventLoop { get }
 }
 

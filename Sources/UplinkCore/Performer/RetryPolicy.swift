@@ -36,7 +36,7 @@ public struct RetryPolicy: Sendable {
         self.random = random
     }
 
-    /// The pause after so many attempts, in nanoseconds.
+    /// The pause after this many attempts, in nanoseconds.
     func pause(after attempts: Int) -> Int64 {
         var pause = max(0, initialPause.nanosecondsRoundedUp)
         let most = max(0, maximumPause.nanosecondsRoundedUp)

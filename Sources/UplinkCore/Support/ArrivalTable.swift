@@ -35,7 +35,7 @@ package struct ArrivalTable<Element> {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Adds an element behind all others.
+    /// Adds an element at the end.
     package mutating func append(_ element: Element) -> ID {
         let slot = free.popLast() ?? makePlace()
         serial &+= 1

@@ -9,7 +9,7 @@ package struct DeadlineHeap: Sendable {
     package struct Entry: Sendable, Equatable {
         /// Nanoseconds on the owner's clock.
         package var deadline: Int64
-        /// The owner's small integer for whoever waits.
+        /// The owner's small integer for the waiting element.
         package var slot: UInt32
     }
 

@@ -48,13 +48,13 @@ final class HTTPHops {
         }
     }
 
-    /// Stores the result of a request that was begun in `arrival`.
+    /// Stores in `arrival` the result of a request that was begun.
     @inline(never)
     private func takeArrival() {
         if let begun = begun.take() { arrival = Result { try begun.takeResponse() } }
     }
 
-    /// Sends the request, and stores the result in `arrival`.
+    /// Sends the request, and stores its result in `arrival`.
     @inline(never)
     private nonisolated(nonsending) func ask() async {
         do {

@@ -29,7 +29,7 @@ public struct HTTPTimeouts: Sendable, Hashable {
         get { parts.value.stall }
         set { parts.value.stall = newValue }
     }
-    /// The whole exchange, including redirects, until the last byte of the body.
+    /// The whole request, including queue, redirects and retries, until the last byte of the body.
     public var total: Duration? {
         get { parts.value.total }
         set { parts.value.total = newValue }

@@ -27,7 +27,7 @@ struct Redaction {
             if sensitiveFields.contains(field.name) || Self.mixedFields.contains(field.name) {
                 value = Self.mark
             } else if Self.urlFields.contains(field.name) {
-                // User information makes a reference invalid here, so that it does not appear either.
+                // Resolving drops user information, so that it does not appear either.
                 value = (try? base.checkedURL())?.resolving(value).map(text(of:)) ?? Self.mark
             }
             redacted.append(HTTPField(name: field.name, value: value))

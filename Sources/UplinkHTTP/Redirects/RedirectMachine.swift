@@ -113,8 +113,8 @@ struct RedirectMachine {
     }
 
     /// Servers put raw spaces, UTF-8 and older encodings into `Location`, and characters that no URL may contain; every
-    /// browser encodes these bytes as they are. Exceptions are the name of a host, and the backslash, which some treat
-    /// as a slash.
+    /// browser encodes these bytes as they are. Not encoded are such characters in the name of a host, and the
+    /// backslash, which some treat as a slash.
     private func encodingWhatServersLeave(_ location: some Sequence<UInt8>) -> String {
         let bytes = Array(location)
         let digits = Array("0123456789ABCDEF")

@@ -13,7 +13,7 @@ struct InlineWork: BlockingWork {
     }
 }
 
-/// Takes the pieces of a request's body; returns when there is room for more.
+/// Receives the pieces of a request's body; a call returns when there is room for more.
 package struct BodySink: Sendable {
     private let take: @Sendable (HTTPBody.Chunk) async throws -> Void
 
