@@ -24,7 +24,7 @@ package enum HTTPDate {
         }
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, and `Sun Nov 6 08:49:37 1994`, whose two spaces produce an empty word.
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, and `Sun Nov  6 08:49:37 1994`, whose two spaces produce an empty word.
     private static func fixed(_ words: [String]) -> Int64? {
         guard words[0].hasSuffix(",") else {
             guard words[2].isEmpty, words[3].utf8.count == 1 else { return nil }
