@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Elements that wait for deadlines under one timer: all of ``LoopTimers``'s state, and the heart of ``SleeperTable``.
+/// Elements that wait for deadlines under one timer: the entire state of ``LoopTimers``, and the core of
+/// ``SleeperTable``.
 ///
-/// An element has a place, which is used again after it, and a serial number, which is not: so the table stays as small
-/// as its fullest moment, and an id never means somebody else. Empty, it gives its memory back.
+/// An element has a place, which is reused after it, and a serial number, which is not. So the table never grows beyond
+/// its largest number of elements, and an id never refers to another element. An empty table frees its memory.
 struct DeadlineTable<Element> {
-    /// Stands for one element, also after it has left.
+    /// Identifies one element, even after it has left.
     struct ID: Sendable, Hashable {
         let slot: UInt32
         let serial: UInt64
     }
 
     private struct Place {
-        /// Nil: nobody holds the place.
+        /// Nil if nobody holds the place.
         var element: Element?
-        /// The number of the one who holds the place, or held it last.
+        /// The number of the current holder of the place, or of the last one.
         var serial: UInt64
     }
 
-    /// An empty table keeps the memory of so many places.
+    /// The number of places whose memory an empty table keeps.
     private static var keptPlaces: Int { 1024 }
 
     private var places: [Place] = []
     private var freeSlots: [UInt32] = []
     private var deadlines = DeadlineHeap()
-    /// How many elements there ever were.
+    /// The number of elements there have ever been.
     private var serial: UInt64 = 0
-    /// What the timer is set to, or will be when its owner comes to it. No later than the first deadline; earlier when
-    /// that one was removed, because a turn for nothing is cheaper than setting the timer each time.
+    /// The time that the timer is set to, or will be when its owner gets to it. Never later than the first deadline;
+    /// earlier if that deadline was removed, because a wasted turn is cheaper than setting the timer each time.
     private var alarm = Int64.max
 
-    /// How many elements there are, with and without a deadline.
+    /// The number of elements, with and without a deadline.
     var count: Int { places.count - freeSlots.count }
 
-    /// For how many places there is memory.
+    /// The number of places that there is memory for.
     var capacity: Int { max(places.capacity, freeSlots.capacity) }
 
     /// Adds an element that has no deadline yet.
@@ -48,16 +49,16 @@ struct DeadlineTable<Element> {
         return ID(slot: UInt32(places.count - 1), serial: serial)
     }
 
-    /// Gives an element its one deadline. True: the timer must be set, by ``alarmToSet()``.
+    /// Gives an element its one deadline. Returns true if the timer must be set, with ``alarmToSet()``.
     mutating func schedule(_ id: ID, at deadline: Int64) -> Bool {
-        let deadline = min(deadline, .max - 1)  // later is no alarm, and who waits without one never hears of the end
+        let deadline = min(deadline, .max - 1)  // .max sets no alarm: a waiter would not learn of the end
         deadlines.insert(deadline: deadline, slot: id.slot)
         guard deadline < alarm else { return false }
         alarm = deadline
         return true
     }
 
-    /// The element of an id, or nil when it has left. Can be changed in place while it is there.
+    /// The element of an id, or nil if it has left. It can be changed in place while it is there.
     subscript(id: ID) -> Element? {
         get { holds(id) ? places[Int(id.slot)].element : nil }
         _modify {
@@ -66,7 +67,7 @@ struct DeadlineTable<Element> {
         }
     }
 
-    /// Takes an element out, and its deadline with it.
+    /// Removes an element and its deadline.
     mutating func remove(_ id: ID) -> Element? {
         guard holds(id), let element = places[Int(id.slot)].element.take() else { return nil }
         deadlines.remove(slot: id.slot)
@@ -74,7 +75,7 @@ struct DeadlineTable<Element> {
         return element
     }
 
-    /// Takes out the element whose deadline is the first, if that has passed.
+    /// Removes and returns the element with the first deadline, if that has passed.
     mutating func popDue(at now: Int64) -> (id: ID, element: Element)? {
         guard let slot = deadlines.popDue(at: now)?.slot, let element = places[Int(slot)].element.take() else {
             return nil
@@ -84,7 +85,7 @@ struct DeadlineTable<Element> {
         return (id, element)
     }
 
-    /// What the timer is to be set to now, if anybody has a deadline.
+    /// Returns the time to set the timer to, if there is a deadline.
     mutating func alarmToSet() -> Int64? {
         alarm = deadlines.first?.deadline ?? .max
         return deadlines.first?.deadline

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Watches a descriptor for its owner, who opened it and who closes it after the watcher. Dropping it closes it.
+/// Watches a descriptor for its owner, which opened it and closes it after the watcher. Dropping the watcher closes it.
 ///
 /// Its methods belong to the loop's thread.
 package final class DescriptorWatcher: Sendable {
@@ -9,7 +9,7 @@ package final class DescriptorWatcher: Sendable {
 
     /// Makes a watcher that does not watch yet. The descriptor becomes non-blocking.
     ///
-    /// - Parameter ended: Called if the loop ends while the watcher is there; it will not hear any more.
+    /// - Parameter ended: Called if the loop ends while the watcher exists; it will report nothing more.
     /// - Throws: ``EventLoopError`` when the loop has ended or the descriptor cannot be watched.
     package init<Owner: LoopActor>(
         of descriptor: CInt, for owner: isolated Owner,
@@ -22,7 +22,8 @@ package final class DescriptorWatcher: Sendable {
         handle.whenLoopEnds = owner.entering(ended)
     }
 
-    /// What watchers report to: made once for all of an owner's, so that thousands of them hold no closures of their own.
+    /// The receiver of watchers' reports: made once for all watchers of an owner, so that thousands of them hold no
+    /// closures of their own.
     package struct Listener {
         fileprivate let ready: (CInt, Readiness) -> Void
 
@@ -35,7 +36,7 @@ package final class DescriptorWatcher: Sendable {
         }
     }
 
-    /// Makes a watcher that does not watch yet, and does not hear of the loop's end. The descriptor becomes non-blocking.
+    /// Makes a watcher that does not watch yet and is not told of the loop's end. The descriptor becomes non-blocking.
     ///
     /// - Throws: ``EventLoopError`` when libuv cannot watch the descriptor, or the loop has ended.
     package init(of descriptor: CInt, on loop: EventLoop, _ listener: Listener) throws(EventLoopError) {
@@ -45,12 +46,12 @@ package final class DescriptorWatcher: Sendable {
 
     deinit { loop.executeUnlessEnded { [handle] in handle.close() } }
 
-    /// Watches for `interest` alone, in place of what was watched before.
+    /// Watches for `interest` only, replacing what was watched before.
     package func start(_ interest: Readiness) { handle.start(interest) }
 
-    /// Stops watching at once; ``start(_:)`` goes on.
+    /// Stops watching immediately; ``start(_:)`` resumes it.
     package func stop() { handle.stop() }
 
-    /// Stops watching for good, at once, so that the descriptor may be closed.
+    /// Stops watching for good and immediately, so that the descriptor may be closed.
     package func close() { handle.close() }
 }

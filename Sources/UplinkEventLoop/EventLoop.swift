@@ -5,17 +5,17 @@ import UplinkCore
 
 /// One thread that runs one libuv loop, as an executor for actors and tasks.
 ///
-/// Actors that name the loop as their `unownedExecutor` live on its thread, so that the compiler proves what libuv and
-/// libcurl ask for: one thread for all calls. A task that prefers the loop (`withTaskExecutorPreference(loop)`) reaches
-/// those actors without a change of threads.
+/// Actors that name the loop as their `unownedExecutor` live on its thread, so the compiler proves what libuv and
+/// libcurl require: that all calls come from one thread. A task that prefers the loop
+/// (`withTaskExecutorPreference(loop)`) reaches those actors without a change of threads.
 ///
-/// Use ``shared``, or ``withEventLoop(networkNamespace:_:)`` for a loop of one's own that is gone when the scope ends.
+/// Use ``shared``, or ``withEventLoop(networkNamespace:_:)`` for a separate loop that is gone when the scope ends.
 /// Nothing that runs on a loop may block. All signals are blocked on its thread.
 public final class EventLoop: Sendable {
-    /// The process's loop. It starts with the first use and is never ended.
+    /// The process's shared loop. It starts on first use and never ends.
     ///
-    /// If it cannot be started, because the process has used up its descriptors at that moment, whatever needs it throws
-    /// that ``EventLoopError`` from then on; tasks that prefer it run all the same.
+    /// If it cannot be started, because the process has run out of descriptors at that moment, everything that needs it
+    /// throws that ``EventLoopError`` from then on; tasks that prefer it still run.
     public static let shared: EventLoop = {
         do throws(EventLoopError) {
             return try EventLoop(networkNamespace: LoopThread.wayToProcessNamespace)
@@ -26,9 +26,9 @@ public final class EventLoop: Sendable {
 
     let inbox: Inbox
     let thread: LoopThread
-    /// As in ``LoopThread``, whose has to be looked up each time.
+    /// A copy of the key in ``LoopThread``, which would have to be looked up each time.
     private let key = LoopThread.key
-    /// Why the loop never started.
+    /// The reason why the loop never started.
     private let failure: EventLoopError?
     /// The side of the loop that actors live on.
     let isolation = LoopIsolation()
@@ -36,9 +36,9 @@ public final class EventLoop: Sendable {
     /// Starts a loop; it runs until ``end()``.
     ///
     /// - Parameter networkNamespace: The name of a network namespace as `ip netns` keeps it, or the path of one. The
-    ///   thread enters it before anything opens, so that sockets made on this loop belong there. Needs CAP_SYS_ADMIN.
-    ///   Nil for the calling thread's.
-    /// - Throws: ``EventLoopError`` when the thread, the loop or the namespace cannot be had.
+    ///   thread enters it before anything is opened, so that sockets made on this loop belong to it. Needs
+    ///   CAP_SYS_ADMIN. Nil for the calling thread's namespace.
+    /// - Throws: ``EventLoopError`` when the thread or the loop cannot be made, or the namespace cannot be entered.
     package init(networkNamespace: String? = nil) throws(EventLoopError) {
         inbox = try Inbox()
         thread = LoopThread()
@@ -47,7 +47,7 @@ public final class EventLoop: Sendable {
         try thread.start(for: self, networkNamespace: networkNamespace)
     }
 
-    /// A loop that could not be started.
+    /// Makes a loop that could not be started.
     init(failedBy error: EventLoopError) {
         inbox = Inbox(closed: ())
         thread = LoopThread()
@@ -55,7 +55,7 @@ public final class EventLoop: Sendable {
         isolation.loop = self
     }
 
-    /// Ends the loop: what was enqueued runs, every handle is closed, the thread is joined.
+    /// Ends the loop: everything enqueued runs, every handle is closed, and the thread is joined.
     ///
     /// Jobs that arrive later still run, one at a time, on a thread made for them, so that no task is lost; timers,
     /// watchers and clocks of an ended loop throw ``EventLoopError``. Must not be called on the loop's own thread.
@@ -68,11 +68,11 @@ public final class EventLoop: Sendable {
     /// Whether the caller runs on this loop's thread.
     package var isCurrent: Bool { pthread_getspecific(key) == Unmanaged.passUnretained(self).toOpaque() }
 
-    /// Runs `work` on the loop's thread, after what was enqueued before it. From any thread.
+    /// Runs `work` on the loop's thread, after everything enqueued before it. May be called from any thread.
     package func execute(_ work: @escaping @Sendable () -> Void) { submit(.work(work)) }
 
-    /// Runs `work` on the loop's thread, unless the loop has ended: for the closing of what an ended loop has closed. The
-    /// closure is released then where this was called.
+    /// Runs `work` on the loop's thread, unless the loop has ended: for closing what an ended loop has closed already.
+    /// In that case the closure is released by the caller's thread.
     package func executeUnlessEnded(_ work: @escaping @Sendable () -> Void) { inbox.addUnlessClosed(.work(work)) }
 
     func submit(_ entry: Inbox.Entry) {
@@ -92,10 +92,10 @@ public final class EventLoop: Sendable {
 }
 
 extension EventLoop: SerialExecutor, TaskExecutor {
-    /// Takes a job of a task that prefers the loop; the concurrency runtime calls this, from any thread.
+    /// Enqueues a job of a task that prefers the loop; called by the concurrency runtime, from any thread.
     public func enqueue(_ job: consuming ExecutorJob) { submit(.preferringJob(UnownedJob(job))) }
 
-    /// The loop as what an actor names as its `unownedExecutor`.
+    /// Returns the loop in the form that an actor returns as its `unownedExecutor`.
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: isolation) }
 
     /// Whether the caller runs on this loop's thread.
@@ -110,8 +110,8 @@ extension EventLoop: SerialExecutor, TaskExecutor {
         switch entry {
         case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
         case .preferringJob(let job):
-            // On no actor: else the runtime takes every return into code that belongs to none for a change of executors,
-            // and enqueues it.
+            // On no actor: otherwise the runtime treats every return into code that belongs to no actor as a change of
+            // executors, and enqueues it.
             job.runSynchronously(on: asUnownedTaskExecutor())
         case .work(let work): work()
         }
@@ -122,9 +122,9 @@ extension EventLoop: SerialExecutor, TaskExecutor {
 ///
 /// - Parameters:
 ///   - networkNamespace: The namespace that the loop's thread enters first; nil for the process's. Threads that Swift's
-///     runtime makes meanwhile may begin there too: see `docs/known-issues.md`.
+///     runtime creates meanwhile may start in it, too: see `docs/known-issues.md`.
 ///   - body: Uses the loop, which must not be kept beyond it.
-/// - Throws: ``EventLoopError`` when no loop can be had, or what `body` throws.
+/// - Throws: ``EventLoopError`` when no loop can be made, or the error of `body`.
 public nonisolated(nonsending) func withEventLoop<Result>(
     networkNamespace: String? = nil, _ body: nonisolated(nonsending) (EventLoop) async throws -> Result
 ) async throws -> Result {

@@ -2,7 +2,7 @@
 import CLibUV
 import Glibc
 
-/// What keeps an event loop from working.
+/// The reason why an event loop does not work.
 public struct EventLoopError: Error, Sendable {
     /// The kind of an error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {

@@ -3,16 +3,16 @@ import CLibUV
 import Glibc
 import UplinkCore
 
-/// What other threads ask of the loop, taken in batches; an `eventfd` wakes the loop once per batch.
+/// The loop's work from other threads, taken in batches; an `eventfd` wakes the loop once per batch.
 ///
-/// The flags stand under one lock with the entries, so that no wake-up is lost. The descriptor is written to when the lock
-/// is free again, or the loop that wakes would have to wait for it; therefore it stays open as long as the inbox is there.
-/// (libuv's own `uv_async_t` costs more: its receiving side spins.)
+/// The flags are under one lock with the entries, so that no wake-up is lost. The descriptor is written to after the
+/// lock is released, since otherwise the woken loop would have to wait for it; so it stays open as long as the inbox
+/// exists. (libuv's own `uv_async_t` costs more: its receiving side spins.)
 final class Inbox: Sendable {
     enum Entry: Sendable {
         /// A job of an actor on the loop.
         case job(UnownedJob)
-        /// A job of a task that prefers the loop, outside of any actor.
+        /// A job of a task that prefers the loop, outside any actor.
         case preferringJob(UnownedJob)
         /// A closure.
         case work(@Sendable () -> Void)
@@ -22,22 +22,22 @@ final class Inbox: Sendable {
     enum Addition: Equatable {
         /// Nothing: the loop will find the entry.
         case done
-        /// Run the entries on a thread of their own, because the loop has ended.
+        /// Run the entries on a separate thread, because the loop has ended.
         case needsAfterlife
     }
 
     private struct State {
         var entries: [Entry] = []
-        /// The loop is about to wait for events, or waits.
+        /// Whether the loop is waiting for events or about to.
         var isAsleep = false
-        /// The loop is to end when it has run what is here.
+        /// Whether the loop must end once it has run what is here.
         var isClosing = false
-        /// The loop's thread is gone.
+        /// Whether the loop's thread is gone.
         var isClosed = false
-        /// A thread runs late entries.
+        /// Whether a thread runs late entries.
         var hasAfterlife = false
 
-        /// Ends the loop's sleep. True: somebody has to wake it.
+        /// Ends the loop's sleep. Returns true if somebody has to wake it.
         mutating func awaken() -> Bool {
             defer { isAsleep = false }
             return isAsleep
@@ -54,10 +54,10 @@ final class Inbox: Sendable {
         guard wakeDescriptor >= 0 else { throw EventLoopError(.system, during: "starting an event loop", errno: errno) }
     }
 
-    /// Takes the numbers of standard streams that a program was started without. libuv aborts when it closes a descriptor
-    /// with such a number, and what is written to a stream would go to whatever has it.
+    /// Occupies the numbers of standard streams that the program was started without. libuv aborts when it closes a
+    /// descriptor with such a number, and output to the stream would go to whatever has its number.
     ///
-    /// Reading and writing there fail as they did before.
+    /// Reading and writing these descriptors fails as before.
     private static func occupyStandardStreams() {
         for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
             let descriptor = Glibc.open("/dev/null", (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
@@ -65,7 +65,7 @@ final class Inbox: Sendable {
         }
     }
 
-    /// The inbox of a loop that could not be started: closed from the beginning.
+    /// Makes the inbox of a loop that could not be started: closed from the start.
     init(closed: Void) {
         wakeDescriptor = -1
         state.withLock { ($0.isClosing, $0.isClosed) = (true, true) }
@@ -73,8 +73,8 @@ final class Inbox: Sendable {
 
     deinit { if wakeDescriptor >= 0 { Glibc.close(wakeDescriptor) } }
 
-    /// - Parameter isOnLoop: The caller runs on the loop's thread, which looks here before it waits again: it need not be
-    ///   woken, and a wake-up would cost it a turn.
+    /// - Parameter isOnLoop: Whether the caller runs on the loop's thread, which looks here before it waits again: it
+    ///   need not be woken, and a wake-up would cost it a turn.
     func add(_ entry: Entry, isOnLoop: Bool = false) -> Addition {
         let (addition, wakesLoop): (Addition, Bool) = state.withLock { state in
             state.entries.append(entry)
@@ -87,7 +87,7 @@ final class Inbox: Sendable {
         return addition
     }
 
-    /// Adds an entry that is of use to a running loop alone; drops it when the loop has ended.
+    /// Adds an entry that is only useful to a running loop; drops it if the loop has ended.
     func addUnlessClosed(_ entry: Entry) {
         let wakesLoop = state.withLock { state in
             guard !state.isClosed else { return false }
@@ -97,7 +97,7 @@ final class Inbox: Sendable {
         if wakesLoop { wake() }
     }
 
-    /// Asks the loop to end after what is in the inbox.
+    /// Asks the loop to end after everything in the inbox.
     func close() {
         let wakesLoop = state.withLock { state in
             guard !state.isClosing else { return false }
@@ -109,19 +109,19 @@ final class Inbox: Sendable {
 
     var isClosing: Bool { state.withLock { $0.isClosing } }
 
-    /// What the loop finds when it looks.
+    /// The result of the loop's look into the inbox.
     enum Finding: Equatable {
         /// Entries, which it has taken.
         case entries
         /// Nothing.
         case nothing
-        /// Nothing, and from now on it is taken to wait for events.
+        /// Nothing, and from now on the loop counts as waiting for events.
         case sleep(isClosing: Bool)
     }
 
-    /// Takes all entries; `batch` comes empty and its storage is used again.
+    /// Takes all entries; `batch` must be empty, and its storage is reused.
     ///
-    /// - Parameter mayFallAsleep: Where there are none, the loop will now wait for events.
+    /// - Parameter mayFallAsleep: Whether the loop is going to wait for events if there are none.
     func take(into batch: inout [Entry], mayFallAsleep: Bool) -> Finding {
         state.withLock { state in
             if !state.entries.isEmpty {
@@ -136,7 +136,7 @@ final class Inbox: Sendable {
     /// Makes the loop poll without waiting.
     func wakeSelf() { wake() }
 
-    /// Marks the end of the loop's thread. What is left, and what comes later, is for the afterlife.
+    /// Marks the end of the loop's thread. Entries that are left or arrive later are for the afterlife.
     func finish() -> Addition {
         state.withLock { state in
             state.isClosed = true
@@ -145,7 +145,7 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Takes late entries; when there are none the afterlife's thread is over.
+    /// Takes late entries. If there are none, the afterlife's thread ends.
     func takeLate() -> [Entry]? {
         state.withLock { state in
             guard !state.entries.isEmpty else {
@@ -158,10 +158,10 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Takes the wake-up, so that the descriptor is no longer readable.
+    /// Consumes the wake-up, so that the descriptor is no longer readable.
     func acknowledge() {
         var count: UInt64 = 0
-        _ = read(wakeDescriptor, &count, 8)  // empty when another wake-up was taken with this one
+        _ = read(wakeDescriptor, &count, 8)  // empty if another wake-up was consumed with this one
     }
 
     private func wake() {

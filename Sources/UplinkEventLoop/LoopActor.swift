@@ -3,45 +3,45 @@
 /// An actor that lives on an event loop's thread, where libuv's and libcurl's callbacks may enter it.
 @usableFromInline
 package protocol LoopActor: Actor {
-    /// The loop. It must outlive the actor's use of timers and watchers, or they throw ``EventLoopError``.
+    /// The loop. It must outlive the actor's use of timers and watchers; otherwise they throw ``EventLoopError``.
     nonisolated var eventLoop: EventLoop { get }
 }
 
 extension LoopActor {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.asUnownedSerialExecutor() }
 
-    /// A closure for a C callback on the loop's thread: it enters the actor, if there still is one.
+    /// Makes a closure for a C callback on the loop's thread, which enters the actor if it still exists.
     nonisolated func entering<Argument>(
         _ method: @escaping @Sendable (isolated Self, Argument) -> Void
     ) -> (Argument) -> Void {
         { [weak self] argument in self?.enter(with: method, argument) }
     }
 
-    /// The same for a callback that brings nothing.
+    /// The same for a callback without an argument.
     nonisolated func entering(_ method: @escaping @Sendable (isolated Self) -> Void) -> () -> Void {
         { [weak self] in self?.enter(with: method) }
     }
 
-    /// Runs `body` in the actor, at once, for a caller on the loop's thread; stops the program on any other.
+    /// Runs `body` in the actor immediately, for a caller on the loop's thread; stops the program on any other.
     ///
-    /// As `assumeIsolated` does; but that asks the concurrency runtime where it is, which costs more than most of what is
-    /// done for one event.
+    /// Like `assumeIsolated`, which however asks the concurrency runtime where it is, at a cost higher than most of
+    /// what is done for one event.
     package nonisolated func enter<Result>(_ body: (isolated Self) throws -> Result) rethrows -> Result {
         eventLoop.checkIsolated()
         typealias Entered = (Self) throws -> Result
         return try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: Entered.self)(self) }
     }
 
-    // Inlinable, so that they are compiled for each actor: what is not has closures of its own made for each call.
+    // Inlinable, so that they are compiled for each actor: otherwise each call would allocate closures.
 
-    /// The same for a closure that may escape, which need not be wrapped for it.
+    /// The same for a closure that may escape, which need not be wrapped.
     @inlinable
     package nonisolated func enter(with body: @escaping @Sendable (isolated Self) -> Void) {
         eventLoop.checkIsolated()
         unsafeBitCast(Isolated(body: body), to: Entered<Self>.self).body(self)
     }
 
-    /// The same for one that takes something, which stays on the loop's thread.
+    /// The same for a closure with an argument, which stays on the loop's thread.
     @inlinable
     package nonisolated func enter<Argument>(
         with body: @escaping @Sendable (isolated Self, Argument) -> Void, _ argument: Argument
@@ -51,18 +51,18 @@ extension LoopActor {
     }
 }
 
-/// An actor that does some things once per turn of the loop.
+/// An actor that does some of its work once per turn of the loop.
 @usableFromInline
 package protocol TurnActor: LoopActor {
-    /// The events at hand have been handled: called after the callbacks of this turn, in no C frame.
+    /// The current events have been handled. Called after the callbacks of this turn, and not in a C frame.
     func turnEnds()
 
-    /// ``turnEnds()``, for the loop.
+    /// Calls ``turnEnds()``, for the loop.
     nonisolated func enterEndOfTurn()
 }
 
 extension TurnActor {
-    /// Has ``turnEnds()`` called, once, and keeps the actor until then.
+    /// Requests one call of ``turnEnds()``, and keeps the actor alive until then.
     ///
     /// - Throws: ``EventLoopError`` when the loop has ended.
     package func callAtEndOfTurn() throws(EventLoopError) { try eventLoop.confined().atEndOfTurn(call: self) }
@@ -71,8 +71,8 @@ extension TurnActor {
     package nonisolated func enterEndOfTurn() { enter(with: { $0.turnEnds() }) }
 }
 
-/// What an actor does, and the same as what need not be in the actor. Structs, since closures by themselves would be
-/// wrapped where they are passed to a generic function.
+/// An actor's closure, with and without its isolation in the type. Structs, since bare closures would be wrapped when
+/// passed to a generic function.
 @usableFromInline
 struct Isolated<Owner: LoopActor> {
     @usableFromInline let body: @Sendable (isolated Owner) -> Void

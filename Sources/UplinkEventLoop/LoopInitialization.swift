@@ -3,12 +3,12 @@ import CLibUV
 import Glibc
 
 extension UnsafeMutablePointer<uv_loop_t> {
-    /// Initializes it by `uv_loop_init`, whose status is returned.
+    /// Initializes the loop with `uv_loop_init`, and returns its status.
     ///
-    /// When libuv finds no descriptors for the rest, it leaves the first one open, that of epoll.
+    /// If libuv runs out of descriptors midway, it leaves the first one, that of epoll, open; it is closed here.
     func initializeLoop() -> CInt {
         let status = uv_loop_init(self)
-        // 0 is what it is before libuv has come as far as to set it.
+        // It is 0 until libuv has set it.
         if status != 0, pointee.backend_fd > 0 { close(pointee.backend_fd) }
         return status
     }

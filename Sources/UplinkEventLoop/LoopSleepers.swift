@@ -2,7 +2,7 @@
 import CLibUV
 import UplinkCore
 
-/// Those who sleep on a ``LoopClock``: a table under a lock, and the one timer that serves it.
+/// The sleepers of a ``LoopClock``: a table under a lock, and the one timer that serves it.
 final class LoopSleepers: Sendable {
     private static let batchSize = 256
 
@@ -35,7 +35,7 @@ final class LoopSleepers: Sendable {
         }
     }
 
-    /// Sets the timer to the earliest deadline. On the loop's thread.
+    /// Sets the timer to the earliest deadline. Called on the loop's thread.
     private func arm() {
         do throws(EventLoopError) {
             let state = try loop.confined()
@@ -65,7 +65,8 @@ final class LoopSleepers: Sendable {
         arm()
     }
 
-    /// Resumes those who are due in batches, so that many at once hold up neither the lock nor memory.
+    /// Resumes sleepers that are due, in batches, so that a large number of them neither holds the lock for long nor
+    /// needs much memory.
     private func wake(at now: Int64, _ resume: (SleeperTable.Continuation) -> Void) {
         var batch: [SleeperTable.Continuation] = []
         batch.reserveCapacity(Self.batchSize)

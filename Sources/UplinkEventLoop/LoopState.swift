@@ -2,18 +2,19 @@
 import CLibUV
 import Glibc
 
-/// What belongs to a loop's thread: the `uv_loop_t` and its turns.
+/// The state of a loop's thread: the `uv_loop_t` and its turns.
 final class LoopState {
-    /// Batches of jobs that one turn may run before it looks at sockets and timers again.
+    /// The most batches of jobs that one turn runs before it looks at sockets and timers again.
     private static let batchesPerTurn = 64
 
     let uv: UnsafeMutablePointer<uv_loop_t>
     private unowned let loop: EventLoop
     private let inbox: Inbox
-    // Whatever changes one of these three calls nobody while it does; what ends with an actor may only enqueue.
+    // No code that changes one of these three calls other code meanwhile; code that runs when an actor ends may only
+    // enqueue.
     @exclusivity(unchecked) private var batch: [Inbox.Entry] = []
     @exclusivity(unchecked) private var endOfTurn: [any TurnActor] = []
-    /// Who is called at the turn's end now; empty in between, so that its storage is used again.
+    /// The actors being called at the end of the turn; empty in between, so that its storage is reused.
     @exclusivity(unchecked) private var ending: [any TurnActor] = []
     private(set) var isClosing = false
 
@@ -21,7 +22,7 @@ final class LoopState {
         (self.loop, inbox) = (loop, loop.inbox)
         uv = .allocate(capacity: 1)
         let status = uv.initializeLoop()
-        // What throws here is deinitialized, because all of it is initialized.
+        // Throwing here runs `deinit`, because everything is initialized.
         guard status == 0 else { throw EventLoopError(libuv: status, during: "starting an event loop") }
     }
 
@@ -34,21 +35,22 @@ final class LoopState {
         _ = try TurnHandle(on: self) { [unowned self] in finishTurn() }
     }
 
-    /// Closes a loop that could not be opened whole.
+    /// Closes a loop that could only be opened in part.
     func abandon() {
         uv_walk(uv, { handle, _ in recover(LoopHandle.self, handle)?.close() }, nil)
         uv_run(uv, UV_RUN_DEFAULT)
         uv_loop_close(uv)
     }
 
-    /// Runs the loop until its inbox is closed, then closes all that is open on it.
+    /// Runs the loop until its inbox is closed, then closes everything that is open on it.
     ///
-    /// - Parameter ended: Called when no handle is left; before the inbox is marked as closed, because from then on
-    ///   another thread runs what arrives late.
+    /// - Parameter ended: Called when no handle is left, before the inbox is marked as closed: from then on another
+    ///   thread runs late entries.
     func run(ended: () -> Void) {
         uv_run(uv, UV_RUN_DEFAULT)
         ended()
-        // The loop had no open handle left; what its last callbacks enqueued runs now, and what never ends runs on.
+        // The loop has no open handle left. What its last callbacks enqueued runs now; jobs that never stop enqueueing
+        // continue in the afterlife.
         for _ in 0..<Self.batchesPerTurn {
             if inbox.take(into: &batch, mayFallAsleep: false) == .entries { runBatch() }
             runEndOfTurn()
@@ -58,10 +60,10 @@ final class LoopState {
         precondition(status == 0, "uv_loop_close: \(status)")
     }
 
-    /// Registers who is to be called once, when the events at hand have been handled, and is kept until then.
+    /// Registers an actor that is called once when the current events have been handled, and kept alive until then.
     func atEndOfTurn(call actor: any TurnActor) { endOfTurn.append(actor) }
 
-    /// Runs what the turn has brought, before the loop looks for events again.
+    /// Runs the work that the turn has brought, before the loop looks for events again.
     private func finishTurn() {
         for _ in 0..<Self.batchesPerTurn {
             switch inbox.take(into: &batch, mayFallAsleep: endOfTurn.isEmpty) {
@@ -73,12 +75,12 @@ final class LoopState {
             }
         }
         runEndOfTurn()
-        // Tasks that never let the inbox run empty hold up neither sockets nor the end.
+        // Tasks that keep the inbox filled must delay neither sockets nor the loop's end.
         inbox.wakeSelf()
         if inbox.isClosing { closeHandles() }
     }
 
-    // Mostly there is one, which is taken out for less than a whole array is gone through and emptied.
+    // Usually there is one element, and taking it out is cheaper than iterating over the array and emptying it.
 
     private func runBatch() {
         if batch.count == 1 { return loop.run(batch.removeLast()) }

@@ -4,12 +4,12 @@ import Glibc
 import UplinkCore
 
 /// The thread of an event loop: its start, its turns and its end.
-final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's thread, `thread` to who starts and joins
+final class LoopThread: @unchecked Sendable {  // `state` is the loop thread's, `thread` the starter's and joiner's
     private(set) var state: LoopState?
     private var thread = pthread_t()
     private let isJoined = Locked(false)
 
-    /// What a loop's thread has the loop under.
+    /// The thread-specific key under which a loop's thread keeps the loop.
     static let key: pthread_key_t = {
         var key = pthread_key_t()
         let status = pthread_key_create(&key, nil)
@@ -19,7 +19,7 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
 
     /// Starts the thread and returns when its loop is ready; the thread keeps `loop` alive.
     func start(for loop: EventLoop, networkNamespace: String?) throws(EventLoopError) {
-        if networkNamespace != nil { ThreadPool.makeThreads() }  // which would begin where the loop's thread is
+        if networkNamespace != nil { ThreadPool.makeThreads() }  // they would start in the loop's namespace
         let (result, started) = (Locked<EventLoopError?>(nil), Semaphore())
         let status = Self.spawn(named: "uplink-loop", into: &thread) {
             do throws(EventLoopError) {
@@ -44,7 +44,7 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
         }
     }
 
-    /// Waits for the thread's end, however many ask for it.
+    /// Waits for the thread's end; may be called any number of times.
     func join() {
         isJoined.withLock { isJoined in
             if !isJoined { pthread_join(thread, nil) }
@@ -52,7 +52,7 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
         }
     }
 
-    /// Runs what reaches a loop after its end, so that no task waits for ever.
+    /// Runs what reaches a loop after its end, so that no task waits forever.
     static func runAfterlife(of loop: EventLoop) {
         detach(named: "uplink-late") {
             identify(as: loop) {
@@ -61,8 +61,8 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
         }
     }
 
-    /// Runs `body` on a thread that nobody joins. Where the system has none to give, waits until it has: what is to be run
-    /// is somebody's only way on.
+    /// Runs `body` on a detached thread. If the system has none to give, waits until it has: somebody depends on this
+    /// to continue.
     static func detach(named name: String, _ body: @escaping @Sendable () -> Void) {
         var pause: useconds_t = 1000
         while true {
@@ -75,7 +75,7 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
         }
     }
 
-    /// Runs `body` on a thread that nobody joins, in the network namespace of the caller's.
+    /// Runs `body` on a detached thread, in the caller's network namespace.
     static func tryToDetach(named name: String, _ body: @escaping @Sendable () -> Void) throws(EventLoopError) {
         var thread = pthread_t()
         let status = spawn(named: name, into: &thread, body)
@@ -100,8 +100,8 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
         pthread_setspecific(key, nil)
     }
 
-    /// The way to the process's network namespace, where the calling thread has another: a worker of the default pool does
-    /// that was made by the thread of a loop in a namespace.
+    /// The path of the process's network namespace, if the calling thread is in another one: this happens in workers of
+    /// the default pool that were created by the thread of a loop in a namespace.
     static var wayToProcessNamespace: String? {
         let way = "/proc/self/ns/net"
         var (process, thread) = (stat(), stat())
@@ -120,7 +120,7 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
         }
     }
 
-    /// Makes a thread on which every signal is blocked, so that the program's handlers run on the program's threads.
+    /// Creates a thread on which every signal is blocked, so that the program's handlers run on the program's threads.
     private static func spawn(
         named name: String, into thread: inout pthread_t, _ body: @escaping @Sendable () -> Void
     ) -> CInt {
@@ -141,7 +141,7 @@ final class LoopThread: @unchecked Sendable {  // `state` belongs to the loop's 
     }
 }
 
-/// What a new thread is to run, as one pointer can carry it.
+/// The work of a new thread, as an object that one pointer can carry.
 private final class ThreadStart: Sendable {
     private let name: String
     private let body: @Sendable () -> Void
@@ -157,7 +157,7 @@ private final class ThreadStart: Sendable {
     }
 }
 
-/// A POSIX semaphore, for the moment in which a thread starts.
+/// A POSIX semaphore, for waiting until a thread has started.
 private final class Semaphore: @unchecked Sendable {  // sem_t is made to be shared
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 

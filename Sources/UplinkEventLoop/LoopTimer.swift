@@ -11,7 +11,7 @@ package final class LoopTimer: Sendable {
 
     /// Makes a timer that is not armed.
     ///
-    /// - Parameter ended: Called if the loop ends while the timer is there; it will not fire any more.
+    /// - Parameter ended: Called if the loop ends while the timer exists; it will not fire any more.
     /// - Throws: ``EventLoopError`` when the loop has ended.
     package init<Owner: LoopActor>(
         for owner: isolated Owner, ended: @escaping @Sendable (isolated Owner) -> Void = { _ in },
@@ -24,13 +24,13 @@ package final class LoopTimer: Sendable {
 
     deinit { loop.executeUnlessEnded { [handle] in handle.close() } }
 
-    /// Arms the timer, or arms it anew; it fires once, never early and up to a millisecond late.
+    /// Arms the timer, replacing an earlier deadline; it fires once, never early and up to a millisecond late.
     package func start(after delay: Duration) { start(afterNanoseconds: delay.nanosecondsRoundedUp) }
 
-    /// The same, for who reckons in nanoseconds.
+    /// The same, with the delay in nanoseconds.
     package func start(afterNanoseconds delay: Int64) {
         let now = uv_hrtime()
-        handle.start(at: now + UInt64(max(0, delay)), now: now)  // 292 years at most, which fit
+        handle.start(at: now + UInt64(max(0, delay)), now: now)  // at most 292 years, which fit
     }
 
     /// Disarms the timer.

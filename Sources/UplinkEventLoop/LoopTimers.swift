@@ -2,10 +2,10 @@
 import CLibUV
 import UplinkCore
 
-/// Timers for very many on one event loop: each is an id and a closure, and all share one heap and one libuv timer.
+/// A large set of timers on one event loop: each is an id and a closure, and all share one heap and one libuv timer.
 ///
-/// To arm and to cancel one takes no lock and allocates nothing but the table's growth; a million pending take 54 MB
-/// (`scripts/benchmark timers`), with what their closures capture on top. Made for an actor that lives on the loop:
+/// Arming and cancelling take no lock, and allocate only when the table grows. A million pending timers take 54 MB
+/// (`scripts/benchmark timers`), in addition to what their closures capture. Made for an actor that lives on the loop:
 ///
 /// ```swift
 /// actor Connections {
@@ -24,10 +24,10 @@ import UplinkCore
 /// }
 /// ```
 ///
-/// All of it belongs to the loop's thread; from another one it stops the program. Dropping it cancels every timer; as
-/// long as it is there, an armed timer keeps what its closure captures.
+/// Everything belongs to the loop's thread; a call from another thread stops the program. Dropping the set cancels
+/// every timer; as long as it exists, an armed timer keeps what its closure captures alive.
 public final class LoopTimers {
-    /// Stands for one timer, also after it has fired or been cancelled; never used again.
+    /// Identifies one timer, even after it has fired or been cancelled; never used again.
     public struct ID: Sendable, Hashable {
         fileprivate let value: DeadlineTable<Callback>.ID
     }
@@ -40,17 +40,17 @@ public final class LoopTimers {
     private let loop: EventLoop
     private let handle: TimerHandle
     private let ended: () -> Void
-    @exclusivity(unchecked)  // no method of the table calls out, and the check is a third of what a timer costs
+    @exclusivity(unchecked)  // no method of the table calls out, and the check is a third of a timer's cost
     private var table = DeadlineTable<Callback>()
-    /// While closures are called: the moment up to which timers are due now.
+    /// The moment up to which timers are due, while closures are being called.
     private var firing: Int64?
 
-    /// Makes a set of timers, none of which is armed.
+    /// Makes a set of timers with none armed.
     ///
     /// - Parameters:
-    ///   - loop: The loop on whose thread the caller runs.
-    ///   - isolation: The actor that will use them, which has to live on that loop.
-    ///   - ended: Called if the loop ends while the timers are there. None of those armed fires then.
+    ///   - loop: The loop whose thread the caller runs on.
+    ///   - isolation: The actor that will use them, which must live on that loop.
+    ///   - ended: Called if the loop ends while the timers exist. The armed ones do not fire then.
     /// - Throws: ``EventLoopError`` when the loop has ended.
     public init(
         on loop: EventLoop, isolation: isolated (any Actor)? = #isolation, ended: @escaping () -> Void = {}
@@ -68,7 +68,8 @@ public final class LoopTimers {
 
     deinit { loop.executeUnlessEnded { [handle] in handle.close() } }
 
-    /// The handle's way back, which does not keep the timers alive: a closure may drop them, and the next is not called then.
+    /// The handle's reference to the timers, which does not keep them alive: a closure may drop them, and the next one
+    /// is then not called.
     private final class Way {
         weak var timers: LoopTimers?
 
@@ -78,20 +79,21 @@ public final class LoopTimers {
             timers.firing = now
             while let (id, callback) = timers.table.popDue(at: now) {
                 callback.fired(ID(value: id))
-                if isKnownUniquelyReferenced(&timers) { return }  // nobody has them but this call
+                if isKnownUniquelyReferenced(&timers) { return }  // this call holds the last reference
             }
             timers.endFiring()
         }
     }
 
-    /// How many timers are armed.
+    /// The number of armed timers.
     public var count: Int { table.count }
 
-    /// Arms a timer, which fires once, in the order of deadlines: never early, and on an idle loop a millisecond late at
-    /// most.
+    /// Arms a timer. Timers fire once, in the order of deadlines: never early, and on an idle loop at most a
+    /// millisecond late.
     ///
     /// - Parameters:
-    ///   - delay: From now. Zero and negative: in the loop's next turn, not before this returns. Beyond 292 years: never.
+    ///   - delay: The time from now. Zero and negative: in the loop's next turn, not before this returns. Beyond 292
+    ///     years: never.
     ///   - fired: Called on the loop's thread with the timer's id. May arm and cancel timers.
     /// - Throws: ``EventLoopError`` when the loop has ended.
     public func arm(
@@ -102,7 +104,7 @@ public final class LoopTimers {
         return try arm(at: LoopClock.Instant(nanoseconds: overflow ? .max : sum), fired)
     }
 
-    /// Arms a timer for a moment of ``LoopClock``. One that has passed counts as now.
+    /// Arms a timer for a moment of ``LoopClock``. A moment that has passed counts as now.
     ///
     /// - Throws: ``EventLoopError`` when the loop has ended.
     public func arm(
@@ -111,13 +113,14 @@ public final class LoopTimers {
         confine()
         guard handle.isOpen else { throw EventLoopError(.ended, during: "arming a timer") }
         let id = table.add(Callback(fired: fired))
-        // What a closure arms waits for the next turn, even if it is due.
+        // A timer armed by a closure waits for the next turn, even if it is due.
         let due = max(deadline.nanoseconds, firing.map { $0 + 1 } ?? 0)
         if table.schedule(id, at: due), firing == nil { setAlarm() }
         return ID(value: id)
     }
 
-    /// Cancels a timer: its closure is released now and never called. False: it has fired or been cancelled before.
+    /// Cancels a timer: its closure is released now and never called. Returns false if it had already fired or been
+    /// cancelled.
     @discardableResult
     public func cancel(_ id: ID) -> Bool {
         confine()
@@ -135,12 +138,12 @@ public final class LoopTimers {
         if let alarm = table.alarmToSet() { handle.start(at: UInt64(alarm)) } else { handle.stop() }
     }
 
-    /// The closures are released, since what they capture often keeps these timers.
+    /// Releases the closures, since what they capture often keeps these timers alive.
     private func loopEnded() {
         handle.close()  // so that nothing is armed from here on
         let timers = table
         table = DeadlineTable()
-        withExtendedLifetime(timers) {}  // closures are released here, not amid the change of the table
+        withExtendedLifetime(timers) {}  // closures are released here, not in the middle of changing the table
         ended()
     }
 }

@@ -4,12 +4,13 @@ import Glibc
 import UplinkCore
 
 extension EventLoop {
-    /// Runs `work` on libuv's thread pool, for calls that may block (files), and returns what it returns. The pool is in the
-    /// process's network namespace, whatever the loop is in.
+    /// Runs `work` on libuv's thread pool, for calls that may block (files), and returns its result. The pool is in the
+    /// process's network namespace, whichever one the loop is in.
     ///
-    /// Not cancelled with the task: work that has begun is waited for. At most four run at a time (UV_THREADPOOL_SIZE).
+    /// The task's cancellation does not end it: work that has begun is waited for. At most four run at a time
+    /// (UV_THREADPOOL_SIZE).
     ///
-    /// - Throws: ``EventLoopError`` when the loop has ended, or what `work` throws.
+    /// - Throws: ``EventLoopError`` when the loop has ended, or the error of `work`.
     package func offLoop<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         let outcome = Locked<Swift.Result<Result, any Error>?>(nil)
         await withCheckedContinuation { continuation in
@@ -22,12 +23,12 @@ extension EventLoop {
         return try result.get()
     }
 
-    /// Runs `work` on a thread of its own in the loop's network namespace: for calls that may take half a minute, and would
-    /// hold up the files meanwhile.
+    /// Runs `work` on a thread of its own in the loop's network namespace: for calls that may take half a minute and
+    /// would delay file access meanwhile.
     ///
-    /// Not cancelled with the task.
+    /// The task's cancellation does not end it.
     ///
-    /// - Throws: ``EventLoopError`` when there is no thread to be had, or what `work` throws.
+    /// - Throws: ``EventLoopError`` when no thread can be created, or the error of `work`.
     package func besideLoop<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             execute {
@@ -42,7 +43,7 @@ extension EventLoop {
         }
     }
 
-    /// As ``offLoop(_:)`` for callers that do not wait: `completion` runs on the loop's thread, exactly once.
+    /// Like ``offLoop(_:)``, for callers that do not wait: `completion` runs on the loop's thread, exactly once.
     package func offLoop<Result: Sendable>(
         _ work: @escaping @Sendable () throws -> Result,
         completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
@@ -57,7 +58,7 @@ extension EventLoop {
     }
 }
 
-/// A `uv_work_t`, its memory, and both of its halves.
+/// A `uv_work_t`, its memory, and both halves of the work.
 private final class WorkRequest: @unchecked Sendable {  // libuv runs one half after the other
     private let memory = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
     private let work: () -> Void
@@ -99,15 +100,15 @@ private final class WorkRequest: @unchecked Sendable {  // libuv runs one half a
     }
 }
 
-/// libuv's thread pool. libuv takes it apart when the process exits, while the threads of loops still run, and aborts
-/// when it is used after that.
+/// libuv's thread pool. libuv destroys it when the process exits, while the threads of loops are still running, and
+/// aborts if it is used after that.
 enum ThreadPool {
     private static let isOpen = Locked(true)
     /// Runs before libuv's own destructor, because handlers run in the reverse order of their registration.
     private static let closesAtExit: Void = { atexit { isOpen.withLock { $0 = false } } }()
 
-    /// Has libuv make the pool's threads now, by the calling thread, whose network namespace they inherit. Every signal is
-    /// blocked on them, as on all threads of loops.
+    /// Makes libuv create the pool's threads now, from the calling thread, whose network namespace they inherit. Every
+    /// signal is blocked on them, as on all loop threads.
     static func makeThreads() { _ = areMade }
 
     private static let areMade: Void = {
@@ -117,19 +118,19 @@ enum ThreadPool {
             loop.deallocate()
             request.deallocate()
         }
-        guard loop.initializeLoop() == 0 else { return }  // they are made when they are needed
+        guard loop.initializeLoop() == 0 else { return }  // they are created when they are needed
         var (all, before) = (sigset_t(), sigset_t())
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, &before)
         _ = unlessExiting { uv_queue_work(loop, request, { _ in }, { _, _ in }) }
         pthread_sigmask(SIG_SETMASK, &before, nil)
-        // All may be at work for others, and wait for the caller: what has not begun is taken back.
+        // All threads may be busy and waiting for the caller: a request that has not begun is taken back.
         request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { _ = uv_cancel($0) }
         uv_run(loop, UV_RUN_DEFAULT)
         uv_loop_close(loop)
     }()
 
-    /// Runs `body`, unless the process exits.
+    /// Runs `body`, unless the process is exiting.
     static func unlessExiting<Result>(_ body: () -> Result) -> Result? {
         closesAtExit
         return isOpen.withLock { $0 ? body() : nil }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes over one signal for the process, and calls into the actor that made it. Dropping it gives the signal back.
+/// Takes over one signal for the process, and calls into the actor that made it. Dropping the watcher gives the signal
+/// back.
 package final class SignalWatcher: Sendable {
     private let loop: EventLoop
     private let handle: SignalHandle

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who sleeps until when: the state machine of ``LoopSleepers``.
+/// The state machine of ``LoopSleepers``: who sleeps until when.
 struct SleeperTable {
     typealias Continuation = CheckedContinuation<Void, any Error>
     typealias ID = DeadlineTable<Stage>.ID
 
-    /// Where a sleeper stands.
+    /// The stage of a sleeper.
     enum Stage {
         /// It has an id and has not suspended yet.
         case awake
@@ -15,11 +15,11 @@ struct SleeperTable {
         case asleep(Continuation)
     }
 
-    /// What is to be done outside the lock.
+    /// Work to do outside the lock.
     enum Action {
         /// Nothing.
         case none
-        /// Set the timer: there is an earlier deadline than the one it is set to.
+        /// Set the timer: there is a deadline earlier than the one that it is set to.
         case arm
         /// Resume the sleeper as cancelled.
         case cancel(Continuation)
@@ -55,11 +55,13 @@ struct SleeperTable {
         }
     }
 
-    /// Takes out those whose deadline has passed, in its order, until `batch` is full. False: there are no more.
+    /// Removes sleepers whose deadline has passed, in order of deadline, until `batch` is full. Returns false if there
+    /// are no more.
     mutating func wake(at now: Int64, into batch: inout [Continuation], upTo limit: Int) -> Bool {
         while batch.count < limit {
             guard let sleeper = sleepers.popDue(at: now)?.element else {
-                // Those who come when the loop has ended must ask for the timer again, to hear that there is none.
+                // Sleepers that arrive after the loop has ended must ask for the timer again, to learn that there is
+                // none.
                 _ = sleepers.alarmToSet()
                 return false
             }
@@ -68,6 +70,6 @@ struct SleeperTable {
         return true
     }
 
-    /// The deadline that the timer is to be set to, if anybody sleeps.
+    /// Returns the deadline to set the timer to, if anybody sleeps.
     mutating func alarmToSet() -> Int64? { sleepers.alarmToSet() }
 }

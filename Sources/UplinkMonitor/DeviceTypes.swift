@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What sysfs says of hardware devices: whether one is a wireless LAN or a modem, which netlink does not tell.
+/// What sysfs knows about hardware devices and netlink does not say: whether one is a wireless LAN or a modem.
 ///
-/// Only a hint: `/sys/class/net` shows the network namespace of the mount, in a container perhaps another one than the
-/// sockets'. So an entry counts only if the index agrees. Reading it touches no disk.
+/// Only a hint: `/sys/class/net` shows the network namespace of the mount, which in a container may differ from that of
+/// the sockets. So an entry only counts if its index agrees. Reading it does not touch a disk.
 struct DeviceTypes {
-    /// What is known of one device.
+    /// What is known about one device.
     struct Device: Equatable {
         /// Its `DEVTYPE` (`wlan`, `wwan`, `bluetooth`, …).
         var type: String?
@@ -16,7 +16,7 @@ struct DeviceTypes {
 
     private var known: [UInt32: (name: String, device: Device)] = [:]
 
-    /// What is known of a link's device; nothing of links that are no hardware.
+    /// Returns what is known about a link's device; nothing for links that are not hardware.
     mutating func device(of link: LinkRecord) -> Device {
         guard link.kind == nil else { return Device() }
         if let known = known[link.index], known.name == link.name { return known.device }
@@ -25,7 +25,7 @@ struct DeviceTypes {
         return device
     }
 
-    /// What sysfs says of a device now.
+    /// Returns what sysfs says about a device now.
     static func device(named name: String, index: UInt32) -> Device {
         let directory = "/sys/class/net/\(name)"
         guard let type = parse(read(directory + "/uevent"), index: index) else { return Device() }
@@ -35,15 +35,15 @@ struct DeviceTypes {
     /// Forgets a link that is gone.
     mutating func remove(_ index: UInt32) { known[index] = nil }
 
-    /// Finds the type in the text of a uevent file: empty where it names none, nil where the file is not about the
-    /// interface with this index.
+    /// Finds the type in the text of a uevent file: empty if it names none, nil if the file is not about the interface
+    /// with this index.
     static func parse(_ text: String, index: UInt32) -> String? {
         let lines = text.split(separator: "\n")
         guard lines.contains("IFINDEX=\(index)") else { return nil }
         return lines.first { $0.hasPrefix("DEVTYPE=") }.map { String($0.dropFirst("DEVTYPE=".count)) } ?? ""
     }
 
-    /// The last part of what the device's link to its driver leads to.
+    /// The last component of the target of the device's link to its driver.
     private static func driver(of directory: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = readlink(directory + "/device/driver", &buffer, buffer.count)

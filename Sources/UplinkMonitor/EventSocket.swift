@@ -3,9 +3,9 @@ import CNetlink
 import Glibc
 import UplinkCore
 
-/// The socket on which the kernel tells of changes.
+/// The socket on which the kernel reports changes.
 ///
-/// It never blocks. Where the kernel has to drop messages it goes on delivering others and counts what it dropped
+/// It never blocks. When the kernel has to drop messages, it goes on delivering others and counts the dropped ones
 /// (`NETLINK_NO_ENOBUFS`); without that option it would deliver nothing until the queue was empty, and libuv would stop
 /// watching.
 final class EventSocket {
@@ -16,24 +16,25 @@ final class EventSocket {
         case address(AddressRecord)
         case addressRemoved(AddressRecord)
         case route(RouteRecord)
-        /// A neighbour that falls silent, answers again, or is forgotten.
+        /// A neighbour that stops answering, answers again, or is removed.
         case neighbour(NeighbourRecord)
-        /// Rules, next hops and settings of interfaces: what changed is for the kernel to know.
+        /// Rules, next hops and settings of interfaces: the kernel has to be asked what changed.
         case configuration
     }
 
-    /// How a reading ended.
+    /// The result of a reading.
     struct Drained {
-        /// All there was has been read.
+        /// Whether everything there was has been read.
         var isEmpty = false
-        /// Something was lost on the way.
+        /// Whether anything was lost on the way.
         var hasGaps = false
-        /// As many datagrams the kernel dropped since the reading before.
+        /// The number of datagrams that the kernel has dropped since the previous reading.
         var dropped: UInt64 = 0
     }
 
     private let socket: any NetlinkTransport
-    /// Datagrams dropped so far; nil where the kernel cannot say (gVisor), which then tells of an overrun by an error.
+    /// Datagrams dropped so far; nil if the kernel cannot say (gVisor), in which case an overrun is reported as an
+    /// error.
     private var drops: UInt32?
 
     init(over socket: any NetlinkTransport) {
@@ -41,15 +42,15 @@ final class EventSocket {
         drops = try? socket.dropCount()
     }
 
-    /// Lets the kernel drop routes that lead to none of these addresses, and neighbours that are none of these routers.
-    /// Where it cannot, they are ignored later.
+    /// Makes the kernel drop routes that lead to none of these addresses, and neighbours that are none of these
+    /// routers. If it cannot, they are ignored later.
     func watch(routesTo addresses: [IPAddress], _ nextHops: NextHops) {
         _ = socket.attach(
             RouteFilter(
                 addresses, routers: nextHops.watched.map(\.address), silent: nextHops.silent.map(\.address)))
     }
 
-    /// Reads what is there, up to `limit` datagrams.
+    /// Reads the pending datagrams, up to `limit` of them.
     func drain(limit: Int, _ body: (Event) -> Void) throws(NetlinkError) -> Drained {
         var drained = Drained()
         reading: for _ in 0..<limit {
@@ -76,7 +77,7 @@ final class EventSocket {
         return drained
     }
 
-    /// What a message tells, or nil where it tells nothing.
+    /// Returns the event in a message, or nil if there is none.
     static func event(_ header: NetlinkHeader, _ payload: RawSpan) -> Event? {
         switch Int(header.type) {
         case Int(RTM_NEWLINK): LinkRecord(payload).map(Event.link)
@@ -102,15 +103,15 @@ extension NetlinkSocket {
         RTNLGRP_NEIGH,
     ]
 
-    /// Opens a socket on which the kernel tells of changes.
+    /// Opens a socket on which the kernel reports changes.
     ///
-    /// - Parameter addresses: If not nil, routes that lead to none of these addresses are not told, and no neighbour as
-    ///   long as no router is known. The filter is there before the first event can be.
+    /// - Parameter addresses: If not nil, routes that lead to none of these addresses are not reported, and neighbours
+    ///   are not while no router is known. The filter is attached before the first event can arrive.
     static func forEvents(
         receiveBufferSize: Int, aboutRoutesTo addresses: [IPAddress]?
     ) throws(NetlinkError) -> NetlinkSocket {
         let socket = try NetlinkSocket(isBlocking: false)
-        if (try? socket.dropCount()) != nil {  // without the count, an error has to tell of an overrun
+        if (try? socket.dropCount()) != nil {  // without the count, an overrun must be reported as an error
             try? socket.set(NETLINK_NO_ENOBUFS, at: SOL_NETLINK, to: 1)
         }
         let size = CInt(clamping: receiveBufferSize)
@@ -123,7 +124,7 @@ extension NetlinkSocket {
         return socket
     }
 
-    /// Joins the groups. Whatever changes from now on is told.
+    /// Joins the groups. Every change from now on is reported.
     private func joinGroups() throws(NetlinkError) {
         for group in Self.groups {
             do { try set(NETLINK_ADD_MEMBERSHIP, at: SOL_NETLINK, to: CInt(group.rawValue)) } catch {

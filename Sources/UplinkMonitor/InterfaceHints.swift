@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UplinkCore
 
-/// What a program knows of an interface that the kernel does not say. What is nil stays as the monitor sees it.
+/// What a program knows about an interface and the kernel does not say. A property that is nil leaves the monitor's own
+/// finding.
 public struct InterfaceHints: Sendable, Hashable {
     /// Whether use costs money or quota.
     public var isMetered: Bool?
-    /// Whether programs should use little.
+    /// Whether programs should use little data.
     public var isConstrained: Bool?
-    /// The far end of a tunnel, such as a VPN's server, so that what carries the tunnel can be asked for.
+    /// The far end of a tunnel, such as a VPN's server, so that the monitor can ask what carries the tunnel.
     public var tunnelEndpoint: IPAddress?
 
-    /// Describes what is known.
+    /// Describes what is known about an interface.
     public init(isMetered: Bool? = nil, isConstrained: Bool? = nil, tunnelEndpoint: IPAddress? = nil) {
         self.isMetered = isMetered
         self.isConstrained = isConstrained

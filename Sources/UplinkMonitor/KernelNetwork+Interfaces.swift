@@ -2,21 +2,21 @@
 package import UplinkCore
 
 extension KernelNetwork {
-    /// An interface with what the program itself says of it.
+    /// An interface with the program's own hints about it.
     private struct Described {
         var interface: NetworkInterface
         var hints: InterfaceHints
     }
 
-    /// A way to the targets through one interface: the next hops, and how much it is preferred.
+    /// A route to the targets through one interface: the next hops, and its preference.
     private struct Way {
         var link: LinkRecord
         var metric: UInt32
         var gateways: [IPAddress]
     }
 
-    /// Completes a path that is going to be told: all interfaces in order of preference, what the neighbour table says,
-    /// the network's identity.
+    /// Completes a path before it is published: adds all interfaces in order of preference, the states in the neighbour
+    /// table, and the network's identity.
     package func completed(_ path: NetworkPath) throws(NetlinkError) -> NetworkPath {
         var path = path
         let ways = try alternatives(to: path)
@@ -33,13 +33,13 @@ extension KernelNetwork {
         return path
     }
 
-    /// The interfaces that are not in use and would do for a socket that is bound to one.
+    /// The interfaces that are not in use and would work for a socket bound to one of them.
     private func alternatives(to path: NetworkPath) throws(NetlinkError) -> [Way] {
         guard case .any = binding else { return [] }
         return try ways(except: Set(path.interfaces.map(\.index)))
     }
 
-    /// Of how many of them it matters whether their routers answer.
+    /// The number of alternatives whose routers are watched for answering.
     private static let watchedAlternatives = 16
 
     private func networkID(of path: NetworkPath) -> UInt64? {
@@ -53,7 +53,7 @@ extension KernelNetwork {
 // MARK: In use
 
 extension KernelNetwork {
-    /// Adds the interfaces that an available family goes through, and what follows from them.
+    /// Adds the interfaces that available families use, and what follows from them.
     func describeInterfacesInUse(of path: inout NetworkPath) throws(NetlinkError) {
         var interfaces: [NetworkInterface] = []
         for family in [path.ipv4, path.ipv6] where family.isAvailable {
@@ -75,8 +75,8 @@ extension KernelNetwork {
         path.interfaces = interfaces
     }
 
-    /// What carries a tunnel. Where the far end is known, the kernel is asked for the way to it; otherwise the tunnel must
-    /// be carried by the only other interface with a way to the internet, if it is the only one.
+    /// Returns what carries a tunnel. If the far end is known, the kernel is asked for the route to it. Otherwise the
+    /// carrier must be the other interface with a route to the internet, if there is only one.
     private func carrier(
         of tunnel: LinkRecord, _ hints: InterfaceHints
     ) throws(NetlinkError) -> (underlying: NetworkInterface.Underlying, isMetered: Bool)? {
@@ -116,7 +116,7 @@ extension KernelNetwork {
 }
 
 extension KernelNetwork {
-    /// A link's addresses that may be a source, each once, though it have several other ends.
+    /// A link's addresses that can be a source, each once, even if it has several other ends.
     private func usableAddresses(of link: LinkRecord) -> [IPAddress] {
         var addresses: [IPAddress] = []
         for record in table.addresses(of: link.index) where record.isUsable && !addresses.contains(record.address) {
@@ -129,7 +129,7 @@ extension KernelNetwork {
 // MARK: Not in use
 
 extension KernelNetwork {
-    /// The operational links with a usable address and routes of their own to what the path is about, by metric.
+    /// The operational links with a usable address and routes of their own to the targets, by metric.
     private func ways(except used: Set<UInt32>) throws(NetlinkError) -> [Way] {
         var ways: [Way] = []
         for link in table.operationalLinks where !used.contains(link.index) {
@@ -138,7 +138,7 @@ extension KernelNetwork {
         return ways.sorted { ($0.metric, $0.link.index) < ($1.metric, $1.link.index) }
     }
 
-    /// The routes through a link: those of a family count if there is one to each of its probes.
+    /// The routes through a link: those of a family count if there is one to each of its targets.
     private func way(through link: LinkRecord) throws(NetlinkError) -> Way? {
         var way: Way?
         for family in IPAddress.Family.allCases where hasUsableAddress(link, of: family) {

@@ -2,13 +2,13 @@
 package import UplinkCore
 
 extension KernelNetwork {
-    /// How often the kernel is asked again because a route and its link did not fit together.
+    /// How often the kernel is asked again if a route and its link did not fit together.
     private static let answerAttempts = 3
     /// The loopback, which every network namespace has.
     private static let loopback: UInt32 = 1
 
-    /// Asks the kernel for the path as it is now: with the interfaces that are in use alone, since the others take long to
-    /// ask for.
+    /// Asks the kernel for the current path. It only includes the interfaces in use, since finding the others takes
+    /// long.
     package func path() throws(NetlinkError) -> NetworkPath {
         beginQuestion()
         let flows = self.flows
@@ -30,7 +30,7 @@ extension KernelNetwork {
         return path
     }
 
-    /// The packets that are asked about; from an interface that does not exist there are none.
+    /// The packets to ask about; none from an interface that does not exist.
     var flows: [Flow] {
         configuration.targets.compactMap { target in
             switch binding {
@@ -57,7 +57,7 @@ extension KernelNetwork {
         }
     }
 
-    /// The interface that the configured socket is bound to, by its present index.
+    /// The interface that the configured socket is bound to, by its current index.
     var binding: Binding {
         switch (configuration.target.zone, configuration.outputInterface) {
         case (nil, nil): .any
@@ -75,7 +75,7 @@ extension KernelNetwork {
         case missing
     }
 
-    /// The index of a zone's interface: by its name or, as in `fe80::1%2`, its number.
+    /// The index of a zone's interface: by its name or, as in `fe80::1%2`, by its number.
     private func interface(named name: String) -> UInt32? {
         table.link(named: name)?.index ?? UInt32(name).flatMap { table.links[$0]?.index }
     }
@@ -84,15 +84,17 @@ extension KernelNetwork {
 // MARK: Asking
 
 extension KernelNetwork {
-    /// What the kernel says of packets, with the links that it names read anew, and what follows from them.
+    /// What the kernel says about packets, after the links that it names have been read again, and what follows from
+    /// that.
     ///
-    /// Links first, which waits for whoever changes the network at this moment (``KernelQuestions/link(_:)``). Where an
-    /// answer leads to a link that cannot carry packets, the kernel is asked again before the network is said to be lost:
-    /// a link that is being deleted is down for a moment before its routes are gone.
+    /// Links are read first, which waits for any process that is changing the network at the moment
+    /// (``KernelQuestions/link(_:)``). If an answer leads to a link that cannot carry packets, the kernel is asked
+    /// again before the network is reported as lost: a link that is being deleted is down for a moment before its
+    /// routes are gone.
     private func settledAnswers(to flows: [Flow]) throws(NetlinkError) -> [Answer] {
         _ = try refresh(carriers.isEmpty ? [Self.loopback] : carriers)
         var answers = try ask(flows)
-        // What happened to a router before it was watched was not told.
+        // Changes of a router before it was watched were not reported.
         if watch(Set(answers.compactMap(\.verdict.route?.nextHop))) { answers = try ask(flows) }
         for _ in 1..<Self.answerAttempts {
             if try refresh(links(of: answers)) { break }
@@ -125,11 +127,11 @@ extension KernelNetwork {
 
     private func links(of answers: [Answer]) -> Set<UInt32> { Set(answers.compactMap(\.verdict.route?.interfaceIndex)) }
 
-    /// The route that the kernel turns to by itself when it finds that nobody answers behind a dead link: one through
-    /// another link that is as good.
+    /// The route that the kernel switches to by itself when it finds that nobody answers behind a dead link: an equally
+    /// good one through another link.
     ///
-    /// It finds that out by the packets that are sent, within seconds. So the route counts as the way at once: those who
-    /// wait for a network before they send anything would otherwise wait for ever.
+    /// It finds this out from the packets that are sent, within seconds. So the route counts immediately: programs that
+    /// wait for a network before they send anything would otherwise wait forever.
     private func successor(of route: RouteRecord, on flow: Flow) throws(NetlinkError) -> Answer? {
         guard flow.interface == nil, let hop = route.nextHop, table.links[hop.interfaceIndex]?.isOperational != true,
             let dead = try kernel.entry(for: flow).route, try turnsAway(from: hop)
@@ -145,20 +147,20 @@ extension KernelNetwork {
         return nil
     }
 
-    /// Whether the kernel finds out that a router is silent. As a router itself it does not ask IPv6 neighbours, and of one
-    /// that was entered by hand it takes for granted that it is there.
+    /// Whether the kernel notices that a router does not answer. A host that is a router itself does not ask IPv6
+    /// neighbours, and a neighbour entered by hand is taken to be there.
     private func turnsAway(from hop: Neighbour) throws(NetlinkError) -> Bool {
         if hop.address.family == .ipv6, Sysctl.isSet("net/ipv6/conf/all/forwarding") { return false }
         return try kernel.state(of: hop.address, on: hop.interfaceIndex) != .permanent
     }
 
-    /// Routes of IPv6 expire, as a router's advertisements say.
+    /// IPv6 routes expire, as a router's advertisements say.
     private func noteExpiry(of flow: Flow) throws(NetlinkError) {
         guard let lifetime = try kernel.entry(for: flow).route?.lifetime else { return }
         timeToExpiry = min(timeToExpiry ?? lifetime, lifetime)
     }
 
-    /// Where packets to an address that the path is not about would go, over a link that is read anew.
+    /// The route of packets to an address that the path is not about, over a link that is read again.
     func way(of flow: Flow) throws(NetlinkError) -> FamilyPath {
         var answer = try answer(to: flow)
         _ = try refresh(links(of: [answer]))

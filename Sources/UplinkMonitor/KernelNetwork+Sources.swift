@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Packets, and what the kernel says of them.
+/// Packets, and what the kernel says about them.
 struct Answer: Equatable {
-    /// What was asked about in the end: with the source that makes a difference, or bound to the interface of a way.
+    /// What was asked about in the end: with the source if it makes a difference, or bound to the interface of a route.
     var flow: Flow
     var verdict: RouteVerdict
 }
 
-// connect(2) asks about IPv4 a second time, with the source that the first answer gave it: rules for a source (`rule add
-// from …`) decide then. For IPv6 it forgets that there is no way where it knows no source yet: it chooses one and asks again.
-// Routes and rules for a source alone (`default from …`) are found so, and not otherwise.
+// connect(2) asks about IPv4 a second time, with the source that the first answer gave, so that rules for a source
+// (`rule add from …`) can decide. For IPv6, if there is no route and no source is known yet, it ignores that, chooses a
+// source and asks again. Routes and rules for a certain source (`default from …`) are only found in this way.
 
 extension KernelNetwork {
-    /// Which way packets would take, with a source if that makes a difference.
+    /// Returns the route that packets would take, with a source if that makes a difference.
     func answer(to flow: Flow) throws(NetlinkError) -> Answer { try answer(to: flow, by: kernel.verdict(on:)) }
 
-    /// Asks about packets, and once more for the source that a socket would get where connect(2) would.
+    /// Asks about packets, and again with the source that a socket would get if connect(2) would do so.
     func answer(
         to flow: Flow, by ask: (Flow) throws(NetlinkError) -> RouteVerdict
     ) throws(NetlinkError) -> Answer {
         var verdict = try ask(flow)
         switch flow.destination.family {
         case .ipv4:
-            // Routes may change between the two questions: the second answer counts where the first one still holds.
+            // Routes may change between the two questions: the second answer counts if the first one still holds.
             for _ in 0..<3 {
                 guard let source = verdict.route?.source else { break }
                 let second = try answer(to: flow, from: source, by: ask)
@@ -45,15 +45,16 @@ extension KernelNetwork {
     ) throws(NetlinkError) -> Answer {
         var verdict = try ask(flow.from(source))
         if var route = verdict.route {
-            route.source = source  // the kernel names the one that it would choose by itself, or none
+            route.source = source  // the kernel names its own choice, or none
             verdict = .unicast(route)
         }
         return Answer(flow: flow.from(source), verdict: verdict)
     }
 
-    /// The address that a socket gets where the kernel knows no way: the kernel tries one, and no other. By the rules of
-    /// RFC 6724, section 5, that can be told from here: no deprecated one, one of the interface, one of the destination's
-    /// kind, the one that has most in common with the destination. Whether its link has a carrier does not count.
+    /// The address that a socket gets if the kernel knows no route: the kernel tries one address and no other. By those
+    /// rules of RFC 6724, section 5, that can be evaluated here: not a deprecated one, one of the interface, one of the
+    /// destination's kind, and the one that has most bits in common with the destination. Whether its link has a
+    /// carrier does not count.
     private func source(of flow: Flow) -> IPAddress? {
         func rank(_ record: AddressRecord) -> Int {
             let isOfAnotherKind = record.address.isPrivate != flow.destination.isPrivate

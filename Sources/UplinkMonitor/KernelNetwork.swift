@@ -3,41 +3,42 @@ import CNetlink
 import Glibc
 import UplinkCore
 
-/// The kernel's network as two sockets show it: one that tells of changes, one that answers questions.
+/// The kernel's network as seen through two sockets: one reports changes, one answers questions.
 ///
 /// The shell around ``InterfaceTable`` and ``PathEvaluation``. Belongs to the loop's thread.
 package final class KernelNetwork {
-    /// Events that are read before others may use the loop again.
+    /// The most events that are read before others may use the loop again.
     private static let eventsPerTurn = 2048
 
     let configuration: LinuxNetworkMonitor.Configuration
     let kernel: KernelQuestions
     private let events: EventSocket
     private var deviceTypes = DeviceTypes()
-    /// Messages were lost, and stock has not been taken since.
+    /// Whether messages were lost and links and addresses have not been read again since.
     private var hasGaps = false
-    /// Whether messages were lost and a reading ended before the queue was found empty. It may be empty by chance, and then
-    /// nothing tells that it is time to take stock.
+    /// Whether messages were lost and a reading ended before the queue was found to be empty. The queue may happen to
+    /// be empty already, and then no event would trigger reading everything again.
     private(set) var hasToReadOn = false
-    /// The addresses to which a change of a route matters.
+    /// The addresses for which changes of routes matter.
     private var watched: [IPAddress]
-    /// The routers of which it matters whether they answer.
+    /// The routers whose answering matters.
     private var nextHops = NextHops()
     /// The name servers that the system's resolver asks.
     private(set) var resolvers: [DNSConfiguration.Resolver] = []
-    /// Whether the name servers are known, or not wanted.
+    /// Whether the name servers are known or not wanted.
     private(set) var knowsResolvers: Bool
 
     private(set) var table = InterfaceTable()
     private(set) var statistics = MonitorStatistics()
-    /// When a route of the path asked for last expires, if one does. The kernel says so up to half a minute late.
+    /// The time until a route of the last evaluated path expires, if one does. The kernel reports the expiry up to half
+    /// a minute late.
     var timeToExpiry: Duration?
     /// The links that the last answers led to.
     var carriers: Set<UInt32> = []
-    /// The links that were read since the present question was put.
+    /// The links that have been read since the current question was put.
     private var freshLinks: Set<UInt32> = []
 
-    /// Opens the sockets, and takes stock.
+    /// Opens the sockets, and reads all links and addresses.
     convenience init(_ configuration: LinuxNetworkMonitor.Configuration) throws(NetlinkError) {
         let socket = try NetlinkSocket.forEvents(
             receiveBufferSize: configuration.receiveBufferSize,
@@ -46,7 +47,7 @@ package final class KernelNetwork {
         (eventDescriptor, eventPort) = (socket.descriptor, socket.port)
     }
 
-    /// A network whose events and answers come from stand-ins. Takes stock.
+    /// Makes a network whose events and answers come from stand-ins, and reads all links and addresses.
     package convenience init(
         _ configuration: LinuxNetworkMonitor.Configuration, events: any NetlinkTransport, query: any NetlinkTransport
     ) throws(NetlinkError) {
@@ -64,20 +65,20 @@ package final class KernelNetwork {
         try takeStock()
     }
 
-    /// Readable when the kernel tells of a change.
+    /// A descriptor that is readable when the kernel reports a change.
     private(set) var eventDescriptor: CInt = -1
 
     /// The port of the event socket, for tests that forge messages.
     private(set) var eventPort: UInt32 = 0
 
-    /// Takes the name servers as they are now. The path has to be asked for anew.
+    /// Sets the current name servers. The path has to be evaluated again.
     func update(_ resolvers: [DNSConfiguration.Resolver]) {
         self.resolvers = resolvers
         knowsResolvers = true
         watch(resolvers.map(\.address))
     }
 
-    /// Lets changes of routes to these addresses matter from now on, besides those to what the path is about.
+    /// From now on, changes of routes to these addresses also matter, in addition to those of the path.
     func watch(_ addresses: [IPAddress]) {
         let missing = Set(addresses).subtracting(watched)
         guard !missing.isEmpty else { return }
@@ -88,7 +89,7 @@ package final class KernelNetwork {
         renewFilter()
     }
 
-    /// Lets it matter from now on whether these routers answer; whether that of one did not matter before.
+    /// From now on, it matters whether these routers answer. Returns whether there is a new one among them.
     func watch(_ hops: Set<Neighbour>) -> Bool {
         guard nextHops.watch(hops) else { return false }
         renewFilter()
@@ -99,14 +100,14 @@ package final class KernelNetwork {
         if configuration.kernelFilter { events.watch(routesTo: watched, nextHops) }
     }
 
-    /// More than this many are not kept: what was watched long ago is forgotten then.
+    /// The most addresses to keep; beyond that, those watched earlier are forgotten.
     private static let watchedAddresses = 64
 }
 
-// MARK: What the kernel tells
+// MARK: Events
 
 extension KernelNetwork {
-    /// Reads what the kernel tells; whether any of it may have changed the path.
+    /// Reads pending events; returns whether any of them may have changed the path.
     package func readEvents() throws(NetlinkError) -> Bool {
         var isRelevant = false
         let silent = nextHops.silent
@@ -125,19 +126,19 @@ extension KernelNetwork {
         return isRelevant || hasGaps
     }
 
-    /// Reads all links and addresses anew, because messages about them may be missing.
+    /// Reads all links and addresses again, because messages about them may be missing.
     func resync() throws(NetlinkError) {
         statistics.resyncs += 1
         try takeStock()
     }
 
-    /// Takes an event into the table; whether it may have changed the path.
+    /// Applies an event to the table; returns whether it may have changed the path.
     private func take(_ event: EventSocket.Event) -> Bool {
         switch event {
         case .link(let link): table.update(link)
         case .linkRemoved(let index): removeLink(index)
         case .address(let address):
-            // Where a router advertises another lifetime, the kernel says no more than that the addresses are there.
+            // If a router advertises another lifetime, the kernel only says that the addresses are there.
             let isAdvertisement = address.address.family == .ipv6 && timeToExpiry != nil
             return table.update(address) || isAdvertisement
         case .addressRemoved(let address): table.remove(address)
@@ -148,7 +149,7 @@ extension KernelNetwork {
         return true
     }
 
-    /// What the neighbour table says of routers, of which it matters from now on whether they answer.
+    /// Returns what the neighbour table says about routers. From now on it matters whether they answer.
     func states(of hops: Set<Neighbour>) throws(NetlinkError) -> [Neighbour: FamilyPath.GatewayState] {
         _ = watch(hops)
         let silent = nextHops.silent
@@ -164,7 +165,8 @@ extension KernelNetwork {
 
     private func takeStock() throws(NetlinkError) {
         deviceTypes = DeviceTypes()
-        // What was missed has its event, but for what only stood behind it in the kernel's list.
+        // An entry that the dump missed because it changed has an event. One that was only skipped, because it came
+        // after that entry in the kernel's list, has none.
         let (table, isWhole) = try kernel.interfaces()
         (self.table, hasGaps) = (table, !isWhole)
     }
@@ -180,14 +182,15 @@ extension KernelNetwork {
 extension KernelNetwork {
     func classify(_ link: LinkRecord) -> DeviceClass { DeviceClass(link, deviceTypes.device(of: link)) }
 
-    /// Begins to put a question: what was read before does not count as fresh.
+    /// Begins a question: what was read before does not count as fresh.
     func beginQuestion() {
         statistics.evaluations += 1
         timeToExpiry = nil
         freshLinks.removeAll(keepingCapacity: true)
     }
 
-    /// Reads links anew that were not read since the question was put, because the table may be a second behind on them.
+    /// Reads links that have not been read since the question was put, because the table may be a second behind for
+    /// them.
     ///
     /// - Returns: Whether packets can leave through all of them.
     func refresh(_ links: Set<UInt32>) throws(NetlinkError) -> Bool {
@@ -198,6 +201,6 @@ extension KernelNetwork {
         return links.allSatisfy { table.links[$0]?.isOperational == true }
     }
 
-    /// Lets all links be read anew.
+    /// Makes all links be read again.
     func distrustLinks() { freshLinks.removeAll(keepingCapacity: true) }
 }

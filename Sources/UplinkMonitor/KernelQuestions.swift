@@ -3,7 +3,7 @@ import CNetlink
 import Glibc
 import UplinkCore
 
-/// What the monitor wants to know of the kernel, and the answers as values. Each costs microseconds.
+/// The monitor's questions to the kernel, with the answers as values. Each takes microseconds.
 final class KernelQuestions {
     /// How often a dump is repeated because something changed meanwhile.
     private static let dumpAttempts = 5
@@ -12,7 +12,7 @@ final class KernelQuestions {
 
     init(over query: NetlinkQuery) { self.query = query }
 
-    /// Which way packets would take.
+    /// Returns the route that packets would take.
     func verdict(on flow: Flow) throws(NetlinkError) -> RouteVerdict {
         if flow.interface != nil {  // IPv4 would invent a route
             switch try entry(for: flow) {
@@ -26,9 +26,9 @@ final class KernelQuestions {
     /// The entry of the routing table that packets would match.
     func entry(for flow: Flow) throws(NetlinkError) -> RouteVerdict { try ask(.tableEntry(of: flow), flow) }
 
-    /// Whether a policy rule makes packets unreachable, which the kernel does not tell from having no route.
+    /// Whether a policy rule makes packets unreachable, which the kernel does not distinguish from having no route.
     func isUnreachableByRule(_ flow: Flow, interface: String?) throws(NetlinkError) -> Bool {
-        let user = geteuid()  // whose sockets are meant where the question names nobody
+        let user = geteuid()  // the owner of the sockets if the question names no user
         var isUnreachable = false
         _ = try query.ask(.rules(of: flow.destination.family)) { header, payload in
             guard Int(header.type) == Int(RTM_NEWRULE), let rule = RuleRecord(payload) else { return }
@@ -37,11 +37,11 @@ final class KernelQuestions {
         return isUnreachable
     }
 
-    /// A link as it is now, or nil when it is gone.
+    /// Returns a link's current state, or nil if it is gone.
     ///
-    /// The answer waits until those who are changing the network have finished (the kernel's RTNL lock), so that what is
-    /// asked after it is about all of a change and not half of it: the kernel tells that an IPv4 address is gone before
-    /// it takes the routes away.
+    /// The answer waits until processes that are changing the network have finished (the kernel's RTNL lock). Questions
+    /// asked after it therefore see a change in full and not half of it: the kernel reports that an IPv4 address is
+    /// gone before it removes the routes.
     func link(_ index: UInt32) throws(NetlinkError) -> LinkRecord? {
         var link: LinkRecord?
         let reply = try query.ask(.links(index: index)) { header, payload in
@@ -53,7 +53,7 @@ final class KernelQuestions {
         return link
     }
 
-    /// What the neighbour table says of a next hop.
+    /// Returns what the neighbour table says about a next hop.
     func state(of gateway: IPAddress, on interface: UInt32) throws(NetlinkError) -> FamilyPath.GatewayState {
         var state = FamilyPath.GatewayState.unknown
         _ = try query.ask(.neighbour(gateway, on: interface)) { header, payload in
@@ -63,7 +63,8 @@ final class KernelQuestions {
         return state
     }
 
-    /// All links and addresses, and whether that is sure: where something changes all the while, some may be missing.
+    /// Returns all links and addresses, and whether they are complete: if something changes all the time, some may be
+    /// missing.
     func interfaces() throws(NetlinkError) -> (table: InterfaceTable, isWhole: Bool) {
         var table = InterfaceTable()
         for _ in 0..<Self.dumpAttempts {
@@ -102,7 +103,7 @@ final class KernelQuestions {
 }
 
 extension FamilyPath.GatewayState {
-    /// The kernel's `NUD_…` state.
+    /// Makes a state from the kernel's `NUD_…` value.
     init(kernel state: UInt16) {
         switch Int32(state) {
         case NUD_REACHABLE: self = .reachable

@@ -2,24 +2,26 @@
 public import UplinkCore
 
 extension LinuxNetworkMonitor {
-    /// A monitor of the path to one address: whether packets to it can leave this host, by what interface, gateway and
-    /// source, and how far it is. No packet is sent.
+    /// Makes a monitor of the path to one address: whether packets to it can leave this host, through which interface
+    /// and gateway and from which source, and how far away it is. No packet is sent.
     ///
     /// ```swift
     /// let router = try monitor.destination("192.0.2.77")  // may well be satisfied without an internet
     /// for try await path in router.paths { print(path) }
     /// ```
     ///
-    /// It is a monitor of its own, on this one's loop and with its configuration, and works while somebody iterates over
+    /// It is a separate monitor, on this one's loop and with its configuration, and works while somebody iterates over
     /// its `paths`. Only the family of the address is asked about; the other one is `FamilyPath.notAsked`. An address
-    /// of this host is reached through the loopback. Name servers are left out. The `NetworkPath.scope` of a satisfied
-    /// path tells how far the address is: this host, a link, a site (a neighbour, or private addresses), or the internet.
+    /// of this host is reached through the loopback. Name servers are left out. For a satisfied path,
+    /// `NetworkPath.scope` says how far away the address is: this host, a link, a site (a neighbour, or private
+    /// addresses), or the internet.
     ///
     /// - Parameters:
-    ///   - address: A unicast address. One of IPv4 in IPv6's form (`::ffff:192.0.2.1`) is that of IPv4, as for sockets.
+    ///   - address: A unicast address. An IPv4 address in IPv6 form (`::ffff:192.0.2.1`) counts as IPv4, as for
+    ///     sockets.
     ///   - zone: The interface that a link-local IPv6 address is on, by name or number.
-    /// - Throws: `NetworkMonitorError` with the code `invalidConfiguration` where the address means no single host, or
-    ///   is a link-local one of IPv6 without a zone. That nothing leads there now is not an error.
+    /// - Throws: `NetworkMonitorError` with the code `invalidConfiguration` if the address does not mean a single host,
+    ///   or is a link-local IPv6 address without a zone. If no route leads to it at present, that is not an error.
     public func destination(
         _ address: IPAddress, zone: String? = nil
     ) throws(NetworkMonitorError) -> LinuxNetworkMonitor {
@@ -27,10 +29,10 @@ extension LinuxNetworkMonitor {
         return LinuxNetworkMonitor(on: watcher.eventLoop, configuration: configuration)
     }
 
-    /// The same for an address as a person writes it, such as `192.0.2.77` or `fe80::1%eth0`.
+    /// Makes a monitor for an address in text form, such as `192.0.2.77` or `fe80::1%eth0`.
     ///
-    /// - Throws: `NetworkMonitorError` with the code `invalidConfiguration` where the text is no address (names are not
-    ///   resolved), and as ``destination(_:zone:)``.
+    /// - Throws: `NetworkMonitorError` with the code `invalidConfiguration` if the text is not an address (names are
+    ///   not resolved), and in the same cases as ``destination(_:zone:)``.
     public func destination(_ text: String) throws(NetworkMonitorError) -> LinuxNetworkMonitor {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress(String($0)) }) else {

@@ -2,7 +2,8 @@
 public import UplinkCore
 public import UplinkEventLoop
 
-/// Tells the network's path as the Linux kernel knows it, and every change of it, without sending a packet.
+/// A monitor that reports the network's path as the Linux kernel knows it, and every change of it, without sending a
+/// packet.
 ///
 /// ```swift
 /// for try await path in LinuxNetworkMonitor.shared.paths {
@@ -10,12 +11,12 @@ public import UplinkEventLoop
 /// }
 /// ```
 ///
-/// The monitor asks the kernel which way a packet to the internet would take (rtnetlink(7)), so policy rules, VPNs and
-/// several uplinks are judged as the kernel itself does. It needs no privileges and no daemon. It works while somebody
-/// iterates over ``paths``: it starts with the first subscriber, pauses after the last, and costs nothing while the
-/// network stays as it is.
+/// The monitor asks the kernel which route a packet to the internet would take (rtnetlink(7)), so policy rules, VPNs
+/// and multiple uplinks are judged as the kernel itself judges them. It needs no privileges and no daemon. It works
+/// while somebody iterates over ``paths``: it starts with the first subscriber, pauses after the last, and costs
+/// nothing while the network does not change.
 ///
-/// The network is that of the namespace which the loop's thread is in.
+/// It watches the network namespace of the loop's thread.
 public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
     /// The process's monitor, on `EventLoop.shared`.
     public static let shared = LinuxNetworkMonitor(on: .shared)
@@ -27,9 +28,9 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
     /// Makes a monitor. It opens nothing until somebody subscribes.
     ///
     /// - Parameters:
-    ///   - loop: The loop to work on; its thread's network namespace is the one that is watched.
+    ///   - loop: The loop to work on; the network namespace of its thread is watched.
     ///   - configuration: How to look at the network.
-    ///   - validator: Finds out whether the internet answers; nil sends nothing. What it finds stands in
+    ///   - validator: Finds out whether the internet answers; nil sends nothing. The result appears in
     ///     `FamilyPath.validation` and decides nothing else.
     public init(on loop: EventLoop, configuration: Configuration = .init(), validator: PathValidator? = nil) {
         let watcher = PathWatcher(on: loop, configuration, validator)
@@ -44,38 +45,40 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
         self.changeBroadcaster = changeBroadcaster
     }
 
-    /// The path as it is now, or nil while nobody subscribes and until the first answer, which takes milliseconds.
+    /// The current path, or nil while nobody subscribes and until the first answer, which takes milliseconds.
     public var currentPath: NetworkPath? { broadcaster.currentPath }
 
-    /// The kernel answers within milliseconds; on a machine that is busy with other things it may take as long as this.
+    /// Five seconds. The kernel answers within milliseconds; on a machine that is busy with other things it may take
+    /// this long.
     public var timeToFirstPath: Duration { .seconds(5) }
 
-    /// The current path, then every change: a new path comes when the status, the reason, the scope, a usable family's
-    /// interface, gateway, source address or validation, what carries a tunnel, what use costs or the name servers
-    /// differ, and after a sleep of the system. Other members alone bring none.
+    /// The current path, then every change.
+    ///
+    /// A new path is published when the status, the reason, the scope, a usable family's interface, gateway, source
+    /// address or validation, what carries a tunnel, the costs of use or the name servers change, and after a sleep of
+    /// the system. Changes of other properties alone publish none.
     ///
     /// Iterating throws `NetworkMonitorError` when the system refuses netlink. Having no network is not an error.
     public var paths: NetworkPaths { broadcaster.paths }
 
-    /// What connections may not survive: local addresses that are gone, default routes that lead elsewhere, a sleep of
-    /// the system.
+    /// Changes that connections may not survive: lost local addresses, changed default routes, a sleep of the system.
     ///
-    /// Told at once, without the interval and the hold-down of ``paths``. Whoever iterates keeps the monitor at work.
+    /// Published immediately, without the interval and the hold-back of ``paths``. Iterating keeps the monitor working.
     public var changes: NetworkChanges { changeBroadcaster.changes }
 
-    /// Says that the network does not work, though the path says that it should: the kernel is asked again, and with a
-    /// validator every family is probed again, at most once a second.
+    /// Reports that the network does not work although the path says that it should: the kernel is asked again, and
+    /// with a validator every family is probed again, at most once a second.
     public func reportBadNetwork() {
         watcher.eventLoop.execute { [watcher] in watcher.assumeIsolated { $0.reportBadNetwork() } }
     }
 
-    /// Ends all sequences and the monitor itself, for good. Harmless when repeated.
+    /// Ends all sequences and the monitor itself, for good. May be called repeatedly.
     public func stop() {
         broadcaster.finish()
         changeBroadcaster.finish()
         watcher.eventLoop.execute { [watcher] in watcher.assumeIsolated { $0.stop() } }
     }
 
-    /// What the monitor has done since it was made: messages, losses, evaluations, what was told and what was not.
+    /// What the monitor has done since it was made: messages, losses, evaluations, paths published and not published.
     public var statistics: MonitorStatistics { get async { await watcher.statistics } }
 }

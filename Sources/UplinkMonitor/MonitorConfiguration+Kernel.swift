@@ -2,14 +2,14 @@
 import UplinkCore
 
 extension LinuxNetworkMonitor.Configuration {
-    /// What a path is to lead to.
+    /// The target of a path.
     enum Target: Sendable, Hashable {
-        /// The internet, for which the probes stand.
+        /// The internet, represented by the probes.
         case internet
-        /// One address; on one interface, by name or number, where it is link-local.
+        /// One address; if it is link-local, on one interface, by name or number.
         case address(IPAddress, zone: String?)
 
-        /// The one address, if it is one.
+        /// The address, if the target is one.
         var destination: IPAddress? {
             switch self {
             case .internet: nil
@@ -17,7 +17,7 @@ extension LinuxNetworkMonitor.Configuration {
             }
         }
 
-        /// The interface that the address is meant on.
+        /// The interface of the address.
         var zone: String? {
             switch self {
             case .internet: nil
@@ -29,7 +29,7 @@ extension LinuxNetworkMonitor.Configuration {
     /// The addresses that the kernel is asked about.
     var targets: [IPAddress] { target.destination.map { [$0] } ?? ipv4Probes + ipv6Probes }
 
-    /// Whether the path of certain sockets is wanted, and not that of any.
+    /// Whether the path of certain sockets is wanted, rather than of any.
     var isForOtherSockets: Bool { mark != nil || uid != nil || outputInterface != nil }
 
     /// Refuses values that no socket could have.
@@ -46,10 +46,10 @@ extension LinuxNetworkMonitor.Configuration {
         }
     }
 
-    /// The same configuration for the path to one address.
+    /// Returns the configuration for the path to one address.
     ///
-    /// - Throws: ``NetworkMonitorError`` with the code `invalidConfiguration` where the address means no single host, or
-    ///   is link-local and names no interface.
+    /// - Throws: ``NetworkMonitorError`` with the code `invalidConfiguration` if the address does not mean a single
+    ///   host, or is link-local and names no interface.
     func leading(to address: IPAddress, zone: String?) throws(NetworkMonitorError) -> Self {
         let address = address.unmapped
         guard !address.isUnspecified, !address.isMulticast else {
@@ -68,7 +68,8 @@ extension LinuxNetworkMonitor.Configuration {
 }
 
 extension IPAddress {
-    /// The IPv4 address that an IPv6 one stands for (`::ffff:192.0.2.1`), as sockets take it; any other as it is.
+    /// The IPv4 address that an IPv6 address stands for (`::ffff:192.0.2.1`), as for sockets; any other address
+    /// unchanged.
     fileprivate var unmapped: IPAddress {
         let mapped = IPAddress(ipv6: 0, 0xFFFF << 32)
         return sharesPrefix(ofLength: 96, with: mapped) ? IPAddress(bytes: bytes.suffix(4)) ?? self : self

@@ -2,25 +2,26 @@
 import UplinkCore
 
 extension LinuxNetworkMonitor.Configuration {
-    /// What a monitor does where the system refuses netlink (a sandbox, gVisor, Android).
+    /// What a monitor does if the system refuses netlink (a sandbox, gVisor, Android).
     public enum Unavailability: Sendable, Hashable {
-        /// The streams throw `NetworkMonitorError` with the code `unavailable` at once. Nothing is tried
-        /// again by itself: who iterates anew starts anew.
+        /// The streams throw `NetworkMonitorError` with the code `unavailable` immediately. There is no automatic
+        /// retry: iterating again starts again.
         case fail
-        /// The network is looked at from time to time, by means that need no netlink. Such paths have
-        /// `NetworkPath.isAuthoritative` false, and are satisfied where what can be seen leaves a doubt. They have no
-        /// name servers, no alternatives, no `networkID`, no `gateways` of interfaces (those of the families are there as far
-        /// as the tables tell them) and nothing about what carries a tunnel.
+        /// The network is inspected at intervals, by means that need no netlink. `NetworkPath.isAuthoritative` is false
+        /// for such paths, and they are satisfied if what can be seen leaves a doubt. They have no name servers, no
+        /// alternatives, no `networkID`, no `gateways` of interfaces (those of the families are included as far as the
+        /// tables show them) and nothing about what carries a tunnel.
         ///
-        /// With `mark`, `uid` or `outputInterface` the streams throw as with ``fail``: without netlink, nobody can be
-        /// asked on behalf of other sockets.
+        /// With `mark`, `uid` or `outputInterface` the streams throw as with ``fail``: without netlink, the kernel
+        /// cannot be asked on behalf of other sockets.
         case poll(every: Duration)
     }
 
-    /// For people who want no alarm over a short break, such as an icon in a status bar: a loss is told when it has
-    /// lasted for 1.5 seconds, and two paths are 0.5 seconds apart at least.
+    /// A configuration for people who want no alarm over a short break, such as an icon in a status bar: a loss is
+    /// published when it has lasted for 1.5 seconds, and other changes are at least 0.5 seconds apart. The end of a
+    /// loss is published immediately.
     ///
-    /// These are the times that Chromium waits before it believes that a machine is offline, or has another connection.
+    /// These are the times that Chromium waits before it believes that a machine is offline or has another connection.
     public static var calm: Self {
         var configuration = Self()
         configuration.minimumInterval = .milliseconds(500)

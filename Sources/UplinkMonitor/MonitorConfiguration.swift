@@ -2,47 +2,49 @@
 public import UplinkCore
 
 extension LinuxNetworkMonitor {
-    /// How a monitor looks at the network. The defaults suit almost everybody.
+    /// The settings of a monitor. The defaults suit almost everybody.
     public struct Configuration: Sendable {
         /// The IPv4 addresses that must be reachable for IPv4 to count as available; no packet is sent to them.
         public let ipv4Probes: [IPAddress]
         /// The IPv6 addresses that must be reachable for IPv6 to count as available; no packet is sent to them.
         public let ipv6Probes: [IPAddress]
-        /// The time that passes at least between two paths. The first change after a quiet time is given at once, and the
-        /// end of a loss in any case.
+        /// The minimum time between two paths. The first change after a quiet period is published immediately, and so
+        /// is the end of a loss in any case.
         public internal(set) var minimumInterval: Duration
         /// The size in bytes of the buffer in which the kernel keeps its messages until they are read. Without
-        /// CAP_NET_ADMIN it is cut to `net.core.rmem_max`.
+        /// CAP_NET_ADMIN it is limited to `net.core.rmem_max`.
         public let receiveBufferSize: Int
-        /// How long a network must have been away before that is told: from satisfied to unsatisfied, never the other way.
+        /// How long a loss must have lasted before it is published: for changes from satisfied to unsatisfied, never
+        /// for the opposite.
         ///
-        /// A loss that is over sooner is not told, but raises the generation. Zero tells a loss at once.
+        /// A loss that ends sooner is not published, but increases the generation. With zero, a loss is published
+        /// immediately.
         public internal(set) var settle: Duration
-        /// What to do where the system refuses netlink.
+        /// What to do if the system refuses netlink.
         public let whenUnavailable: Unavailability
 
         // MARK: The kernel's side
 
-        /// The firewall mark of the sockets whose path is wanted (`SO_MARK`), for policy rules that ask for it.
+        /// The firewall mark (`SO_MARK`) of the sockets whose path is wanted, for policy rules that use it.
         public var mark: UInt32?
-        /// The user whose sockets' path is wanted, for policy rules that ask for it; nil for this process's.
+        /// The user whose sockets' path is wanted, for policy rules that use it; nil for the user of this process.
         public var uid: UInt32?
-        /// The interface that the sockets whose path is wanted are bound to (`SO_BINDTODEVICE`), by the name that it has
-        /// now; other names of it (`ip link property add … altname`) are not known. The path is that through this interface
-        /// alone, and there is none while it does not exist.
+        /// The interface that the sockets whose path is wanted are bound to (`SO_BINDTODEVICE`), by its current name;
+        /// alternative names (`ip link property add … altname`) are not known. The path is the one through this
+        /// interface only, and there is none while the interface does not exist.
         public var outputInterface: String?
-        /// The file that names the name servers (resolv.conf(5)), or nil to leave them out of the path.
+        /// The file that lists the name servers (resolv.conf(5)), or nil to leave them out of the path.
         ///
-        /// The C library's by default, as this process sees it. `ip netns exec NAME` puts `/etc/netns/NAME/resolv.conf` in
-        /// its place for the programs that it starts; a loop that entered a namespace by itself has to be told.
+        /// By default the C library's file, as this process sees it. For programs that it starts, `ip netns exec NAME`
+        /// puts `/etc/netns/NAME/resolv.conf` in its place; a loop that entered a namespace by itself has to be told.
         public var resolverFile: String? = "/etc/resolv.conf"
-        /// What the program knows of interfaces: called on the loop's thread whenever one is described, with what the
-        /// kernel says of it. Must return at once, and the same for the same interface.
+        /// The program's knowledge of interfaces. It is called on the loop's thread whenever an interface is described,
+        /// with what the kernel says about it. It must return immediately, and must return the same for the same
+        /// interface.
         public var hints: (@Sendable (NetworkInterface) -> InterfaceHints)?
-        /// Whether the kernel is to drop the routes that do not matter before it tells of them. Only measurements want
-        /// it otherwise.
+        /// Whether the kernel drops irrelevant routes before it reports them. Only measurements want false.
         public var kernelFilter = true
-        /// What the path is to lead to.
+        /// The target of the path.
         var target = Target.internet
 
         // MARK: Making one
@@ -61,12 +63,12 @@ extension LinuxNetworkMonitor {
         ///
         /// - Parameters:
         ///   - ipv4Probes: One to eight public IPv4 addresses. The default has one in each half of the address space,
-        ///     so that a half-installed pair of VPN routes is seen.
+        ///     so that a half-installed pair of VPN routes is noticed.
         ///   - ipv6Probes: One to eight public IPv6 addresses.
         ///   - minimumInterval: Zero to one minute.
         ///   - receiveBufferSize: 1 byte to 1 GiB; the kernel raises it to its own minimum.
         ///   - settle: Zero to five minutes.
-        ///   - whenUnavailable: To fail, or to poll every 100 milliseconds to every hour.
+        ///   - whenUnavailable: Fail, or poll at an interval of 100 milliseconds to one hour.
         /// - Throws: `NetworkMonitorError` with the code `invalidConfiguration` and a message that says what to change.
         public init(
             ipv4Probes: [IPAddress] = Self.defaultIPv4Probes, ipv6Probes: [IPAddress] = Self.defaultIPv6Probes,
@@ -90,8 +92,8 @@ extension LinuxNetworkMonitor {
             self.receiveBufferSize = receiveBufferSize
         }
 
-        /// One address in each half of the IPv4 address space. Not those of well-known services, to which people set
-        /// routes of their own.
+        /// One address in each half of the IPv4 address space. They are not addresses of well-known services, for which
+        /// people set routes of their own.
         public static let defaultIPv4Probes = [[45, 0, 0, 1], [131, 0, 0, 1]].compactMap { IPAddress(bytes: $0) }
 
         /// One address in 2000::/3, the global unicast addresses.

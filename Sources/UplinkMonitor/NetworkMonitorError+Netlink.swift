@@ -3,7 +3,7 @@ import Glibc
 import UplinkCore
 
 extension NetworkMonitorError {
-    /// The kernel's socket could not be had, and what to do about it.
+    /// The kernel's socket could not be opened, with what to do about it.
     static func unavailable(_ error: NetlinkError) -> Self {
         let remedy =
             switch error.errno {
@@ -18,7 +18,7 @@ extension NetworkMonitorError {
         return Self(.unavailable, message: message, underlyingError: error)
     }
 
-    /// The loop has nothing to give.
+    /// The loop could not provide what is needed.
     static func unavailable(_ error: any Error) -> Self {
         Self(.unavailable, message: "the network cannot be watched: \(error)", underlyingError: error)
     }
@@ -27,7 +27,7 @@ extension NetworkMonitorError {
         .failed,
         message: "the network can no longer be watched: the monitor's event loop has ended; iterate within its scope")
 
-    /// A socket that worked does not any more.
+    /// A socket that worked no longer does.
     static func failed(_ error: NetlinkError) -> Self {
         let message = "the network can no longer be watched: \(error); iterate over `paths` again to start anew"
         return Self(.failed, message: message, underlyingError: error)

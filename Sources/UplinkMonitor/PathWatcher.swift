@@ -3,10 +3,10 @@ import Glibc
 import UplinkCore
 import UplinkEventLoop
 
-/// Watches the kernel's network on a loop while there is demand, and gives every path to the broadcaster.
+/// Watches the kernel's network on a loop while there is demand, and sends every path to the broadcaster.
 ///
-/// The broadcasters keep the watcher alive, never the other way round: when nobody holds the monitor or one of its
-/// sequences any more, all go, and the sockets with them.
+/// The broadcasters keep the watcher alive, never the other way round: once nobody holds the monitor or one of its
+/// sequences any more, everything goes away, including the sockets.
 actor PathWatcher: LoopActor {
     nonisolated let eventLoop: EventLoop
     let configuration: LinuxNetworkMonitor.Configuration
@@ -42,13 +42,13 @@ actor PathWatcher: LoopActor {
 
     isolated deinit { close() }
 
-    /// Says whom the paths and changes are for. Comes before everything else.
+    /// Sets the receivers of paths and changes. Comes before everything else.
     func attach(_ paths: NetworkPathBroadcaster?, _ changes: NetworkChangeBroadcaster?) {
         self.paths = paths
         self.changes = changes
     }
 
-    /// Starts with the first subscriber and pauses after the last, whatever it was that changed.
+    /// Starts with the first subscriber and pauses after the last, whichever kind it was.
     func reconcile() {
         let isWanted = !isStopped && (paths?.hasSubscribers == true || changes?.hasSubscribers == true)
         if isWanted, !isAtWork { start() }
@@ -62,7 +62,7 @@ actor PathWatcher: LoopActor {
         close()
     }
 
-    /// What has been done so far.
+    /// The counts so far.
     var statistics: MonitorStatistics {
         var statistics = counted
         if let network { statistics.add(network.statistics) }
@@ -76,7 +76,7 @@ actor PathWatcher: LoopActor {
     /// The port of the event socket, for tests that forge messages.
     var eventPort: UInt32 { network?.eventPort ?? 0 }
 
-    /// Looks for events without being told that there are any, for tests.
+    /// Looks for events without having been notified, for tests.
     func readNow() { ready(.readable) }
 }
 
@@ -137,7 +137,7 @@ extension PathWatcher {
         paths?.forgetIfUnobserved()
     }
 
-    /// Closes the sockets; each watcher first, because the descriptor's number may be another's at once.
+    /// Closes the sockets; each watcher first, because the descriptor's number may be reused immediately.
     func close() {
         watcher?.close()
         watcher = nil
@@ -182,7 +182,7 @@ extension PathWatcher {
         }
     }
 
-    /// Reads in the loop's next turn, whether there is anything then or not.
+    /// Reads in the loop's next turn, whether or not there is anything then.
     private func readOn() {
         guard !readsOn else { return }
         readsOn = true
@@ -213,7 +213,7 @@ extension PathWatcher {
         compareClocks(.now)
     }
 
-    /// Starts anew when the system has slept: nothing from before is certain, and what happened may not have been told.
+    /// Starts again when the system has slept: nothing from before is certain, and changes may not have been reported.
     func compareClocks(_ clocks: ClockReading) {
         guard resumeDetector.sleep(until: clocks) != nil else { return }
         counted.resumes += 1
@@ -227,20 +227,20 @@ extension PathWatcher {
         }
     }
 
-    /// Looks anew, because somebody found the network bad.
+    /// Looks again, because somebody found the network bad.
     func reportBadNetwork() {
         validation?.report()
         poll()
         withNetwork { network throws(NetworkMonitorError) in try evaluate(network) }
     }
 
-    /// A probe's pause or its time is over.
+    /// A probe's pause or time limit is over.
     func validationIsDue(_ family: IPAddress.Family) {
         validation?.timerFired(family)
         guarded { () throws(NetworkMonitorError) in try tell() }
     }
 
-    /// A probe has found out something.
+    /// A probe has found something out.
     func probeEnded(_ number: UInt64, of family: IPAddress.Family, _ found: PathValidation) {
         validation?.probeEnded(number, of: family, found)
         guarded { () throws(NetworkMonitorError) in try tell() }
@@ -255,17 +255,17 @@ extension PathWatcher {
         do throws(NetworkMonitorError) { try body() } catch { fail(error) }
     }
 
-    /// A failure on a socket that worked: told once, because trying again at once could go on for ever.
+    /// A failure on a socket that worked: reported once, because an immediate retry could go on forever.
     private func reading<Result>(_ body: () throws(NetlinkError) -> Result) throws(NetworkMonitorError) -> Result {
         do { return try body() } catch { throw .failed(error) }
     }
 }
 
-// MARK: What is told
+// MARK: Publishing
 
 extension PathWatcher {
     private func evaluate(_ network: KernelNetwork) throws(NetworkMonitorError) {
-        guard network.knowsResolvers else { return }  // the first path waits for them, a moment
+        guard network.knowsResolvers else { return }  // the first path waits for them, briefly
         let path = try reading { () throws(NetlinkError) in try network.path() }
         if let time = expiry.asked(timeToExpiry: network.timeToExpiry, at: .now) {
             expiryTimer?.start(after: time)
@@ -275,7 +275,7 @@ extension PathWatcher {
         try learned(path)
     }
 
-    /// Takes a path as it is, whoever has seen it.
+    /// Processes the current path, from whichever source.
     func learned(_ path: NetworkPath) throws(NetworkMonitorError) {
         latest = path
         lookForChanges()

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of the network that connections may not survive: local addresses that are gone, default routes that lead
-/// elsewhere.
+/// A change of the network that existing connections may not survive: lost local addresses or changed default routes.
 ///
-/// For those who keep connections and want to give up early those that cannot work any more. What does not break
-/// connections (a new address, a flag, a neighbour) is no change in this sense.
+/// Code that keeps connections can use it to give up early on those that can no longer work. Changes that do not break
+/// connections (a new address, a flag, a neighbour) are not reported.
 public struct NetworkChange: Sendable, Hashable {
-    /// How many removed addresses one change names; above that it is ``everything``.
+    /// The most removed addresses that one change names; a larger change is ``everything``.
     public static let maximumAddresses = 64
 
-    /// Addresses of this host that it does not have any more.
+    /// The addresses that this host no longer has.
     public private(set) var removedAddresses: Set<IPAddress>
-    /// The families whose way to the internet is gone, or another one than before: interface, gateway or source address.
+    /// The families whose route to the internet is gone or has changed its interface, gateway or source address.
     public private(set) var changedDefaultRoutes: Set<IPAddress.Family>
-    /// Anything may have changed, so that no connection from before is above suspicion: the system slept, the changes
-    /// are too many to name, or some were missed. The two sets say nothing then.
+    /// Whether anything may have changed, so that every earlier connection is suspect: the system slept, there were too
+    /// many changes to name, or some were missed. The two sets are empty then.
     public private(set) var isEverything = false
 
     /// Describes a change; with more than ``maximumAddresses`` addresses it is ``everything``.
@@ -32,7 +31,7 @@ public struct NetworkChange: Sendable, Hashable {
     /// Anything may have changed.
     public static let everything = Self(isEverything: true)
 
-    /// Both changes as one.
+    /// Returns a change that stands for both.
     public func union(_ other: Self) -> Self {
         if isEverything || other.isEverything { return .everything }
         return Self(

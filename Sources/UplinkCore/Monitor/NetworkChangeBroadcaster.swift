@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives one source of ``NetworkChange`` to any number of subscribers.
+/// Distributes each ``NetworkChange`` from one source to any number of subscribers.
 ///
 /// Every method may be called from any thread.
 public final class NetworkChangeBroadcaster: Sendable {
@@ -8,25 +8,25 @@ public final class NetworkChangeBroadcaster: Sendable {
 
     /// Makes a broadcaster.
     ///
-    /// - Parameter onDemandChange: Called when the first subscriber came, and when the last one left or all streams were
-    ///   ended, on whatever thread did it; read ``hasSubscribers`` there, since a call may arrive after the next change.
-    ///   Must return at once.
+    /// - Parameter onDemandChange: Called when the first subscriber arrives, and when the last one leaves or all
+    ///   streams are ended, on the thread that caused it. Read ``hasSubscribers`` there, since a call may arrive after
+    ///   the next change. Must return immediately.
     public init(onDemandChange: @escaping @Sendable () -> Void = {}) {
         list = SubscriberList(merging: { $0.union($1) }, onDemandChange: onDemandChange)
     }
 
-    /// Whether anybody listens.
+    /// Whether there are subscribers.
     public var hasSubscribers: Bool { list.hasSubscribers }
 
-    /// The sequence to hand out; each iteration subscribes anew.
+    /// The sequence to hand out; each iteration is a new subscription.
     public var changes: NetworkChanges { NetworkChanges(broadcaster: self) }
 
-    /// Tells all who listen; those who come later are not told.
+    /// Sends a change to all current subscribers; later ones do not get it.
     public func send(_ change: NetworkChange) { list.send(change, remains: false) }
 
-    /// Ends all streams, for ever: those who subscribe later find an ended stream.
+    /// Ends all streams permanently: later subscribers find an ended stream.
     public func finish() { list.finish() }
 
-    /// Ends all streams with an error. Those who subscribe later start anew.
+    /// Ends all streams with an error. Later subscribers start again.
     public func fail(_ error: NetworkMonitorError) { list.fail(error) }
 }

@@ -2,16 +2,17 @@
 
 /// Changes of the network that connections may not survive, as an asynchronous sequence.
 ///
-/// Quieter than ``NetworkPaths``: nothing comes for what breaks no connection, and nothing at the start, since there is
-/// no connection from before. Each iteration is a subscription of its own, which ends when its iterator goes away, and
-/// keeps its monitor at work. For a consumer that is slow, what it has not taken yet becomes one change
-/// (``NetworkChange/union(_:)``), which in the end is ``NetworkChange/everything``: nothing is lost, and the memory is
+/// Quieter than ``NetworkPaths``: changes that break no connection are not reported, and there is no first element,
+/// since there is no earlier connection. Each iteration is a subscription of its own, which keeps the monitor working
+/// and ends when its iterator goes away. For a slow consumer, changes that it has not taken yet are merged into one
+/// (``NetworkChange/union(_:)``), in the end into ``NetworkChange/everything``: nothing is lost, and memory stays
 /// bounded. The sequence ends when the monitor stops or the consuming task is cancelled, and throws
-/// ``NetworkMonitorError`` when the monitor cannot go on; whoever iterates anew has missed what happened in between.
+/// ``NetworkMonitorError`` when the monitor cannot go on. A new iteration does not include changes that happened in
+/// between.
 public struct NetworkChanges: AsyncSequence, Sendable {
-    /// All that changed since the last element.
+    /// Everything that changed since the last element.
     public typealias Element = NetworkChange
-    /// What ends the sequence when the monitor cannot go on.
+    /// The error that ends the sequence when the monitor cannot go on.
     public typealias Failure = NetworkMonitorError
 
     let broadcaster: NetworkChangeBroadcaster
@@ -25,7 +26,7 @@ public struct NetworkChanges: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: Subscription<NetworkChange, NetworkChangeBroadcaster>
 
-        /// The next change, or nil after the monitor's end and when the task is cancelled.
+        /// Returns the next change, or nil once the monitor has ended or the task is cancelled.
         ///
         /// - Throws: ``NetworkMonitorError`` when the monitor cannot go on.
         public mutating func next(

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that knows the network's path and tells when it changes.
+/// A source of the network's path and of its changes.
 ///
-/// `LinuxNetworkMonitor` asks the kernel; the test kit's `StubNetworkMonitor` is told. One of your own is best built on
-/// a ``NetworkPathBroadcaster``, which brings both requirements.
+/// `LinuxNetworkMonitor` asks the kernel; the test kit's `StubNetworkMonitor` is told its path by the test. To write
+/// your own, build it on ``NetworkPathBroadcaster``, which provides both required properties.
 public protocol NetworkMonitor: Sendable {
-    /// The path as it is now, or nil while it is not known: before the first answer, and while nobody subscribes.
+    /// The current path, or nil while it is not known: before the first answer, and while there is no subscriber.
     ///
     /// Never a guess. May be read from any thread.
     var currentPath: NetworkPath? { get }
 
-    /// The current path as soon as it is known, and every path after it.
+    /// The current path as soon as it is known, then every path that follows it.
     ///
-    /// Any number may iterate. A monitor works while there is at least one subscriber.
+    /// Any number of tasks may iterate. The monitor works while there is at least one subscriber.
     var paths: NetworkPaths { get }
 
-    /// How soon after the first subscription the monitor is certain to have told a path or an error.
+    /// The longest time, from the first subscription, until the monitor has published a path or failed.
     ///
-    /// A performer waits so long for the monitor's first word, also where a call's own limit is shorter, so that "not
-    /// known yet" is not taken for "away". 100 ms unless a monitor says otherwise.
+    /// A performer waits at least this long for the first path, even when a call's own limit is shorter, so that "not
+    /// known yet" is not mistaken for "offline". 100 ms unless a monitor says otherwise.
     var timeToFirstPath: Duration { get }
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What keeps a monitor from telling the network's path.
+/// The reason why a monitor cannot report the network's path.
 public struct NetworkMonitorError: Error, Sendable {
     /// The kind of an error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String { case unavailable, failed, invalidConfiguration }
         private let kind: Kind
 
-        /// The system refuses the monitor's means (no netlink in this sandbox).
+        /// The system refuses what the monitor needs (a sandbox without netlink, for example).
         public static let unavailable = Code(kind: .unavailable)
         /// The monitor worked and then failed.
         public static let failed = Code(kind: .failed)
-        /// A monitor was asked for what makes no sense.
+        /// The monitor's configuration makes no sense.
         public static let invalidConfiguration = Code(kind: .invalidConfiguration)
 
         /// The kind as one word, for logs and metrics.
@@ -22,7 +22,7 @@ public struct NetworkMonitorError: Error, Sendable {
     public let code: Code
     /// What happened, and what to do about it.
     public let message: String
-    /// What the system said, if it did.
+    /// The system's own error, if there is one.
     public let underlyingError: (any Error)?
 
     /// Describes an error.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives one source of paths to any number of subscribers: the means to make a ``NetworkMonitor``.
+/// Distributes the paths of one source to any number of subscribers: the building block for a ``NetworkMonitor``.
 ///
 /// Every method may be called from any thread.
 ///
@@ -17,28 +17,28 @@ public final class NetworkPathBroadcaster: Sendable {
 
     /// Makes a broadcaster that knows no path yet.
     ///
-    /// - Parameter onDemandChange: Called when the first subscriber came, and when the last one left or all streams were
-    ///   ended, on whatever thread did it; read ``hasSubscribers`` there, since a call may arrive after the next change.
-    ///   Must return at once.
+    /// - Parameter onDemandChange: Called when the first subscriber arrives, and when the last one leaves or all
+    ///   streams are ended, on the thread that caused it. Read ``hasSubscribers`` there, since a call may arrive after
+    ///   the next change. Must return immediately.
     public init(onDemandChange: @escaping @Sendable () -> Void = {}) {
         list = SubscriberList(merging: { $1 }, onDemandChange: onDemandChange)
     }
 
-    /// The path sent last, or nil when none is known.
+    /// The most recently sent path, or nil when none is known.
     public var currentPath: NetworkPath? { list.current }
 
-    /// Whether anybody listens.
+    /// Whether there are subscribers.
     public var hasSubscribers: Bool { list.hasSubscribers }
 
-    /// How many paths subscribers did not take before the next one came in their place.
+    /// How many paths were replaced by a newer one before a subscriber had taken them.
     public var supersededPaths: UInt64 { list.merges }
 
-    /// The sequence to hand out; each iteration subscribes anew.
+    /// The sequence to hand out; each iteration is a new subscription.
     public var paths: NetworkPaths { NetworkPaths(broadcaster: self) }
 
-    /// Makes a path the current one and tells all subscribers, unless it equals the current one.
+    /// Makes a path the current one and sends it to all subscribers, unless it equals the current one.
     ///
-    /// A path whose ``NetworkPath/generation`` is not above that of the one before gets the next number, so that a monitor
+    /// A path whose ``NetworkPath/generation`` is not above that of the previous one gets the next number, so a monitor
     /// need not count.
     public func send(_ path: NetworkPath) {
         list.send(remains: true) { current, last in
@@ -53,7 +53,7 @@ public final class NetworkPathBroadcaster: Sendable {
         }
     }
 
-    /// Makes a path the current one under the next number, even if it equals the one before.
+    /// Makes a path the current one under the next number, even if it equals the current one.
     package func sendAnew(_ path: NetworkPath) {
         list.send(remains: true) { _, last in
             var path = path
@@ -63,10 +63,10 @@ public final class NetworkPathBroadcaster: Sendable {
         }
     }
 
-    /// Gives the current path a higher number, and tells nobody: it is as it was, and was another one in between.
+    /// Gives the current path a higher number without sending it: it is as it was, but was a different one in between.
     ///
-    /// Who looks at it sees the gap, and so does who waits until it has been stable for long enough. The number is this
-    /// one, or a higher one where the paths were numbered here.
+    /// Code that reads the path sees the gap, and so does a call that waits for a stable network. The new number is the
+    /// one given, or a higher one if the paths were numbered by this broadcaster.
     package func renumber(to generation: UInt64) {
         list.replaceCurrent { path, last in
             var path = path
@@ -76,28 +76,28 @@ public final class NetworkPathBroadcaster: Sendable {
         }
     }
 
-    /// Forgets the current path, because it is not known any more.
+    /// Forgets the current path because it is no longer known.
     public func forget() {
         leaveGap()
         list.forget()
     }
 
-    /// Forgets the current path if nobody listens: what a monitor does that pauses, lest it forget what a subscriber
-    /// who comes at this moment was just told.
+    /// Forgets the current path if there are no subscribers. For a monitor that pauses: it must not forget a path that
+    /// a subscriber arriving at this moment has just been sent.
     public func forgetIfUnobserved() {
         leaveGap()
         list.forgetIfUnobserved()
     }
 
-    /// Ends all streams, for ever: those who subscribe later find an ended stream.
+    /// Ends all streams permanently: later subscribers find an ended stream.
     public func finish() { list.finish() }
 
-    /// Ends all streams with an error. Those who subscribe later start anew.
+    /// Ends all streams with an error. Later subscribers start again.
     public func fail(_ error: NetworkMonitorError) {
         leaveGap()
         list.fail(error)
     }
 
-    /// What is not seen meanwhile counts as a change.
+    /// The time that is not observed counts as a change.
     private func leaveGap() { list.skipNumber() }
 }

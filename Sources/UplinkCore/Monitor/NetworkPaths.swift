@@ -2,13 +2,13 @@
 
 /// The network's paths as an asynchronous sequence: the current one first, then every change.
 ///
-/// Each iteration is a subscription of its own, which ends when its iterator goes away. A consumer that is slow gets the
+/// Each iteration is a subscription of its own, which ends when its iterator goes away. A slow consumer gets only the
 /// newest path and delays nobody. The sequence ends when the monitor stops or the consuming task is cancelled, and
 /// throws ``NetworkMonitorError`` when the monitor cannot go on.
 public struct NetworkPaths: AsyncSequence, Sendable {
-    /// Each element is a whole path, not a difference.
+    /// A complete path, not a difference.
     public typealias Element = NetworkPath
-    /// What ends the sequence when the monitor cannot go on.
+    /// The error that ends the sequence when the monitor cannot go on.
     public typealias Failure = NetworkMonitorError
 
     let broadcaster: NetworkPathBroadcaster
@@ -22,7 +22,7 @@ public struct NetworkPaths: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: Subscription<NetworkPath, NetworkPathBroadcaster>
 
-        /// The next path, or nil after the monitor's end and when the task is cancelled.
+        /// Returns the next path, or nil once the monitor has ended or the task is cancelled.
         ///
         /// - Throws: ``NetworkMonitorError`` when the monitor cannot go on. Having no network is not an error.
         public mutating func next(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The shell around ``Subscribers``: the lock, and what is done outside of it. Every method from any thread.
+/// The shell around ``Subscribers``: holds the lock, and does outside of it what must not be done under it. Every
+/// method may be called from any thread.
 final class SubscriberList<Element: Sendable & Equatable>: Sendable {
     private let subscribers: Locked<Subscribers<Element>>
     private let onDemandChange: @Sendable () -> Void
@@ -20,7 +21,7 @@ final class SubscriberList<Element: Sendable & Equatable>: Sendable {
     func send(_ element: Element, remains: Bool) {
         perform(subscribers.withLock { $0.send(element, remains: remains) })
     }
-    /// Gives what is made of the current element and the last number, under the lock; nil is none.
+    /// Sends what `make` returns for the current element and the last number; nil sends nothing. `make` runs under the lock.
     func send(remains: Bool, _ make: (_ current: Element?, _ lastNumber: inout UInt64?) -> Element?) {
         perform(
             subscribers.withLock { subscribers in
@@ -28,11 +29,11 @@ final class SubscriberList<Element: Sendable & Equatable>: Sendable {
                     ?? .init()
             })
     }
-    /// Makes another element of the current one, under the lock, and tells nobody.
+    /// Replaces the current element under the lock, without sending the new one.
     func replaceCurrent(_ make: (Element, _ lastNumber: inout UInt64?) -> Element) {
         subscribers.withLock { $0.replaceCurrent(make) }
     }
-    /// Lets a number be left out.
+    /// Leaves a number out.
     func skipNumber() { subscribers.withLock { $0.lastNumber = $0.lastNumber.map { $0 &+ 1 } } }
     func forget() { subscribers.withLock { $0.forget() } }
     func forgetIfUnobserved() { subscribers.withLock { $0.forgetIfUnobserved() } }
@@ -65,7 +66,7 @@ final class SubscriberList<Element: Sendable & Equatable>: Sendable {
 
 /// Holds a place in a list for as long as its iterator lives.
 ///
-/// - Parameter Owner: What must stay alive for it, since it owns the list.
+/// - Parameter Owner: The list's owner, which is kept alive.
 final class Subscription<Element: Sendable & Equatable, Owner: AnyObject & Sendable>: Sendable {
     private let list: SubscriberList<Element>
     private let owner: Owner

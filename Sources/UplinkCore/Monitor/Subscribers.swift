@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who listens to a monitor, and what each has still to hear: the broadcasters' state machine.
+/// The broadcasters' state machine: who subscribes to a monitor, and what each subscriber has still to receive.
 ///
-/// What a subscriber has not taken yet is merged with what comes after it, so that a slow one costs no more than one
-/// element. A waiter is only woken; what it was woken for it takes itself, under the lock. (A value inside a continuation is
-/// invisible to ThreadSanitizer where the resumption overtakes the suspension.)
+/// An element that a subscriber has not taken yet is merged with the next one, so a slow subscriber costs no more than
+/// one element. A waiter is only woken; it takes its element itself, under the lock. (ThreadSanitizer does not see a
+/// value inside a continuation when the resumption overtakes the suspension.)
 struct Subscribers<Element: Sendable & Equatable> {
     /// What a subscriber's `next()` returns: an element, nil at the end, or an error.
     typealias Delivery = Result<Element?, NetworkMonitorError>
@@ -12,36 +12,37 @@ struct Subscribers<Element: Sendable & Equatable> {
 
     /// What a subscriber is doing.
     enum Subscriber {
-        /// It has heard all there was, and is busy with it.
+        /// It has taken all there was, and is busy with it.
         case upToDate
-        /// It is busy or has been woken, and this is there for it.
+        /// It is busy or has been woken, and this element is ready for it.
         case behind(Element)
         /// It waits for an element.
         case waiting(Waiter)
-        /// Its stream has ended with this, which is still to be told; later it is told the end.
+        /// Its stream has ended with this, which it has not taken yet; after that it finds the plain end.
         case ended(Delivery)
     }
 
-    /// What is to be done outside the lock.
+    /// Work to do outside the lock.
     struct Action {
-        /// Whom to wake.
+        /// The waiters to wake.
         var wake: [Waiter] = []
-        /// Whether to tell the monitor that the first subscriber came, or that nobody listens any more.
+        /// Whether to tell the monitor that the first subscriber came or that the last one is gone.
         var demandChanged = false
     }
 
-    /// Puts what a subscriber has not taken yet together with what follows.
+    /// Merges an element that a subscriber has not taken yet with the next one.
     private let merge: @Sendable (_ old: Element, _ new: Element) -> Element
-    /// What a new subscriber gets first.
+    /// The element that a new subscriber gets first.
     private(set) var current: Element?
     /// The number of the last element, where its owner numbers them.
     var lastNumber: UInt64?
     private(set) var isFinished = false
-    /// How often a subscriber had not taken an element when the next one came.
+    /// How often an element arrived before a subscriber had taken the previous one.
     private(set) var merges: UInt64 = 0
     private var subscribers: [UInt64: Subscriber] = [:]
     private var lastID: UInt64 = 0
-    /// Those whose stream has not ended. The others make no demand, though they may still hold their place.
+    /// The number of subscribers whose stream has not ended. The others create no demand, though they may still hold
+    /// their place.
     private var listeners = 0
 
     init(merging merge: @escaping @Sendable (_ old: Element, _ new: Element) -> Element) { self.merge = merge }
@@ -68,7 +69,7 @@ struct Subscribers<Element: Sendable & Equatable> {
         }
     }
 
-    /// What there is for a subscriber, or nil when it has to wait. A cancelled task's stream is over.
+    /// Returns what is ready for a subscriber, or nil when it has to wait. The stream of a cancelled task has ended.
     mutating func take(_ id: UInt64, isCancelled: Bool) -> Delivery? {
         guard let subscriber = subscribers[id] else { return .success(nil) }
         switch subscriber {
@@ -84,21 +85,21 @@ struct Subscribers<Element: Sendable & Equatable> {
         }
     }
 
-    /// Lets a subscriber wait, unless there is something for it by now.
+    /// Lets a subscriber wait, unless something is ready for it by now.
     mutating func park(_ id: UInt64, _ waiter: Waiter, isCancelled: Bool) -> Action {
         guard case .upToDate = subscribers[id], !isCancelled else { return Action(wake: [waiter]) }
         subscribers[id] = .waiting(waiter)
         return Action()
     }
 
-    /// Wakes a cancelled task; the subscription itself stays until its iterator goes.
+    /// Wakes a cancelled task; the subscription itself stays until its iterator goes away.
     mutating func cancel(_ id: UInt64) -> Action {
         guard case .waiting(let waiter) = subscribers[id] else { return Action() }
         subscribers[id] = .upToDate
         return Action(wake: [waiter])
     }
 
-    /// Gives an element to all who listen, and to those who come later if it `remains` true.
+    /// Sends an element to all subscribers, and to later ones if `remains` is true.
     mutating func send(_ element: Element, remains: Bool) -> Action {
         guard !isFinished, element != current else { return Action() }
         if remains { current = element }
@@ -113,15 +114,15 @@ struct Subscribers<Element: Sendable & Equatable> {
         return Action(wake: waiters)
     }
 
-    /// Makes another element of the current one, for those who come later.
+    /// Replaces the current element, for later subscribers.
     mutating func replaceCurrent(_ make: (Element, _ lastNumber: inout UInt64?) -> Element) {
         current = current.map { make($0, &lastNumber) }
     }
 
-    /// Forgets what is true now, as a monitor that pauses does.
+    /// Forgets the current element, as a monitor that pauses does.
     mutating func forget() { current = nil }
 
-    /// The same, unless somebody has come meanwhile.
+    /// Like ``forget()``, unless somebody has subscribed in the meantime.
     mutating func forgetIfUnobserved() { if listeners == 0 { current = nil } }
 
     mutating func finish() -> Action {
@@ -129,7 +130,7 @@ struct Subscribers<Element: Sendable & Equatable> {
         return end(.success(nil))
     }
 
-    /// Ends everybody's stream. Those who subscribe later may find the monitor working again.
+    /// Ends every stream with an error. Later subscribers may find the monitor working again.
     mutating func fail(_ error: NetworkMonitorError) -> Action { end(.failure(error)) }
 
     private mutating func end(_ delivery: Delivery) -> Action {
@@ -139,7 +140,7 @@ struct Subscribers<Element: Sendable & Equatable> {
         return Action(wake: updateAll { _ in .ended(delivery) }, demandChanged: hadListeners)
     }
 
-    /// Changes all whose stream has not ended, by what they have not taken yet, and says who waits.
+    /// Updates every subscriber whose stream has not ended, given what it has not taken yet, and returns the waiters.
     private mutating func updateAll(_ update: (_ pending: Element?) -> Subscriber) -> [Waiter] {
         var waiters: [Waiter] = []
         for (id, old) in subscribers {

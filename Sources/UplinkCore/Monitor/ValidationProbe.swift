@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds out whether something on the internet answers over one address family: what a monitor validates a path with.
+/// A check whether something on the internet answers over one address family, used by a monitor to validate a path.
 ///
-/// `Uplink` has some ready made (`http204(_:)`, `expecting(_:at:)`, `tcpConnect(to:port:)`). One of your own:
+/// `Uplink` has some ready-made ones (`http204(_:)`, `expecting(_:at:)`, `tcpConnect(to:port:)`). To write your own:
 ///
 /// ```swift
 /// let probe = ValidationProbe { family, path in
@@ -14,9 +14,10 @@ public struct ValidationProbe: Sendable {
 
     /// Makes a probe.
     ///
-    /// - Parameter check: Is given the family to use and the path as it is, and says what it found: validated, a captive
-    ///   portal, or failed. (Any other answer counts as failed.) It runs in a task of its own, on no particular thread,
-    ///   which is cancelled when the path changes, the monitor rests or its time is over; it should then return soon.
+    /// - Parameter check: Gets the family to use and the current path, and returns what it found: validated, a captive
+    ///   portal, or failed. (Any other answer counts as failed.) It runs in a task of its own, on no particular thread.
+    ///   The task is cancelled when the path changes, the monitor pauses or the probe's time is over; the check should
+    ///   then return soon.
     public init(_ check: @escaping @Sendable (IPAddress.Family, NetworkPath) async -> PathValidation) {
         self.check = check
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name servers that the resolver of this system asks (resolv.conf(5)), and whether packets can go there.
+/// The name servers that this system's resolver asks (resolv.conf(5)), and whether packets can reach them.
 public struct DNSConfiguration: Sendable, Hashable {
     /// A name server.
     public struct Resolver: Sendable, Hashable {
         /// Its address.
         public var address: IPAddress
-        /// The interface that a link-local address is meant on (`fe80::1%eth0`), by name or number.
+        /// The interface of a link-local address (`fe80::1%eth0`), by name or number.
         public var zone: String?
-        /// Whether a usable route leads there. It does not say that the server answers.
+        /// Whether a usable route leads to the server. This does not mean that the server answers.
         public var hasRoute: Bool
 
         /// Describes a name server.
@@ -19,10 +19,9 @@ public struct DNSConfiguration: Sendable, Hashable {
         }
     }
 
-    /// The name servers in the order in which they are asked: the first three that the file names, as the C library
-    /// does.
+    /// The name servers in the order in which they are asked: the first three that the file names, as in the C library.
     ///
-    /// Empty where no file says anything; the C library then asks one on this host.
+    /// Empty if no file names any; the C library then asks a server on this host.
     public var resolvers: [Resolver]
 
     /// Describes the name servers.

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The way that packets of one address family take to the internet, or to a monitor's destination, if there is one.
+/// The route that packets of one address family take to the internet, or to the monitor's destination if it has one.
 public struct FamilyPath: Sendable, Hashable {
     /// Whether the family can be used.
     public var isAvailable: Bool
-    /// Why the family cannot be used; nil when it can, and when nobody asked (``notAsked``).
+    /// Why the family cannot be used; nil when it can, and when nobody asked about it (``notAsked``).
     public var unsatisfiedReason: UnsatisfiedReason?
-    /// Whether the only source address is deprecated: legal, but its network asks for no new connections with it
-    /// (RFC 4862, section 5.5.4).
+    /// Whether the only source address is deprecated: still valid, but not meant for new connections (RFC 4862, section
+    /// 5.5.4).
     public var isDegraded = false
-    /// The name of the interface that the route leads to, also when its link is down.
+    /// The name of the interface that the route leads to, even when its link is down.
     public var interface: String?
     /// The index of that interface.
     public var interfaceIndex: UInt32?
-    /// The next hop; nil where the route is on-link, as on a tunnel.
+    /// The next hop; nil if the route is on-link, as on a tunnel.
     public var gateway: IPAddress?
-    /// What the kernel's neighbour table says of the next hop; nil where there is none.
+    /// The state of the next hop in the kernel's neighbour table; nil if there is no next hop.
     ///
-    /// A hint, as old as the path: it is read when a path is told, and its changes tell no new one. It never makes a
-    /// family unavailable.
+    /// Only a hint: it is read when a path is published, and a change of it alone publishes no new path. It never makes
+    /// a family unavailable.
     public var gatewayState: GatewayState?
     /// The source address that the kernel chooses for an unbound socket.
     public var source: IPAddress?
-    /// The routing table that gave the answer (254 is `main`).
+    /// The routing table that the route comes from (254 is `main`).
     public var table: UInt32?
-    /// What active validation found out, where it was asked for. It never decides ``isAvailable``.
+    /// The result of active validation, if it was asked for. It never decides ``isAvailable``.
     public var validation = PathValidation.disabled
 
     /// Describes an available family.
@@ -40,10 +40,10 @@ public struct FamilyPath: Sendable, Hashable {
         self.table = table
     }
 
-    /// A family that cannot be used, and why.
+    /// Describes a family that cannot be used, with the reason.
     public static func unavailable(_ reason: UnsatisfiedReason) -> Self { Self(reason: reason) }
 
-    /// A family that nobody asked about: the other one than that of a monitor's destination.
+    /// A family that nobody asked about: the one that the monitor's destination does not belong to.
     public static let notAsked = Self(reason: nil)
 
     private init(reason: UnsatisfiedReason?) {
@@ -53,7 +53,7 @@ public struct FamilyPath: Sendable, Hashable {
 }
 
 extension FamilyPath {
-    /// What the kernel knows of a next hop (the `NUD_…` states of arp(7) and rtnetlink(7)).
+    /// The state of a next hop as the kernel knows it (the `NUD_…` states of arp(7) and rtnetlink(7)).
     public enum GatewayState: String, Sendable, Hashable, CaseIterable {
         /// It answered a moment ago.
         case reachable
@@ -63,9 +63,9 @@ extension FamilyPath {
         case probing
         /// It did not answer.
         case failed
-        /// It needs no answer: set by hand, or the link has no addresses of its own.
+        /// It needs no answer: it was set by hand, or the link has no addresses of its own.
         case permanent
-        /// Nothing was sent there yet.
+        /// Nothing has been sent to it yet.
         case unknown
     }
 }

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension IPAddress {
-    /// Networks of IPv4 that are no part of the internet (RFC 6890, IANA's registry of special-purpose addresses).
+    /// The IPv4 networks that are not part of the internet (RFC 6890, IANA's registry of special-purpose addresses).
     private static let specialIPv4: [(IPAddress, Int)] = table([
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
         "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
         "224.0.0.0/4", "240.0.0.0/4",
     ])
 
-    /// What is no part of the internet inside 2000::/3: protocols' own (Teredo among them), documentation.
+    /// The networks inside 2000::/3 that are not part of the internet: those of protocols (Teredo among them),
+    /// documentation.
     private static let specialIPv6: [(IPAddress, Int)] = table(["2001::/23", "2001:db8::/32", "3fff::/20"])
 
-    /// Whether the address belongs to a host on the internet: not to this host, a private network, a link, a group, an
-    /// example or a cloud's metadata service (169.254.169.254).
+    /// Whether the address can belong to a host on the internet, rather than to this host, a private network, a link, a
+    /// group, documentation or a cloud's metadata service (169.254.169.254).
     ///
-    /// Where an IPv6 address carries an IPv4 address, that one decides: mapped (::ffff/96), 6to4 (2002::/16) and NAT64's
-    /// well-known prefix (64:ff9b::/96). A translator's prefix of its own cannot be recognised.
+    /// An IPv6 address that carries an IPv4 address is judged by that one: mapped (::ffff/96), 6to4 (2002::/16) and
+    /// NAT64's well-known prefix (64:ff9b::/96). A translator's own prefix cannot be recognised.
     public var isOnInternet: Bool {
         switch family {
         case .ipv4: return !Self.specialIPv4.contains { sharesPrefix(ofLength: $0.1, with: $0.0) }
         case .ipv6:
             if let embedded { return embedded.isOnInternet }
-            guard bytes[0] >> 5 == 1 else { return false }  // 2000::/3, all that has been given out
+            guard bytes[0] >> 5 == 1 else { return false }  // 2000::/3, all that has been allocated
             return !Self.specialIPv6.contains { sharesPrefix(ofLength: $0.1, with: $0.0) }
         }
     }
 
-    /// The IPv4 address that packets to this one are really for.
+    /// The IPv4 address that packets to this address are really for.
     private var embedded: IPAddress? {
         let bytes = bytes
         if bytes[0..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {

@@ -3,7 +3,7 @@ import Glibc
 
 /// An IPv4 or IPv6 address.
 ///
-/// Its text is that of RFC 5952 (`192.0.2.1`, `2001:db8::1`); scope and prefix length are not part of it.
+/// Its text form is that of RFC 5952 (`192.0.2.1`, `2001:db8::1`); scope and prefix length are not part of it.
 public struct IPAddress: Sendable, Hashable {
     /// The version of the Internet Protocol that an address belongs to.
     public enum Family: String, Sendable, Hashable, CaseIterable {
@@ -19,7 +19,7 @@ public struct IPAddress: Sendable, Hashable {
     private let high: UInt64
     private let low: UInt64
 
-    /// Makes an address from its bytes in network order: four of them for IPv4, sixteen for IPv6, otherwise nil.
+    /// Makes an address from its bytes in network order: four for IPv4, sixteen for IPv6, otherwise nil.
     public init?(bytes: some Collection<UInt8>) {
         switch bytes.count {
         case 4:
@@ -34,9 +34,9 @@ public struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Reads an address as a person writes it, or nil where the text is none (`inet_pton(3)`).
+    /// Parses an address in text form, or returns nil if the text is not an address (`inet_pton(3)`).
     public init?(_ text: String) {
-        guard !text.utf8.contains(0) else { return nil }  // C would read what stands before it
+        guard !text.utf8.contains(0) else { return nil }  // C would only see the text before it
         var (ipv4, ipv6) = (in_addr(), in6_addr())
         if inet_pton(AF_INET, text, &ipv4) == 1 {
             self.init(ipv4: UInt32(bigEndian: ipv4.s_addr))
@@ -58,10 +58,10 @@ public struct IPAddress: Sendable, Hashable {
     /// Makes an IPv4 address from its number.
     package init(ipv4 number: UInt32) { (family, high, low) = (.ipv4, 0, UInt64(number)) }
 
-    /// Makes an IPv6 address from the numbers that its halves are.
+    /// Makes an IPv6 address from its two halves as numbers.
     package init(ipv6 high: UInt64, _ low: UInt64) { (family, self.high, self.low) = (.ipv6, high, low) }
 
-    /// Whether the first `length` bits are those of `other`, an address of the same family.
+    /// Whether the first `length` bits equal those of `other`; false if the families differ.
     package func sharesPrefix(ofLength length: Int, with other: IPAddress) -> Bool {
         guard family == other.family else { return false }
         switch family {
@@ -73,7 +73,7 @@ public struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// The network that the address is in: the first `length` bits, and zeros.
+    /// The network that the address is in: its first `length` bits, followed by zeros.
     package func network(ofLength length: Int) -> IPAddress {
         switch family {
         case .ipv4:
@@ -85,10 +85,10 @@ public struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether no host is meant (`0.0.0.0`, `::`).
+    /// Whether the address is the unspecified one (`0.0.0.0`, `::`).
     public var isUnspecified: Bool { high == 0 && low == 0 }
 
-    /// Whether the address means this host itself (127/8, `::1`).
+    /// Whether the address is that of this host itself (127/8, `::1`).
     public var isLoopback: Bool {
         switch family {
         case .ipv4: low >> 24 == 127
@@ -96,8 +96,8 @@ public struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether the address means a group of hosts or all of them (224/4, ff00::/8, 255.255.255.255), or what is reserved
-    /// beyond IPv4's groups.
+    /// Whether the address is that of a group of hosts or of all (224/4, ff00::/8, 255.255.255.255), or in IPv4's
+    /// reserved range above the groups.
     package var isMulticast: Bool {
         switch family {
         case .ipv4: low >> 28 >= 0xE
@@ -105,8 +105,8 @@ public struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether the address is not routed on the internet, but in private networks (10/8, 172.16/12, 192.168/16, fc00::/7)
-    /// and behind a carrier's translator (100.64/10).
+    /// Whether the address is not routed on the internet but belongs to a private network (10/8, 172.16/12, 192.168/16,
+    /// fc00::/7) or to a carrier's translator (100.64/10).
     package var isPrivate: Bool {
         switch family {
         case .ipv4: low >> 24 == 10 || low >> 20 == 0xAC1 || low >> 16 == 0xC0A8 || low >> 22 == 0x191
@@ -114,7 +114,7 @@ public struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether the address is good on one link alone (169.254/16, fe80::/10).
+    /// Whether the address is valid on a single link only (169.254/16, fe80::/10).
     public var isLinkLocal: Bool {
         switch family {
         case .ipv4: low >> 16 == 0xA9FE

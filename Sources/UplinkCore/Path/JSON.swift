@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// As much of JSON (RFC 8259) as a path needs.
+/// The subset of JSON (RFC 8259) that a path needs.
 struct JSON {
     let text: String
 
@@ -12,7 +12,7 @@ struct JSON {
 
     static func number(_ value: UInt32?) -> Self { value.map { number(UInt64($0)) } ?? .null }
 
-    /// An instant as the seconds since the system was started, time asleep included; what `/proc/uptime` counts.
+    /// An instant as seconds since the system was started, including time asleep: the clock of `/proc/uptime`.
     static func seconds(_ instant: ContinuousClock.Instant?) -> Self {
         guard let instant else { return .null }
         let time = ContinuousClock().systemEpoch.duration(to: instant)
@@ -21,7 +21,7 @@ struct JSON {
         return JSON(text: "\(milliseconds / 1000).\(fraction)")
     }
 
-    /// Sixteen hexadecimal digits, because many programs read numbers of JSON with 53 bits only.
+    /// Sixteen hexadecimal digits in a string, because many programs read JSON numbers with 53 bits only.
     static func hexadecimal(_ value: UInt64?) -> Self {
         guard let value else { return .null }
         let digits = String(value, radix: 16)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A network interface that a path goes through, or could.
+/// A network interface that a path uses or could use.
 public struct NetworkInterface: Sendable, Hashable {
-    /// What kind of link an interface is, as the kernel describes it; names are not evidence.
+    /// The kind of an interface's link, as the kernel describes it; the interface's name is not evidence.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// An Ethernet link, or one that looks like it to the kernel.
+        /// An Ethernet link, or one that looks like Ethernet to the kernel.
         case ethernet
         /// A wireless LAN.
         case wifi
@@ -14,19 +14,19 @@ public struct NetworkInterface: Sendable, Hashable {
         case tunnel
         /// A bridge or another virtual switch.
         case bridge
-        /// The host's own loopback.
+        /// The host's own loopback interface.
         case loopback
         /// Anything else.
         case other
     }
 
-    /// What carries a tunnel: the way that the tunnel's own packets take.
+    /// What carries a tunnel: the route that the tunnel's own packets take.
     public struct Underlying: Sendable, Hashable {
-        /// The tunnel's far end, where it is known.
+        /// The tunnel's far end, if it is known.
         public var endpoint: IPAddress?
-        /// What kind of link carries the tunnel, where there is one.
+        /// The kind of link that carries the tunnel, if there is one.
         public var kind: Kind?
-        /// The way to the far end; its interface, gateway and source are those outside of the tunnel.
+        /// The route to the far end; its interface, gateway and source are those outside the tunnel.
         public var path: FamilyPath
 
         /// Describes what carries a tunnel.
@@ -37,21 +37,22 @@ public struct NetworkInterface: Sendable, Hashable {
         }
     }
 
-    /// The interface's present name, such as `eth0`. It can be changed while the interface is up.
+    /// The interface's current name, such as `eth0`. It can change while the interface is up.
     public var name: String
-    /// The interface's index (`if_nametoindex(3)`). A number can come back on another interface.
+    /// The interface's index (`if_nametoindex(3)`). A number can be used again for another interface.
     public var index: UInt32
-    /// What kind of link it is.
+    /// The kind of link.
     public var kind: Kind
-    /// The addresses that can be used as a source, in the kernel's order.
+    /// The addresses that can be used as a source address, in the kernel's order.
     public var addresses: [IPAddress]
-    /// The next hops of its routes to the internet, or to a monitor's destination: at most one of each family.
+    /// The next hops of its routes to the internet, or to the monitor's destination: at most one per family.
     public var gateways: [IPAddress]
-    /// The largest packet in bytes that the link carries.
+    /// The size in bytes of the largest packet that the link carries.
     public var mtu: UInt32
-    /// Whether use costs money or quota, as far as is known: a modem, a tethered phone, or what the program itself says.
+    /// Whether use costs money or quota, as far as is known: a modem, a tethered phone, or an interface that the
+    /// program itself has declared metered.
     public var isMetered: Bool
-    /// What carries a tunnel; nil where that is not known, and on what is none.
+    /// What carries the tunnel; nil if that is not known or the interface is not a tunnel.
     public var underlying: Underlying?
 
     /// Describes an interface.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NetworkPath: CustomStringConvertible {
-    /// One line for a person, such as `satisfied: eth0 (ethernet), IPv4 192.0.2.10 via 192.0.2.1`.
+    /// One line for people, such as `satisfied: eth0 (ethernet), IPv4 192.0.2.10 via 192.0.2.1`.
     public var description: String {
         let words = isSatisfied ? wayOut : whatIsMissing
         return words.isEmpty ? status.rawValue : "\(status.rawValue): " + words.joined(separator: ", ")
@@ -32,7 +32,7 @@ extension NetworkInterface {
 }
 
 extension FamilyPath {
-    /// The way of an available family, such as `IPv4 192.0.2.10 via 192.0.2.1`.
+    /// The route of an available family, such as `IPv4 192.0.2.10 via 192.0.2.1`.
     fileprivate func words(after name: String) -> String {
         let details = [source.map { " \($0)" }, gateway.map { " via \($0)" }, isDegraded ? " (deprecated)" : nil]
         return name + details.compactMap { $0 }.joined() + validation.words

@@ -3,10 +3,10 @@
 extension NetworkPath {
     /// The path as one line of JSON (RFC 8259): an object with every property of ``NetworkPath`` under its own name.
     ///
-    /// Enumerations are strings, scopes too (`"site"`); addresses are strings as ``IPAddress`` describes itself;
+    /// Enumerations are strings, including scopes (`"site"`); addresses are strings as in ``IPAddress``'s description;
     /// instants are seconds since the system was started, as in `/proc/uptime`; `networkID` is a string of hexadecimal
-    /// digits; a validation is an object with its `state`; what is nil is `null`. Names do not change, but new ones may
-    /// be added.
+    /// digits; a validation is an object with its `state`; nil is `null`. Names do not change, but new ones may be
+    /// added.
     public var json: String {
         JSON.object([
             ("status", .string(status.rawValue)),

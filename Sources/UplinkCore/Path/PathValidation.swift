@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What active validation found out about one address family: whether something on the internet answers.
+/// The result of active validation for one address family: whether something on the internet answers.
 ///
-/// Validation is opt-in, since it sends packets, and it is a field of its own, because a network that blocks the check
-/// may still be good for everything else: it never decides whether a path is satisfied.
+/// Validation is opt-in, since it sends packets. It is a separate field and never decides whether a path is satisfied,
+/// because a network that blocks the check may still be good for everything else.
 public enum PathValidation: Sendable, Hashable {
     /// Nobody asked for validation.
     case disabled
     /// The first check of this network is under way.
     case probing
-    /// The check was answered as it should be, at this time.
+    /// The check got the expected answer at this time.
     case validated(at: ContinuousClock.Instant)
-    /// Somebody else answered, as a hotel's login page does; its address, where the answer named it.
+    /// Somebody else answered, such as a hotel's login page, whose address is given if the answer named it.
     case captivePortal(url: String?)
-    /// Nothing answered, or not what was expected; the reason in a few words.
+    /// Nothing answered, or the answer was not the expected one; the reason in a few words.
     case failed(String)
 
-    /// What a validation is, without its details.
+    /// The kind of a validation, without its details.
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// ``PathValidation/disabled``
         case disabled
@@ -30,7 +30,7 @@ public enum PathValidation: Sendable, Hashable {
         case failed
     }
 
-    /// What the validation is, without its details.
+    /// The kind of the validation, without its details.
     public var state: State {
         switch self {
         case .disabled: .disabled
@@ -41,7 +41,7 @@ public enum PathValidation: Sendable, Hashable {
         }
     }
 
-    /// The address of the login page, where one is known.
+    /// The address of the login page, if one is known.
     public var captivePortalURL: String? {
         switch self {
         case .captivePortal(let url): url

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why there is no network, as truthfully as the kernel lets one say.
+/// Why there is no network, as accurately as the kernel's answers allow.
 ///
-/// In order of how near the network is: where the two address families differ, a path gives the nearer reason.
+/// The cases are in order of how close the network is to working; if the two address families differ, a path gives the
+/// closer reason.
 public enum UnsatisfiedReason: String, Sendable, Hashable, CaseIterable {
     /// No link is up: no cable, no radio, or all interfaces are switched off.
     case noInterface
-    /// A link is up, but no address can be used on it yet.
+    /// A link is up, but it has no usable address yet.
     case noAddress
     /// There are addresses, but no route to the internet.
     case noRoute
-    /// A route or a rule forbids the way (blackhole, unreachable, prohibit).
+    /// A route or a rule blocks the traffic (blackhole, unreachable, prohibit).
     case blocked
     /// There is a route, but the link it leads to is down.
     case linkDown
-    /// There is a route, but its link waits for something (802.1X, Wi-Fi before authentication).
+    /// There is a route, but its link is waiting for something (802.1X, Wi-Fi before authentication).
     case linkDormant
     /// An address is being checked for duplicates and will be usable in a moment.
     case addressPending
-    /// The system would not say, as where a sandbox forbids to ask the kernel.
+    /// The system does not say, for example because a sandbox forbids asking the kernel.
     case unknown
 
-    /// A few words for a person, such as `no route to the internet`.
+    /// A few words for people, such as `no route to the internet`.
     public var explanation: String {
         switch self {
         case .noInterface: "no link is up"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A task that serves the performer for a while, known by a number so that a late word from an earlier one is told apart.
+/// A task that serves the performer for a while. It has a number, so that a late message from an earlier task can be
+/// told apart.
 struct Attendant {
     private var number: UInt64 = 0
     private(set) var isActive = false
     private var task: Task<Void, Never>?
 
-    /// Calls for a new task and gives its number.
+    /// Asks for a new task and returns its number.
     mutating func start() -> UInt64 {
         number += 1
         isActive = true
@@ -14,14 +15,14 @@ struct Attendant {
         return number
     }
 
-    /// Takes the task that was made, or hands it back when it is not needed any more.
+    /// Takes the task that was made, or hands it back if it is no longer needed.
     mutating func attach(_ task: Task<Void, Never>, _ number: UInt64) -> Task<Void, Never>? {
         guard isCurrent(number) else { return task }
         self.task = task
         return nil
     }
 
-    /// Lets go of the task, and hands it out to be cancelled if it was there already.
+    /// Lets go of the task, and returns it to be cancelled if it had been attached.
     @discardableResult
     mutating func end() -> Task<Void, Never>? {
         defer { task = nil }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the performer did not run an operation, or ended one that it supervised.
+/// The reason why the performer did not run an operation, or ended one that it supervised.
 ///
 /// ``Code/timedOut``, ``Code/cancelled``, ``Code/stopped``, ``Code/invalidArgument`` and ``Code/monitorFailed`` mean
-/// that the operation never ran. ``Code/deadlineExceeded`` means that it ran, was cancelled, and threw; and so does
-/// ``Code/networkLost``, after one or more runs.
+/// that the operation never ran. ``Code/deadlineExceeded`` means that it ran, was cancelled, and threw.
+/// ``Code/networkLost`` means the same, after one or more runs.
 public struct NetworkOperationError: Error, Sendable {
     /// The kind of an error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -13,28 +13,28 @@ public struct NetworkOperationError: Error, Sendable {
         }
         private let kind: Kind
 
-        /// The network did not come in time. The operation never ran.
+        /// The network, or a slot to run in, was not available in time. The operation never ran.
         public static let timedOut = Code(kind: .timedOut)
         /// The task was cancelled before the operation could start. It never ran.
         public static let cancelled = Code(kind: .cancelled)
-        /// The monitor was stopped, so that the network can no longer be waited for. The operation never ran.
+        /// The monitor was stopped, so there is nothing to wait for. The operation never ran.
         public static let stopped = Code(kind: .stopped)
-        /// The time limit is not a number, or a limit on operations at once or on attempts is less than one. The
+        /// The time limit is not a number, or the limit on concurrent operations or on attempts is less than one. The
         /// operation never ran.
         public static let invalidArgument = Code(kind: .invalidArgument)
-        /// The monitor cannot tell the network's state. The operation never ran.
+        /// The monitor cannot determine the network's state. The operation never ran.
         public static let monitorFailed = Code(kind: .monitorFailed)
-        /// The operation did not end in time, was cancelled, and threw; its error is the underlying one.
+        /// The operation did not end in time, was cancelled, and threw. Its error is the underlying one.
         public static let deadlineExceeded = Code(kind: .deadlineExceeded)
-        /// The network was lost while the operation ran, which was cancelled and threw, and it was not to be run again or
-        /// could not be in time; its last error is the underlying one.
+        /// The network was lost while the operation ran, the operation was cancelled and threw, and it was not to be
+        /// run again or could not be in time. Its last error is the underlying one.
         public static let networkLost = Code(kind: .networkLost)
 
         /// The kind as one word, for logs and metrics.
         public var description: String { kind.rawValue }
     }
 
-    /// What an operation that timed out was waiting for; more may be added.
+    /// What a call that timed out was waiting for; more may be added.
     public struct Missing: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String { case path, stability, slot }
         private let kind: Kind
@@ -43,7 +43,7 @@ public struct NetworkOperationError: Error, Sendable {
         public static let path = Missing(kind: .path)
         /// The path met the requirement, but not yet for the minimum stable time.
         public static let stability = Missing(kind: .stability)
-        /// Leave to run: the network was there, but as many operations ran as may run at once.
+        /// A slot to run in: the network was available, but the maximum number of operations was already running.
         public static let slot = Missing(kind: .slot)
 
         /// The kind as one word, for logs and metrics.
@@ -56,10 +56,10 @@ public struct NetworkOperationError: Error, Sendable {
     public let missing: Missing?
     /// What happened, and what to do about it.
     public let message: String
-    /// The monitor's error, or the operation's own after its deadline.
+    /// The monitor's error, or the operation's own error if the operation ran.
     public let underlyingError: (any Error)?
 
-    /// Describes an error; of use to stand-ins for the performer.
+    /// Describes an error; for stand-ins of the performer.
     public init(_ code: Code, missing: Missing? = nil, message: String, underlyingError: (any Error)? = nil) {
         self.code = code
         self.missing = missing

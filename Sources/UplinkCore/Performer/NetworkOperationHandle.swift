@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An operation that was started from code that is not async.
+/// An operation started from code that is not async.
 ///
-/// A value of which any number of copies may be kept, or none: to drop it neither cancels the operation nor leaks.
+/// Keep any number of copies, or none: dropping the handle neither cancels the operation nor leaks.
 public struct NetworkOperationHandle<Value: Sendable>: Sendable {
     private let task: Task<Result<Value, PerformFailure<any Error>>, Never>
 
     init(_ task: Task<Result<Value, PerformFailure<any Error>>, Never>) { self.task = task }
 
-    /// The outcome as a value, as soon as there is one; see
+    /// The outcome as a value, as soon as it is known; see
     /// ``NetworkOperationPerformer/perform(withinSeconds:requiring:operation:)``.
     ///
-    /// To cancel the task that waits here does not cancel the operation; ``cancel()`` does.
+    /// Cancelling the task that waits here does not cancel the operation; ``cancel()`` does.
     public var outcome: Result<Value, PerformFailure<any Error>> {
         get async { await task.value }
     }
 
-    /// The operation's value, as soon as there is one.
+    /// The operation's value, as soon as it is known.
     ///
-    /// To cancel the task that waits here does not cancel the operation; ``cancel()`` does.
+    /// Cancelling the task that waits here does not cancel the operation; ``cancel()`` does.
     ///
     /// - Throws: ``NetworkOperationError`` when the operation never ran, `CancellationError` when that was because of
     ///   ``cancel()``, or the operation's own error, unchanged.
@@ -32,24 +32,24 @@ public struct NetworkOperationHandle<Value: Sendable>: Sendable {
         }
     }
 
-    /// Cancels the wait or the operation. May be called from any thread, at any moment, any number of times; after the
-    /// end it does nothing.
+    /// Cancels the wait or the operation. May be called from any thread, at any time and any number of times; after the
+    /// end it has no effect.
     ///
-    /// An operation that has not begun then never runs. One that runs sees it as a task sees its cancellation.
+    /// An operation that has not started yet never runs. A running one sees the cancellation as any task sees its own.
     public func cancel() { task.cancel() }
 }
 
 extension NetworkOperationPerformer {
-    /// Starts to wait up to `limit` for the network and then to run `operation`, and returns at once.
+    /// Waits up to `limit` for the network and then runs `operation`, in the background; returns immediately.
     ///
-    /// For code that is not async. The limit is on the waiting alone and counts from this call, in which the operation
-    /// also gets its place among those who wait.
+    /// For code that is not async. The limit applies only to the wait, and counts from this call. The operation also
+    /// takes its place among the waiting calls during this call.
     ///
     /// - Parameters:
-    ///   - limit: Zero and negative: only if the network is there now. Beyond 292 years: no limit.
-    ///   - requirement: What the operation needs of the network; asked for the first time before this returns.
-    ///   - operation: Runs at most once, in a task of its own, which prefers the executor that the caller's task prefers.
-    /// - Returns: The way to the outcome, and to cancel.
+    ///   - limit: Zero and negative: only if the network is available now. Beyond 292 years: no limit.
+    ///   - requirement: What the operation needs of the network; first checked before this returns.
+    ///   - operation: Runs at most once, in a task of its own, which has the executor preference of the caller's task.
+    /// - Returns: A handle for the outcome and for cancelling.
     @discardableResult
     public func start<Value: Sendable>(
         within limit: Duration, requiring requirement: NetworkRequirement = .internet,

@@ -3,20 +3,20 @@
 // The forms that react to the loss of the network while the operation runs.
 
 extension NetworkOperationPerformer {
-    /// Waits for the network and runs `operation`, both under one deadline, and reacts to the loss of the network.
+    /// Waits for the network and runs `operation`, both within one deadline, and reacts to the loss of the network.
     ///
-    /// As ``perform(completingWithin:requiring:operation:)``; and while the operation runs, the performer watches the
-    /// monitor. Minimum stable time is for the start: the loss of the path counts at once.
+    /// Like ``perform(completingWithin:requiring:operation:)``, but the performer also watches the monitor while the
+    /// operation runs. A minimum stable time applies to the start only: the loss of the path takes effect immediately.
     ///
     /// - Parameters:
-    ///   - limit: For the wait, the operation, and with ``NetworkLossReaction/retry(_:)`` for all further waits, pauses
-    ///     and runs together. Zero and negative: only if the network is there now. Beyond 292 years: no limit.
+    ///   - limit: Covers the wait and the operation, and with ``NetworkLossReaction/retry(_:)`` all further waits,
+    ///     pauses and runs. Zero and negative: only if the network is available now. Beyond 292 years: no limit.
     ///   - requirement: What the operation needs of the network, at its start and while it runs.
-    ///   - reaction: What becomes of the operation when the newest path no longer meets the requirement.
+    ///   - reaction: What happens to the operation when the newest path no longer meets the requirement.
     ///   - operation: Runs at most once, or with ``NetworkLossReaction/retry(_:)`` as often as the policy allows.
-    /// - Throws: As without `onLoss`, and ``NetworkOperationError`` with the code `networkLost` when the operation threw
-    ///   after the loss and was not to be run again, or could not be in time; `CancellationError` also when the caller
-    ///   was cancelled between two runs.
+    /// - Throws: As without `onLoss`, and ``NetworkOperationError`` with the code `networkLost` when the operation
+    ///   threw after the loss and was not to be run again, or could not be in time; `CancellationError` also when the
+    ///   caller was cancelled between two runs.
     public nonisolated(nonsending) func perform<Value: Sendable>(
         completingWithin limit: Duration, requiring requirement: NetworkRequirement,
         onLoss reaction: NetworkLossReaction,
@@ -29,13 +29,14 @@ extension NetworkOperationPerformer {
 
     /// Waits up to `limit` for the network, runs `operation`, and reacts to the loss of the network.
     ///
-    /// As ``perform(completingWithin:requiring:onLoss:operation:)``, but the limit is on the waiting alone: no run is
-    /// cut short, and none starts after `limit` from the call, but for the moment that a monitor needs for its first word.
+    /// Like ``perform(completingWithin:requiring:onLoss:operation:)``, but the limit applies only to the wait: no run
+    /// is cut short, and none starts later than `limit` after the call, except for the moment that a monitor needs to
+    /// publish its first path.
     ///
     /// - Parameters:
-    ///   - limit: Zero and negative: only if the network is there now. Beyond 292 years: no limit.
+    ///   - limit: Zero and negative: only if the network is available now. Beyond 292 years: no limit.
     ///   - requirement: What the operation needs of the network, at its start and while it runs.
-    ///   - reaction: What becomes of the operation when the newest path no longer meets the requirement.
+    ///   - reaction: What happens to the operation when the newest path no longer meets the requirement.
     ///   - operation: Runs at most once, or with ``NetworkLossReaction/retry(_:)`` as often as the policy allows.
     /// - Throws: As ``perform(completingWithin:requiring:onLoss:operation:)``, but never `deadlineExceeded`.
     public nonisolated(nonsending) func perform<Value: Sendable>(
@@ -46,14 +47,15 @@ extension NetworkOperationPerformer {
         return try await core.supervise(request, reaction: reaction, operation).result.get()
     }
 
-    /// ``perform(completingWithin:requiring:onLoss:operation:)`` whose outcome is a value that tells of each attempt.
+    /// Does the same as ``perform(completingWithin:requiring:onLoss:operation:)``, and reports each attempt; the
+    /// outcome is a value.
     ///
     /// - Parameters:
-    ///   - limit: Zero and negative: only if the network is there now. Beyond 292 years: no limit.
+    ///   - limit: Zero and negative: only if the network is available now. Beyond 292 years: no limit.
     ///   - requirement: What the operation needs of the network, at its start and while it runs.
-    ///   - reaction: What becomes of the operation when the newest path no longer meets the requirement.
+    ///   - reaction: What happens to the operation when the newest path no longer meets the requirement.
     ///   - operation: Runs at most once, or with ``NetworkLossReaction/retry(_:)`` as often as the policy allows.
-    /// - Returns: What the throwing form returns or throws, and how long each run was waited for and lasted.
+    /// - Returns: What the throwing form returns or throws, with the time that each run waited and took.
     public nonisolated(nonsending) func performReporting<Value: Sendable>(
         completingWithin limit: Duration, requiring requirement: NetworkRequirement = .internet,
         onLoss reaction: NetworkLossReaction, operation: @escaping @Sendable () async throws -> Value

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What ``NetworkOperationPerformer`` does, so that a program's own types can be given a stand-in in tests.
+/// The interface of ``NetworkOperationPerformer``, so that a program's own types can use a stand-in in tests.
 public protocol NetworkOperationPerforming: Sendable {
     /// Waits up to `seconds` for the network, then runs `operation` in the caller's task; the outcome is a value.
     ///
@@ -18,7 +18,7 @@ public protocol NetworkOperationPerforming: Sendable {
         operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value
 
-    /// Waits for the network and runs `operation` under one deadline, `limit` from now.
+    /// Waits for the network and runs `operation` within one deadline, `limit` from now.
     ///
     /// See ``NetworkOperationPerformer/perform(completingWithin:requiring:operation:)``.
     nonisolated(nonsending) func perform<Value: Sendable>(
@@ -26,7 +26,7 @@ public protocol NetworkOperationPerforming: Sendable {
         operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value
 
-    /// Waits for the network and runs `operation` under one deadline, and reacts to the loss of the network.
+    /// Waits for the network and runs `operation` within one deadline, and reacts to the loss of the network.
     ///
     /// See ``NetworkOperationPerformer/perform(completingWithin:requiring:onLoss:operation:)``.
     nonisolated(nonsending) func perform<Value: Sendable>(
@@ -43,7 +43,7 @@ public protocol NetworkOperationPerforming: Sendable {
         operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value
 
-    /// Waits for the network and runs `operation` under one deadline, `seconds` from now.
+    /// Waits for the network and runs `operation` within one deadline, `seconds` from now.
     ///
     /// See ``NetworkOperationPerformer/performNetworkOperation(using:withinSeconds:)``.
     nonisolated(nonsending) func performNetworkOperation(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a performed operation gave no value: it never ran, or it ran and threw.
+/// Why an operation gave no value: it never ran, or it ran and threw.
 public enum PerformFailure<OperationFailure: Error>: Error {
     /// The operation never ran.
     case notStarted(NetworkOperationError)

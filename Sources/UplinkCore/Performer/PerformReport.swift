@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a supervised call went: its outcome, and each attempt on the way.
+/// The course of a supervised call: its outcome and each attempt.
 public struct PerformReport<Value: Sendable>: Sendable {
     /// What the throwing form returns or throws.
     public let result: Result<Value, any Error>
-    /// The operation's runs in order: none when it never ran, several only with ``NetworkLossReaction/retry(_:)``.
+    /// The operation's runs in order: none if it never ran, several only with ``NetworkLossReaction/retry(_:)``.
     public let attempts: [PerformAttempt]
 }
 
 /// One run of a supervised operation.
 public struct PerformAttempt: Sendable {
-    /// The time from the call, or from the end of the attempt before, to the start: for the network, a slot, a pause.
+    /// The time from the call, or from the end of the previous attempt, to the start: waiting for the network, a slot
+    /// or a pause.
     public let waited: Duration
     /// How long the operation ran.
     public let ran: Duration

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A call's way from its place among those who wait to its operation.
+/// A call on its way from its place among the waiting calls to its operation.
 ///
-/// Very many may wait, and what an async function keeps over a suspension counts for each. The frames of all that a waiting
-/// call is in should fit into the one slab of memory that its task has anyway. Therefore they keep this reference and
-/// little else: paths and errors stay in functions that are not async, and closures that capture one reference need no
-/// room of their own.
+/// Very many calls may wait, so what each async function keeps across a suspension adds up. All frames of a waiting
+/// call should fit into the one slab of memory that its task has anyway. They therefore keep this reference and little
+/// else: paths and errors stay in functions that are not async, and closures that capture a single reference need no
+/// memory of their own.
 final class PerformerCall: Sendable {
-    /// Why an operation never runs, as a reference.
+    /// The reason why an operation never runs, as a reference.
     final class Refusal: Error {
         let error: NetworkOperationError
 
@@ -19,9 +19,9 @@ final class PerformerCall: Sendable {
 
     init(_ id: PerformerMachine.ID, of core: PerformerCore) { (self.id, self.core) = (id, core) }
 
-    /// Waits until the network is there, in the caller's task, and takes the last look before the operation.
+    /// Waits in the caller's task until the network is available, and checks it a last time before the operation.
     ///
-    /// Returns without suspending when the network is known to be there.
+    /// Returns without suspending when the network is known to be available.
     @inline(__always)
     nonisolated(nonsending) func admit() async -> Result<PerformerCore.Admission, Refusal> {
         while true {
@@ -32,7 +32,7 @@ final class PerformerCall: Sendable {
 
     /// Begins, or returns nil when there is something to wait for.
     ///
-    /// A call has a place before it looks, so that a path which comes after the look finds it there.
+    /// A call takes its place before it looks at the path, so that a path which arrives after the look finds it there.
     @inline(never)
     private func proceed() -> Result<PerformerCore.Admission, Refusal>? {
         var isSuperseded = false
@@ -63,14 +63,15 @@ final class PerformerCall: Sendable {
         }
     }
 
-    /// The newest path: as the monitor has it or, where that is behind, as it was told.
+    /// The newest path: the monitor's current one or, where that is behind, the one most recently published to the
+    /// performer.
     @inline(__always)
     private func path(asTold isTold: Bool) -> NetworkPath? {
         guard isTold, let told = core.machine.withLock(\.lastPath) else { return core.monitor.currentPath }
         return told
     }
 
-    /// Takes the first look at once, for a task that may begin late.
+    /// Takes the first look immediately, for a task that may begin late.
     func look(at start: Int64) {
         guard case .undecided(let requirement) = core.machine.withLock({ $0.standing(of: id) }),
             let path = core.monitor.currentPath
@@ -78,7 +79,7 @@ final class PerformerCall: Sendable {
         core.answer([(id, PerformerMachine.Look(path, requirement))], seen: path, now: start)
     }
 
-    /// Asks for the last word. There is no look when the path is not known.
+    /// Asks the machine for the final decision. `look` is nil when the path is not known.
     private func begin(_ look: PerformerMachine.Look?) -> PerformerMachine.Start {
         let now = core.clock.now()
         let graceEnd = core.graceEnd(from: now)
@@ -107,7 +108,7 @@ final class PerformerCall: Sendable {
 }
 
 extension Result where Success == PerformerCall, Failure == PerformerCall.Refusal {
-    /// Waits with the place that a call has got, if it has got one.
+    /// Waits with the place that a call got, if it got one.
     @inline(__always)
     nonisolated(nonsending) func admitted() async -> Result<PerformerCore.Admission, Failure> {
         switch self {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a performer holds at a moment.
+/// What a performer holds at one moment.
 package struct PerformerCensus: Sendable, Equatable {
     /// Calls whose operation has not begun.
     package var waiting = 0
-    /// Those of them that lack a slot alone.
+    /// Those of them that lack only a slot.
     package var inLine = 0
     /// Calls whose operation runs.
     package var running = 0

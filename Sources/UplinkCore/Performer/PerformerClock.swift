@@ -2,7 +2,7 @@
 
 /// Any clock, reduced to nanoseconds since the performer was made.
 struct PerformerClock: Sendable {
-    /// The time now. Rounded down, so that nothing is taken for due too early.
+    /// The current time. Rounded down, so that nothing counts as due too early.
     let now: @Sendable () -> Int64
     private let sleeper: @Sendable (Int64) async throws -> Void
 

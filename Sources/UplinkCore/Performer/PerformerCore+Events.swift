@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What reaches the performer while calls wait, from the monitor and from the clock, and what the machine wants done.
+// What reaches the performer from the monitor and the clock while calls wait, and the machine's actions.
 
 extension PerformerCore {
     func perform(_ actions: PerformerMachine.Actions) {
@@ -17,7 +17,7 @@ extension PerformerCore {
         }
     }
 
-    /// - Parameter path: What a call has seen by itself, perhaps before the monitor has told anything.
+    /// - Parameter path: The path that a call has read by itself, perhaps before the monitor has published anything.
     func answer(
         _ answers: [(PerformerMachine.ID, PerformerMachine.Look)], seen path: NetworkPath? = nil, now: Int64? = nil
     ) {
@@ -33,10 +33,10 @@ extension PerformerCore {
         tell(path, to: machine.withLock { $0.pathArrived(path, subscription: number) })
     }
 
-    /// Tells a path that a call has seen by itself to all others who wait, unless they have been told: it would get ahead
-    /// of them to a free slot.
+    /// Passes a path that a call has read by itself on to all other waiting calls that do not know it yet. Otherwise
+    /// the call would overtake them to a free slot.
     ///
-    /// - Returns: Whether there was anybody to tell.
+    /// - Returns: Whether there were such calls.
     func tellOthers(than id: PerformerMachine.ID, _ path: NetworkPath) -> Bool {
         guard isLimited else { return false }
         let ids = machine.withLock { $0.overtaken(by: id, on: path.generation) }
@@ -44,8 +44,8 @@ extension PerformerCore {
         return !ids.isEmpty
     }
 
-    /// Requirements are the user's code at times, so they are asked with no lock held; not all at once, so that a call
-    /// costs the same however many there are.
+    /// Requirements may be user code, so they are evaluated without the lock; and in batches, so that the cost per call
+    /// does not grow with their number.
     private func tell(_ path: NetworkPath, to all: [PerformerMachine.ID]) {
         var ids = all[...]
         while !ids.isEmpty {
@@ -53,7 +53,7 @@ extension PerformerCore {
             ids = ids.dropFirst(1024)
             answer(waiting.map { id, requirement in (id, PerformerMachine.Look(path, requirement)) })
             if watching.isEmpty { continue }
-            // The newest path, since an operation may have begun on a newer one than the one that arrives here.
+            // The newest path, since an operation may have begun on one newer than `path`.
             let newest = monitor.currentPath ?? path
             let lost = watching.filter { !$0.1.isSatisfied(by: newest) }.map(\.0)
             perform(machine.withLock { $0.lost(lost) })

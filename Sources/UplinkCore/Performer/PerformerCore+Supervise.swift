@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Operations in tasks of their own, which can be cancelled alone.
+// Operations in tasks of their own, which can be cancelled separately.
 
 extension PerformerCore {
-    /// Waits for the network, runs the operation, and again if the reaction to a loss says so.
+    /// Waits for the network and runs the operation, again if the reaction to a loss says so.
     nonisolated(nonsending) func supervise<Value: Sendable>(
         _ request: Request, reaction: NetworkLossReaction, _ operation: @escaping @Sendable () async throws -> Value
     ) async -> PerformReport<Value> {
@@ -37,7 +37,7 @@ extension PerformerCore {
         }
     }
 
-    /// When the operation may run again at the earliest; nil if it may not.
+    /// The earliest time at which the operation may run again; nil if it may not.
     private func nextStart(
         after failure: any Error, _ ending: PerformerMachine.Ending, _ attempts: Int, _ policy: RetryPolicy?,
         now: Int64
@@ -52,8 +52,8 @@ extension PerformerCore {
         return isTooLarge ? nil : next
     }
 
-    /// Runs an admitted operation in a task of its own, which the deadline, the loss of the network or the caller's
-    /// cancellation cancels.
+    /// Runs an admitted operation in a task of its own, which is cancelled by the deadline, the loss of the network or
+    /// the caller's cancellation.
     private nonisolated(nonsending) func attempt<Value: Sendable>(
         _ admission: Admission, until end: Int64, _ operation: @escaping @Sendable () async throws -> Value
     ) async -> (Result<Value, any Error>, PerformerMachine.Ending) {
@@ -68,7 +68,7 @@ extension PerformerCore {
                     return .failure(error)
                 }
             }
-            // Here, and not when the caller gets round to it: what happens after the operation's end is not its doing.
+            // Done here, not when the caller resumes: what happens after the operation's end is not its doing.
             return (result, self.finish(admission.id))
         }
         perform(machine.withLock { $0.run(admission.id) { task.cancel() } })
@@ -81,7 +81,7 @@ extension PerformerCore {
 }
 
 extension PerformerMachine.Ending {
-    /// What the caller is told of an error that an operation threw.
+    /// The error that the caller gets for one that the operation threw.
     fileprivate func error(for failure: any Error) -> any Error {
         switch self {
         case .undisturbed: failure
@@ -92,10 +92,10 @@ extension PerformerMachine.Ending {
 }
 
 extension NetworkOperationError {
-    /// The throwing forms tell a cancellation as Swift does.
+    /// The error that the throwing forms throw: they report a cancellation as Swift does.
     var thrown: any Error { code == .cancelled ? CancellationError() : self }
 
-    /// An error that says "the operation never ran" is not true any more after an attempt.
+    /// After an attempt, an error that says "the operation never ran" is no longer true.
     fileprivate func afterAttempts(_ attempts: [PerformAttempt]) -> any Error {
         guard code != .cancelled, let failure = attempts.last?.error else { return thrown }
         return Self.networkLost(failure, because: self)

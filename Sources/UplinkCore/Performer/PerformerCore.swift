@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The performer's shell: it takes calls to the state machine and back, and carries out the machine's actions.
+/// The performer's shell: it passes calls to the state machine and carries out the machine's actions.
 final class PerformerCore: Sendable {
     let monitor: any NetworkMonitor
     let clock: PerformerClock
     let machine: Locked<PerformerMachine>
-    /// Where the performer's own tasks run; nil anywhere but in simulations.
+    /// Where the performer's own tasks run; nil except in simulations.
     let executor: (any TaskExecutor)?
-    /// Why no operation will ever run.
+    /// The reason why no operation will ever run, if there is one.
     private let fault: NetworkOperationError?
-    /// Whether one operation's end may be what another call waits for.
+    /// Whether a call may have to wait for the end of another operation.
     let isLimited: Bool
 
     init(
@@ -24,10 +24,10 @@ final class PerformerCore: Sendable {
     var statistics: PerformerStatistics { machine.withLock { $0.statistics } }
     var census: PerformerCensus { machine.withLock { $0.census } }
 
-    /// A call that may run its operation now, and has to.
+    /// A call that may run its operation now, and must.
     struct Admission {
         let id: PerformerMachine.ID
-        /// What it runs on, if not any number may run at once.
+        /// The slot it runs in; nil if any number may run at the same time.
         let slot: PerformerMachine.Slot?
     }
 
@@ -37,11 +37,11 @@ final class PerformerCore: Sendable {
         /// When the waiting begins.
         var start: Int64
         let deadline: Int64
-        /// Whether the deadline holds for the operation too.
+        /// Whether the deadline also applies to the operation.
         var isSupervised = false
         /// Whether the operation is cancelled when the network is lost.
         var watchesLoss = false
-        /// The operation does not start before.
+        /// The operation does not start earlier than this.
         var notBefore = Int64.min
 
         /// When the operation's time is over; `Int64.max` for never.
@@ -58,7 +58,7 @@ final class PerformerCore: Sendable {
             watchesLoss: watchesLoss)
     }
 
-    /// Gives a call whose time counts from now its place, unless its task is cancelled.
+    /// Gives a call its place, with its time counting from now, unless its task is cancelled.
     @inline(never)
     func enter(_ requirement: NetworkRequirement, limit: TimeLimit) -> Result<PerformerCall, PerformerCall.Refusal> {
         enterUnlessCancelled(request(requirement, limit: limit))
@@ -86,7 +86,7 @@ final class PerformerCore: Sendable {
         return .success(PerformerCall(id, of: self))
     }
 
-    /// Until when a call waits for the first word of a monitor, whatever its limit.
+    /// How long a call waits for a monitor's first path, whatever its own limit.
     func graceEnd(from now: Int64) -> Int64 { TimeLimit(monitor.timeToFirstPath).deadline(from: now) }
 
     /// Runs an admitted operation in the caller's task.
@@ -108,7 +108,7 @@ final class PerformerCore: Sendable {
         }
     }
 
-    /// Lets calls within `body` use the slot.
+    /// Lets calls made inside `body` use the slot.
     nonisolated(nonsending) func holding<Value, Failure: Error>(
         _ slot: PerformerMachine.Slot?, _ body: nonisolated(nonsending) () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A call's way: `enter`, `suspend`, `begin`, `finish`, and `run` for an operation in a task of its own.
+// The stages of a call: `enter`, `suspend`, `begin`, `finish`, and `run` for an operation in a task of its own.
 
 extension PerformerMachine {
-    /// Gives a call its place. Until the path is known its deadline is not before `graceEnd`.
+    /// Gives a call its place. Until the path is known, its deadline is `graceEnd` at the earliest.
     mutating func enter(
         requirement: NetworkRequirement, deadline: Int64, graceEnd: Int64, isSupervised: Bool,
         watchesLoss: Bool = false, notBefore: Int64 = .min, parent: Slot? = nil
@@ -19,7 +19,7 @@ extension PerformerMachine {
         return id
     }
 
-    /// Suspends the call, unless its verdict has come already. From here on the monitor is watched.
+    /// Suspends the call, unless its verdict is already there. From here on the monitor is watched.
     mutating func suspend(_ id: ID, _ continuation: Continuation) -> Actions {
         var actions = Actions()
         switch calls[id]?.stage {
@@ -34,7 +34,7 @@ extension PerformerMachine {
         return actions
     }
 
-    /// Says what a call that does not wait, or waits no longer, is to do.
+    /// Returns what a call that is not waiting, or no longer, has to do.
     func standing(of id: ID) -> Standing {
         guard let call = calls[id] else { preconditionFailure("a call stays in its place until it begins") }
         switch call.stage {
@@ -46,11 +46,12 @@ extension PerformerMachine {
         }
     }
 
-    /// Says whether the operation may run now. The last word before it does.
+    /// Decides whether the operation may run now. This is the final decision.
     ///
     /// - Parameters:
-    ///   - look: Whether the newest path is enough; nil when there is none, because the monitor has paused or stopped.
-    ///   - graceEnd: Until when a call waits for the word of a monitor that has none.
+    ///   - look: Whether the newest path meets the requirement; nil when there is no path because the monitor has
+    ///     paused or stopped.
+    ///   - graceEnd: How long a call waits for a monitor that has no path.
     mutating func begin(
         _ id: ID, look: Look?, isCancelled: Bool, now: Int64, graceEnd: Int64
     ) -> (Start, Actions) {
@@ -95,13 +96,14 @@ extension PerformerMachine {
         return (.started(calls[id]?.slot), actions)
     }
 
-    /// Whether a call that is ready has become so in time. (One that has not looked before says how it was at the call.)
+    /// Whether a call that is ready became so in time. (A call that has not looked before sees the state at the time of
+    /// the call.)
     private func isInTime(_ id: ID) -> Bool {
         guard let call = calls[id], case .entered = call.stage, !call.isInGrace else { return true }
         return call.steadyFrom.map { $0 <= call.deadline } ?? false
     }
 
-    /// Takes note of how to cancel an operation that has begun.
+    /// Stores how to cancel an operation that has begun.
     mutating func run(_ id: ID, cancel: @escaping @Sendable () -> Void) -> Actions {
         var actions = Actions()
         switch calls[id]?.stage {
@@ -113,7 +115,7 @@ extension PerformerMachine {
         return actions
     }
 
-    /// Ends a call whose operation has ended, and says what had cancelled it.
+    /// Ends a call whose operation has ended, and returns what had cancelled it.
     mutating func finish(_ id: ID, now: Int64) -> (Ending, Actions) {
         var actions = Actions()
         let ending: Ending =
@@ -130,7 +132,7 @@ extension PerformerMachine {
         return (ending, actions)
     }
 
-    /// The caller was cancelled. Before the grant this ends the call; at `begin` the task's own flag is asked.
+    /// The caller was cancelled. Before the grant this ends the call; later, `begin` checks the task's own flag.
     mutating func cancel(_ id: ID) -> Actions {
         var actions = Actions()
         switch calls[id]?.stage {

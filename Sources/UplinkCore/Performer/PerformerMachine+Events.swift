@@ -3,28 +3,28 @@
 // What happens while calls wait: paths, the monitor's end, the alarm.
 
 extension PerformerMachine {
-    /// Takes note of a new path. Returns the calls that are there, in order of arrival, for `questions`.
+    /// Stores a new path. Returns the current calls in order of arrival, for `questions`.
     mutating func pathArrived(_ path: NetworkPath, subscription number: UInt64) -> [ID] {
         guard subscription.isCurrent(number) else { return [] }
         lastPath = path
         return calls.ids
     }
 
-    /// The calls that have to hear of a path before one begins that has seen it by itself: slots are given in order of
-    /// arrival.
+    /// The calls that must be told of a path before a call begins that has read it by itself, because slots are given
+    /// in order of arrival.
     func overtaken(by id: ID, on generation: UInt64) -> [ID] {
         guard maximumRunning != nil, waitingCount > 1, generation > toldGeneration else { return [] }
         return calls.ids.filter { $0 != id }
     }
 
-    /// Takes note that all who wait have been told the path of this generation.
+    /// Notes that all waiting calls have been told the path of this generation.
     mutating func told(_ generation: UInt64) { toldGeneration = max(toldGeneration, generation) }
 
-    /// Takes note of what a call has seen by itself, until the monitor tells something.
+    /// Stores a path that a call has read by itself, until the monitor publishes one.
     mutating func saw(_ path: NetworkPath) { if lastPath == nil { lastPath = path } }
 
-    /// What a new path has to be asked for these calls, outside the lock: those that wait, for `answered`, and those
-    /// whose operation runs and is to be cancelled, for `lost`.
+    /// What to check a new path against for these calls, outside the lock: those that wait, for `answered`, and those
+    /// whose running operation is to be cancelled on a loss, for `lost`.
     func questions(
         of ids: ArraySlice<ID>
     ) -> (waiting: [(ID, NetworkRequirement)], watching: [(ID, NetworkRequirement)]) {
@@ -40,7 +40,7 @@ extension PerformerMachine {
         return (waiting, watching)
     }
 
-    /// The newest path is not enough for these calls, whose operations run.
+    /// The newest path does not meet the requirements of these calls, whose operations are running.
     mutating func lost(_ ids: [ID]) -> Actions {
         var actions = Actions()
         for id in ids {
@@ -56,15 +56,15 @@ extension PerformerMachine {
         return actions
     }
 
-    /// Takes what calls that wait found about a path.
+    /// Takes the results of checking a path for waiting calls.
     mutating func answered(_ answers: [(ID, Look)], now: Int64) -> Actions {
         var actions = Actions()
         for (id, look) in answers {
             guard let call = calls[id] else { continue }
             switch call.stage {
             case .entered, .waiting:
-                // The path is known now, so that no grace is left. Exactly at the deadline it came in time, and so did
-                // the first word within the grace: it says what was so at the call.
+                // The path is known now, so the grace period is over. A path that arrives exactly at the deadline is in
+                // time, and so is the first path within the grace period: it shows the state at the time of the call.
                 calls[id]?.hasLooked = true
                 let isReady = note(id, look, now: now)
                 if isReady, calls[id]?.steadyFrom.map({ $0 <= call.deadline }) == true || call.isInGrace {
@@ -97,7 +97,8 @@ extension PerformerMachine {
         return actions
     }
 
-    /// The alarm went off: ends what is out of time, grants what has been stable for long enough, and sets the next.
+    /// The alarm went off: ends calls that are out of time, grants those whose path has been stable for long enough,
+    /// and sets the next alarm.
     mutating func alarmWentOff(_ number: UInt64, now: Int64) -> Actions {
         var actions = Actions()
         guard alarm.isCurrent(number) else { return actions }
@@ -123,12 +124,12 @@ extension PerformerMachine {
         return actions
     }
 
-    /// The task that watches the monitor; handed back at once if it is not needed any more.
+    /// Attaches the task that watches the monitor; returns it if it is no longer needed.
     mutating func subscribed(_ number: UInt64, _ task: Task<Void, Never>) -> Task<Void, Never>? {
         subscription.attach(task, number)
     }
 
-    /// The task that sleeps for the alarm; handed back at once if it is not needed any more.
+    /// Attaches the task that sleeps for the alarm; returns it if it is no longer needed.
     mutating func armed(_ number: UInt64, _ task: Task<Void, Never>) -> Task<Void, Never>? {
         alarm.attach(task, number)
     }

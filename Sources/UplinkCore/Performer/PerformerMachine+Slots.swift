@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The limit on how many operations run at once. A slot is taken at the grant and given back when the operation, and
-// all that was performed in it, has ended.
+// The limit on concurrent operations. A slot is taken at the grant and given back when the operation, and every
+// operation nested in it, has ended.
 
 extension PerformerMachine {
-    /// Grants a call that has all but a slot, or makes it wait for one.
+    /// Grants a call that lacks only a slot, or makes it wait for one.
     mutating func grant(_ id: ID, now: Int64, _ actions: inout Actions) {
         if takeSlot(id) {
             decide(id, .granted, &actions)
@@ -16,7 +16,7 @@ extension PerformerMachine {
         }
     }
 
-    /// Gives a call a slot: its parent's, or a free one. If there is none, it gets into line.
+    /// Gives a call a slot: its parent's, or a free one. If there is none, the call joins the line.
     mutating func takeSlot(_ id: ID) -> Bool {
         guard let maximumRunning, let call = calls[id], call.slot == nil else { return true }
         if let parent = call.parent, slots[parent] != nil {
@@ -38,7 +38,7 @@ extension PerformerMachine {
         line.remove(slot: id.slot)
     }
 
-    /// Gives a call's slot back, and to the first in the line whose time is not over.
+    /// Gives a call's slot back, and passes it to the first call in line whose time is not over.
     mutating func releaseSlot(_ id: ID, now: Int64, _ actions: inout Actions) {
         guard let maximumRunning, let slot = calls[id]?.slot else { return }
         calls[id]?.slot = nil
@@ -46,7 +46,7 @@ extension PerformerMachine {
         if slots[slot] == 0 { slots.remove(slot) }
         while slots.count < maximumRunning, let first = line.first {
             let next = calls.id(inSlot: first.slot)
-            // The alarm may be late, as when every thread was busy with what has ended just now.
+            // The alarm may be late, for example because every thread was busy with the operation that has just ended.
             if let call = calls[next], call.deadline < now {
                 decide(next, .notStarted(timedOut(next)), &actions)
                 continue

@@ -5,24 +5,24 @@
 extension PerformerMachine {
     func timedOut(_ id: ID) -> NetworkOperationError {
         guard let call = calls[id] else { preconditionFailure("a call that times out is there") }
-        // Where no stability is asked for, a path that is there has come too late.
+        // If no stability was asked for, a path that is there now came too late.
         let lacksPath = call.steadySince == nil || call.requirement.stableTime == .zero
         return .timedOut(
             missing: call.isInLine ? .slot : lacksPath ? .path : .stability, requirement: call.requirement,
             lastPath: lastPath)
     }
 
-    /// Takes note of what a call found, and says whether it has all that it waits for.
+    /// Stores what a call found, and returns whether it now has everything that it waits for.
     mutating func note(_ id: ID, _ look: Look?, now: Int64) -> Bool {
         guard let call = calls[id] else { return false }
         guard let look else { return gone(id) }
-        // A call looks with no lock held: a newer path may have come to it meanwhile, and is not told twice.
+        // A call looks without the lock: a newer path may have reached it in the meantime, and it is not told twice.
         guard look.generation >= call.generation else { return call.steadyFrom.map { $0 <= now } ?? false }
         guard look.isEnough else {
             calls[id]?.generation = look.generation
             return gone(id)
         }
-        // After a gap the path may have been away meanwhile. One who asks for no stability need not care.
+        // After a gap the path may have been away in between. A call that asks for no stability need not care.
         let isGap = call.requirement.stableTime > .zero && look.generation > call.generation &+ 1
         if call.steadySince == nil || isGap { calls[id]?.steadySince = now }
         calls[id]?.generation = look.generation
@@ -31,7 +31,7 @@ extension PerformerMachine {
         return isReady
     }
 
-    /// Takes note that the path is not enough.
+    /// Notes that the path does not meet the requirement.
     private mutating func gone(_ id: ID) -> Bool {
         calls[id]?.steadySince = nil
         leaveLine(id)
@@ -63,7 +63,8 @@ extension PerformerMachine {
         if error.code == .cancelled { totals.cancelled += 1 }
     }
 
-    /// Sets when the call's time is over or, if that is earlier, when the path will have been stable for long enough.
+    /// Sets the call's alarm: for the end of its time or, if earlier, for when the path will have been stable for long
+    /// enough.
     mutating func setAlarm(of id: ID, notBefore earliest: Int64 = .min, _ actions: inout Actions) {
         guard let call = calls[id] else { return }
         let steadyFrom = call.isInLine ? nil : call.steadyFrom
@@ -74,8 +75,8 @@ extension PerformerMachine {
         armForFirst(&actions)
     }
 
-    /// Arms the alarm for the earliest deadline. When the call whose deadline that is leaves, the alarm stays: it goes
-    /// off once for nobody and is set anew then, so that a storm of leaving calls sets it only once.
+    /// Arms the alarm for the earliest deadline. If the call with that deadline leaves, the alarm stays: it goes off
+    /// once with nothing to do and is then set again, so that many calls leaving together set it only once.
     mutating func armForFirst(_ actions: inout Actions) {
         guard let first = deadlines.first, first.deadline < alarmDeadline else { return }
         if let task = alarm.end() { actions.retired.append(task) }

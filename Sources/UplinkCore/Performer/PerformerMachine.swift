@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who waits for the network, until when, and what becomes of each: the performer's state machine.
+/// The performer's state machine: who waits for the network, until when, and with what outcome.
 ///
-/// It holds no clock, no monitor and no lock, and calls nobody. Times are nanoseconds on the performer's clock. A call
-/// passes through `enter`, `suspend` and `begin`; paths, deadlines and cancellations reach it between these in any order.
+/// It has no clock, monitor or lock, and calls nobody. Times are nanoseconds on the performer's clock. A call passes
+/// through `enter`, `suspend` and `begin`; paths, deadlines and cancellations reach it in between, in any order.
 struct PerformerMachine {
     typealias ID = ArrivalTable<Call>.ID
-    /// Leave to run; its element is how many calls run on it: one, and those performed in that one's operation.
+    /// Permission to run. The element is the number of calls that run in it: one, and those made inside that one's
+    /// operation.
     typealias Slot = ArrivalTable<Int>.ID
     typealias Continuation = CheckedContinuation<Void, Never>
 
-    /// What a waiting call finds when it is resumed.
+    /// The result that a waiting call finds when it is resumed.
     enum Verdict {
-        /// The network is there: go and `begin`.
+        /// The network is available: call `begin`.
         case granted
         /// The operation will never run. Indirect, because it would double the size of every call that waits.
         indirect case notStarted(NetworkOperationError)
@@ -20,28 +21,28 @@ struct PerformerMachine {
 
     /// One call of the performer.
     ///
-    /// Very many may wait, so the order of the members is one that leaves few gaps.
+    /// Very many may wait, so the members are in an order that leaves few gaps.
     struct Call {
         let requirement: NetworkRequirement
         /// When the time is over; `Int64.max` for never.
         let deadline: Int64
         /// The call's number in order of arrival.
         let arrival: Int64
-        /// The operation does not start before, though the network be there.
+        /// The operation does not start earlier than this, even if the network is available.
         let notBefore: Int64
         /// The generation of the newest path that the call has seen.
         var generation: UInt64 = 0
-        /// Since when the path has been enough, as far as the call has seen; nil while it is not.
+        /// The time since which the path has met the requirement, as far as the call has seen; nil while it does not.
         var steadySince: Int64?
-        /// Whether the deadline holds for the operation too.
+        /// Whether the deadline also applies to the operation.
         let isSupervised: Bool
         /// Whether the operation is cancelled when the network is lost.
         let watchesLoss: Bool
-        /// Whether the call waits beyond its deadline for the first word on the path.
+        /// Whether the call waits beyond its deadline for the first path.
         var isInGrace: Bool
-        /// Whether it was told what it found of a path.
+        /// Whether a path has been checked for this call.
         var hasLooked = false
-        /// Whether it has all but a slot.
+        /// Whether it lacks only a slot.
         var isInLine = false
         var stage: Stage
         /// The slot of the operation that the call was made in.
@@ -49,7 +50,7 @@ struct PerformerMachine {
         /// The slot it holds, from the grant to the operation's end.
         var slot: Slot?
 
-        /// Whether the deadline can still do something: always before the operation, and then if it is supervised.
+        /// Whether the deadline still has an effect: always before the operation, and during it if it is supervised.
         var deadlineMatters: Bool {
             switch stage {
             case .entered, .waiting, .decided: true
@@ -58,7 +59,8 @@ struct PerformerMachine {
             }
         }
 
-        /// When the path will have been enough for the minimum stable time, and a pause will be over; nil while it is not.
+        /// When the path will have met the requirement for the minimum stable time and any pause is over; nil while it
+        /// does not meet it.
         var steadyFrom: Int64? {
             guard let steadySince else { return nil }
             let time = requirement.stableTime
@@ -66,7 +68,7 @@ struct PerformerMachine {
         }
     }
 
-    /// Where a call stands.
+    /// The stage that a call has reached.
     enum Stage {
         /// It has a place and has not suspended yet.
         case entered
@@ -84,7 +86,7 @@ struct PerformerMachine {
         case abandoned
     }
 
-    /// What is to be done outside the lock, in this order.
+    /// Work to do outside the lock, in this order.
     struct Actions {
         /// Calls to resume, in order of arrival.
         var resumptions: [Continuation] = []
@@ -92,15 +94,16 @@ struct PerformerMachine {
         var cancellations: [@Sendable () -> Void] = []
         /// Begin to watch the monitor, as the subscription of this number.
         var subscribe: UInt64?
-        /// Tasks to cancel: a subscription that nobody needs, a deadline that is no longer the earliest.
+        /// Tasks to cancel: a subscription that nobody needs, an alarm that is no longer the earliest.
         var retired: [Task<Void, Never>] = []
         /// Sleep until this time, as the alarm of this number.
         var arm: (deadline: Int64, number: UInt64)?
-        /// What a call that has left required. It may hold objects of the user's, whose end is not to be under the lock.
+        /// The requirement of a call that has left. It may hold user objects, which must not be released under the
+        /// lock.
         var released: NetworkRequirement?
     }
 
-    /// What a path is to a call.
+    /// How a path looks to a call.
     struct Look {
         /// Whether it meets the call's requirement.
         let isEnough: Bool
@@ -112,30 +115,30 @@ struct PerformerMachine {
         }
     }
 
-    /// What a call is to do before it begins.
+    /// What a call has to do before it begins.
     enum Standing {
-        /// Look at the path, and begin only if it is enough.
+        /// Look at the path, and begin only if it meets the requirement.
         case undecided(NetworkRequirement)
         /// Look at the path and begin: the network came.
         case granted(NetworkRequirement)
-        /// Begin, and hear why the operation never runs.
+        /// Begin, to get the reason why the operation never runs.
         case denied
     }
 
-    /// What `begin` answers.
+    /// The answer of `begin`.
     enum Start {
-        /// Run the operation now, on this slot if the number of slots is limited.
+        /// Run the operation now, in this slot if the number of slots is limited.
         case started(Slot?)
-        /// The network went away again, was not there for long enough, or there is no slot: suspend again, and if this
-        /// was after a grant, look before.
+        /// The network went away again or was not available for long enough, or there is no slot: suspend again; if
+        /// this was after a grant, look at the path first.
         case requeued
-        /// A newer path has been told than the one that was looked at: look at that one, and begin again.
+        /// A newer path has been published than the one that was looked at: look at that one, and begin again.
         case superseded
         /// The operation will never run.
         case notStarted(NetworkOperationError)
     }
 
-    /// What an operation had met with when it ended.
+    /// What had happened to an operation by the time it ended.
     enum Ending {
         /// Nothing, or its caller's cancellation.
         case undisturbed
@@ -145,11 +148,11 @@ struct PerformerMachine {
         case lost
     }
 
-    /// How many operations may run at once; nil for any number.
+    /// How many operations may run at the same time; nil for any number.
     let maximumRunning: Int?
     /// The slots that are taken.
     var slots = ArrivalTable<Int>()
-    /// Calls that have all but a slot, the earliest to arrive in front: a heap by arrival.
+    /// Calls that lack only a slot, in a heap by order of arrival.
     var line = DeadlineHeap()
     var arrivals: Int64 = 0
     var calls = ArrivalTable<Call>()
@@ -157,14 +160,14 @@ struct PerformerMachine {
     var subscription = Attendant()
     var alarm = Attendant()
     var alarmDeadline = Int64.max
-    /// How many calls wait: all but those whose operation runs.
+    /// The number of waiting calls: all but those whose operation runs.
     var waitingCount = 0
-    /// How many operations run that are cancelled when the network is lost.
+    /// The number of running operations that are cancelled when the network is lost.
     var watchingCount = 0
     var lastPath: NetworkPath?
-    /// The newest generation that all who wait have been told.
+    /// The newest generation that all waiting calls have been told.
     var toldGeneration: UInt64 = 0
-    /// What became of the calls that have left; what is there now is filled in when it is asked for.
+    /// The outcomes of the calls that have left; the current numbers are filled in on request.
     var totals = PerformerStatistics()
 
     init(maximumRunning: Int? = nil) { self.maximumRunning = maximumRunning }
@@ -175,7 +178,7 @@ struct PerformerMachine {
         return statistics
     }
 
-    /// What is there, for tests and assertions.
+    /// The current state, for tests and assertions.
     var census: PerformerCensus {
         PerformerCensus(
             waiting: waitingCount, inLine: line.count, running: calls.count - waitingCount,

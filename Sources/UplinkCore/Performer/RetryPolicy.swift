@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often, and how soon, an operation is run again that failed because of the network.
+/// How often, and how soon, an operation that failed because of the network is run again.
 public struct RetryPolicy: Sendable {
-    /// How often the operation may run in all, the first time included. Less than one is an error of the call.
+    /// The most runs of the operation, including the first. Less than one makes the call fail.
     public var maximumAttempts: Int
     /// The pause after the first attempt; it doubles with each one.
     public var initialPause: Duration
     /// The longest pause.
     public var maximumPause: Duration
-    /// Whether an error that the operation threw by itself is the network's doing.
+    /// Whether the network is to blame for an error that the operation threw by itself.
     public var isNetworkFailure: @Sendable (any Error) -> Bool
-    /// Gives a number from 0 up to 1, by which a pause is chosen between its half and its whole, so that many who lost
-    /// the network together do not come back together.
+    /// Returns a number from 0 up to 1 that chooses a pause between half of its length and all of it, so that many
+    /// programs that lost the network together do not come back together.
     public var random: @Sendable () -> Double
 
     /// Makes a policy.
     ///
     /// - Parameters:
-    ///   - maximumAttempts: How often the operation may run in all.
-    ///   - initialPause: The pause after the first attempt; it doubles with each one. Negative is zero.
-    ///   - maximumPause: The longest pause. Negative is zero.
-    ///   - isNetworkFailure: By default errors that say so themselves: ``NetworkFailure/isNetworkFailure``.
+    ///   - maximumAttempts: The most runs of the operation, including the first.
+    ///   - initialPause: The pause after the first attempt; it doubles with each one. Negative counts as zero.
+    ///   - maximumPause: The longest pause. Negative counts as zero.
+    ///   - isNetworkFailure: By default, errors that say so themselves: ``NetworkFailure/isNetworkFailure``.
     ///   - random: By default the system's random number generator.
     public init(
         maximumAttempts: Int = 5, initialPause: Duration = .milliseconds(500), maximumPause: Duration = .seconds(30),
@@ -36,7 +36,7 @@ public struct RetryPolicy: Sendable {
         self.random = random
     }
 
-    /// The pause after so many attempts, in nanoseconds.
+    /// The pause after this many attempts, in nanoseconds.
     func pause(after attempts: Int) -> Int64 {
         var pause = max(0, initialPause.nanosecondsRoundedUp)
         let most = max(0, maximumPause.nanosecondsRoundedUp)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Elements in order of arrival, found by ids that are never used again; adding, finding and removing take constant time.
+/// A collection of elements in order of arrival, found by id. Adding, finding and removing take constant time. An id is
+/// not used again for the next 2³² elements.
 ///
-/// Places are used again and stand in pages, so that growing copies nothing and wastes less than a page; when the last
-/// element leaves, all pages but one go too. A place doubles as the slot of a ``DeadlineHeap``.
+/// Places are reused and are kept in pages, so growing copies nothing and wastes less than a page. When the last
+/// element leaves, all pages but one are freed. A place doubles as the slot of a ``DeadlineHeap``.
 package struct ArrivalTable<Element> {
-    /// Stands for one element, also after it has left.
+    /// Identifies one element, even after it has left.
     package struct ID: Sendable, Hashable {
         package let slot: UInt32
-        /// The element's number, which tells it from the place's earlier and later holders.
+        /// The element's number, which tells it apart from earlier and later holders of the place.
         fileprivate let serial: UInt32
     }
 
@@ -34,7 +35,7 @@ package struct ArrivalTable<Element> {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Adds an element behind all others.
+    /// Adds an element at the end.
     package mutating func append(_ element: Element) -> ID {
         let slot = free.popLast() ?? makePlace()
         serial &+= 1
@@ -45,7 +46,7 @@ package struct ArrivalTable<Element> {
         return ID(slot: slot, serial: serial)
     }
 
-    /// The element of an id, or nil when it has left. Can be changed in place; not set to nil.
+    /// The element of an id, or nil if it has left. It can be changed in place, but not set to nil.
     package subscript(id: ID) -> Element? {
         get { holds(id) ? self[place: id.slot].element : nil }
         _modify {
@@ -57,7 +58,7 @@ package struct ArrivalTable<Element> {
     /// The id of the element that holds a slot now.
     package func id(inSlot slot: UInt32) -> ID { ID(slot: slot, serial: self[place: slot].serial) }
 
-    /// Takes an element out, wherever it stands.
+    /// Removes an element, wherever it is.
     @discardableResult
     package mutating func remove(_ id: ID) -> Element? {
         guard holds(id), let element = self[place: id.slot].element else { return nil }
@@ -102,7 +103,7 @@ package struct ArrivalTable<Element> {
         return slot
     }
 
-    /// Gives the memory of a fuller time back.
+    /// Frees the memory of earlier, larger contents.
     private mutating func reset() {
         guard pages.count > 1 else { return }
         pages.removeLast(pages.count - 1)
@@ -111,7 +112,7 @@ package struct ArrivalTable<Element> {
     }
 }
 
-/// Stands where there is no slot; a table cannot grow so far.
+/// Marks a missing slot; a table cannot grow this far.
 private let noSlot = UInt32.max
 
 extension ArrivalTable: Sendable where Element: Sendable {}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Clock where Duration == Swift.Duration {
-    /// Sleeps until the deadline has passed; on the system's clock where this one fails, as when its event loop has ended,
-    /// lest a limit be forgotten or a pause be none.
+    /// Sleeps until the deadline has passed. If this clock fails, for example because its event loop has ended, it
+    /// sleeps on the system's clock, so that no limit is forgotten and no pause skipped.
     ///
-    /// - Throws: `CancellationError` at once when the task is cancelled, and nothing else.
+    /// - Throws: `CancellationError` immediately when the task is cancelled, and nothing else.
     package func sleepWithFallback(until deadline: Instant) async throws(CancellationError) {
         do {
             try await sleep(until: deadline, tolerance: nil)

@@ -2,19 +2,19 @@
 
 /// A 4-ary min-heap of deadlines, each of which can be removed by the slot it was added with.
 ///
-/// Sixteen bytes for an entry and four for its place: a million sleepers fit into 20 MB, and one timer serves them all.
-/// Slots are small integers that the owner hands out and uses again; at any time a slot is in the heap at most once.
+/// An entry takes sixteen bytes and its place four: a million sleepers fit into 20 MB, and one timer serves them all.
+/// Slots are small integers that the owner hands out and reuses; a slot is in the heap at most once at any time.
 package struct DeadlineHeap: Sendable {
-    /// A deadline and the slot whose it is.
+    /// A deadline and the slot it belongs to.
     package struct Entry: Sendable, Equatable {
         /// Nanoseconds on the owner's clock.
         package var deadline: Int64
-        /// The owner's small integer for whoever waits.
+        /// The owner's small integer for the waiting element.
         package var slot: UInt32
     }
 
     private static let absent = UInt32.max
-    /// An empty heap keeps the memory of so many places.
+    /// The number of places whose memory an empty heap keeps.
     private static let keptPlaces = 1024
     private var entries: [Entry] = []
     private var places: [UInt32] = []
@@ -37,7 +37,7 @@ package struct DeadlineHeap: Sendable {
         withHeap { $0.siftUp(from: place) }
     }
 
-    /// Takes a slot's deadline out and says whether there was one.
+    /// Removes a slot's deadline and returns whether there was one.
     @discardableResult
     package mutating func remove(slot: UInt32) -> Bool {
         guard Int(slot) < places.count, places[Int(slot)] != Self.absent else { return false }
@@ -57,14 +57,15 @@ package struct DeadlineHeap: Sendable {
         return true
     }
 
-    /// Takes out the first entry if it is due at `now`.
+    /// Removes and returns the first entry if it is due at `now`.
     package mutating func popDue(at now: Int64) -> Entry? {
         guard let first = entries.first, first.deadline <= now else { return nil }
         remove(slot: first.slot)
         return first
     }
 
-    /// Lets `body` move entries with no check of each index: at a million timers, these are most of the cost.
+    /// Lets `body` move entries without a check of each index: with a million timers, these checks are most of the
+    /// cost.
     private mutating func withHeap(_ body: (Unchecked) -> Void) {
         entries.withUnsafeMutableBufferPointer { entries in
             places.withUnsafeMutableBufferPointer { places in

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// How often fork(2) has made this process of another one, counted by pthread_atfork(3): to ask for the process's number
-/// is a system call, and would be one for each request; and in another namespace a child may have its parent's.
+/// How many forks led to this process, counted with pthread_atfork(3). Comparing process ids instead would cost a
+/// system call per request, and a child in another PID namespace may have its parent's id.
 package enum ForkCount {
-    /// The count. Whoever keeps it knows later whether it is in the same process.
+    /// The count. Code that keeps it can tell later whether it is still in the same process.
     package static var current: Int { count.pointee }
 
-    private nonisolated(unsafe) static let count: UnsafeMutablePointer<Int> = {  // a new process writes, still alone
+    private nonisolated(unsafe) static let count: UnsafeMutablePointer<Int> = {  // the child writes, single-threaded
         let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         count.initialize(to: 0)
         pthread_atfork(nil, nil) { ForkCount.count.pointee += 1 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Glibc
 
-/// A value that is only reachable while a `pthread_mutex_t` is held.
+/// A value that can only be reached while a `pthread_mutex_t` is held.
 ///
-/// A POSIX mutex, because ThreadSanitizer understands it: `Synchronization.Mutex` is a futex on Linux and gives false
-/// reports there.
+/// A POSIX mutex, because ThreadSanitizer understands it: `Synchronization.Mutex` is a futex on Linux and causes false
+/// reports.
 package typealias Locked<State> = _Locked<State>
 
-/// What ``Locked`` stands for; Uplink's own, of no use to others.
+/// The type behind ``Locked``; for Uplink's own use only.
 ///
-/// Public, because the compiler carries no code of a `package` declaration into other modules, and nothing that is done
-/// with a lock is as long as an unspecialised call.
+/// It is public because the compiler does not inline or specialise `package` declarations in other modules, and
+/// whatever is done under a lock takes less time than an unspecialised call.
 @_documentation(visibility: internal)
-public struct _Locked<State>: @unchecked Sendable {  // the state is read and written with the mutex held, only
+public struct _Locked<State>: @unchecked Sendable {  // the state is read and written only with the mutex held
     @usableFromInline let storage: LockedStorage<State>
 
     /// Makes the value.
@@ -28,13 +28,13 @@ public struct _Locked<State>: @unchecked Sendable {  // the state is read and wr
         pthread_mutex_lock(mutex)
         defer {
             pthread_mutex_unlock(mutex)
-            withExtendedLifetime(storage) {}  // the pointers do not keep it
+            withExtendedLifetime(storage) {}  // the pointers do not keep it alive
         }
         return try body(&state.pointee)
     }
 }
 
-/// Mutex and state in one object: a `ManagedBuffer`, because a mutex must stay at its address.
+/// The mutex and the state in one object. A `ManagedBuffer`, because a mutex must stay at its address.
 @usableFromInline
 final class LockedStorage<State>: ManagedBuffer<pthread_mutex_t, State> {
     @inlinable
@@ -43,7 +43,7 @@ final class LockedStorage<State>: ManagedBuffer<pthread_mutex_t, State> {
         let (mutex, state) = storage.withUnsafeMutablePointers { ($0, $1) }
         let status = pthread_mutex_init(mutex, nil)
         precondition(status == 0, "pthread_mutex_init: \(status)")
-        state.initialize(to: value)  // outside of the closure, which would copy the value
+        state.initialize(to: value)  // outside the closure, which would copy the value
         return storage
     }
 

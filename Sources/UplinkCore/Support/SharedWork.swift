@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Work that is done once for all who want it at the same time.
+/// Work that is done once for all callers that want it at the same time.
 ///
-/// It runs in a task of its own: who waits may be cancelled alone, and the last one's cancellation ends it. No lock is
-/// held where anybody is resumed.
+/// It runs in a task of its own: each waiting caller can be cancelled separately, and the cancellation of the last one
+/// ends the work. Nobody is resumed while a lock is held.
 ///
-/// It performs on the slot of the operation that began it, if one did, and needs one of its own otherwise: an operation that
-/// holds the performer's only slot and joins work that was begun outside waits then for what waits for it.
+/// A performer call inside the work uses the slot of the operation that started the work, if there is one, and
+/// otherwise needs a slot of its own. An operation that holds the performer's only slot and joins work started
+/// elsewhere therefore deadlocks with it.
 package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private typealias Machine = SharedWorkMachine<Key, Value, CheckedContinuation<Void, Never>, Task<Void, Never>>
 
     private let machine = Locked(Machine())
 
-    /// Nothing is under way yet.
+    /// Makes shared work with nothing under way.
     package init() {}
 
     /// Whether nothing is under way; for tests.
     package var isIdle: Bool { machine.withLock { $0.isEmpty } }
-    /// How many wait; for tests.
+    /// The number of waiting callers; for tests.
     package var waiting: Int { machine.withLock { $0.count } }
 
-    /// The value of the work that is under way for the key, or of `work`.
+    /// Returns the value of the work that is under way for the key, or else of `work`.
     ///
-    /// - Throws: What the work throws, or `CancellationError` as soon as the caller's task is cancelled.
+    /// - Throws: Whatever the work throws, or `CancellationError` as soon as the caller's task is cancelled.
     package func value(for key: Key, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let (place, isFirst) = machine.withLock { $0.join(key) }
         if isFirst { start(work, at: place) }
@@ -42,7 +43,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
         let task = Task {
             let result: Result<Value, any Error>
             do {
-                // The first one's, which the others need not keep to.
+                // The deadline of the first caller does not apply to the others.
                 result = .success(try await OperationDeadline.$ofTask.withValue(nil) { try await work() })
             } catch {
                 result = .failure(error)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who waits for which work, where those who want the same share one: pure; waiters and tasks are values.
+/// The state machine of ``SharedWork``: who waits for which work. Pure; waiters and tasks are values.
 struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Sendable, Work: Sendable>: Sendable {
-    /// Somebody's place among those who wait.
+    /// A caller's place among those that wait.
     struct Place: Sendable, Hashable {
         let work: UInt64
         let number: UInt64
@@ -26,12 +26,12 @@ struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Send
     private var current: [Key: UInt64] = [:]
     private var lastNumber: UInt64 = 0
 
-    /// Nothing is under way or kept.
+    /// Whether nothing is under way or kept.
     var isEmpty: Bool { all.isEmpty && current.isEmpty }
-    /// How many have a place.
+    /// The number of places taken.
     var count: Int { all.values.reduce(0) { $0 + $1.seats.count } }
 
-    /// Takes a place. With `isFirst` the work is to be started, and to be given to ``started(_:for:)``.
+    /// Takes a place. If `isFirst` is true, start the work and pass it to ``started(_:for:)``.
     mutating func join(_ key: Key) -> (place: Place, isFirst: Bool) {
         lastNumber += 1
         let isFirst = current[key] == nil
@@ -41,14 +41,14 @@ struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Send
         return (Place(work: work, number: lastNumber), isFirst)
     }
 
-    /// The work runs. It is returned if nobody wants it any more, to be cancelled.
+    /// The work is running. Returns it, to be cancelled, if nobody wants it any more.
     mutating func started(_ work: Work, for place: Place) -> Work? {
         guard let shared = all[place.work], !shared.seats.isEmpty else { return work }
         if shared.result == nil { all[place.work]?.work = work }
         return nil
     }
 
-    /// Somebody has suspended. False when there is no need to wait.
+    /// A caller has suspended. Returns false when there is no need to wait.
     mutating func park(_ place: Place, _ waiter: Waiter) -> Bool {
         guard let shared = all[place.work], shared.seats[place.number] != nil, shared.result == nil else {
             return false
@@ -57,7 +57,7 @@ struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Send
         return true
     }
 
-    /// Gives up a place. Whoever waits there is to be woken; work that nobody waits for any more is to be cancelled.
+    /// Gives up a place. Returns the waiter to wake, and the work to cancel if nobody waits for it any more.
     mutating func leave(_ place: Place) -> (waiter: Waiter?, work: Work?) {
         guard let seat = all[place.work]?.seats.removeValue(forKey: place.number) else { return (nil, nil) }
         let waiter: Waiter? = if case .waiting(let waiter) = seat { waiter } else { nil }
@@ -66,9 +66,9 @@ struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Send
         return (waiter, shared.work)
     }
 
-    /// The work is done. Those who wait are returned, and take the result.
+    /// The work is done. Returns the waiters, which then take the result.
     mutating func finished(_ place: Place, _ result: Result<Value, any Error>) -> [Waiter] {
-        guard var shared = all[place.work] else { return [] }  // nobody wanted it
+        guard var shared = all[place.work] else { return [] }  // nobody wants it any more
         if current[shared.key] == place.work { current[shared.key] = nil }
         shared.result = result
         shared.work = nil
@@ -81,7 +81,7 @@ struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Send
         return waiters
     }
 
-    /// The result, for a place that was not given up; the place is free then.
+    /// Returns the result for a place that was not given up, and frees the place.
     mutating func take(_ place: Place) -> Result<Value, any Error>? {
         guard let shared = all[place.work], let result = shared.result, shared.seats[place.number] != nil else {
             return nil

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Glibc
 
-/// An address as sockets take it (`struct sockaddr_in`, `struct sockaddr_in6`), in the bytes of the larger one.
+/// A socket address (`struct sockaddr_in`, `struct sockaddr_in6`), in the storage of the larger one.
 package struct SocketAddress {
-    /// How many bytes there are; a call that fills them gets this as their length.
+    /// The size of the storage; calls that fill it get this as the length.
     package static let size = socklen_t(MemoryLayout<sockaddr_in6>.size)
 
     private var storage = sockaddr_in6()
     private let length: socklen_t
 
-    /// No address, for `getsockname(2)` and for dissolving the association of a UDP socket.
+    /// An empty address, for `getsockname(2)` and for dissolving the association of a UDP socket.
     package static let unspecified = Self()
 
     private init() { length = Self.size }
 
-    /// An address and a port.
+    /// Makes a socket address from an address and a port.
     package init(_ address: IPAddress, port: UInt16) {
         let bytes = address.bytes
         switch address.family {
@@ -33,7 +33,7 @@ package struct SocketAddress {
         }
     }
 
-    /// The address, where the bytes hold one of this family.
+    /// The address, if it is one of this family.
     package func address(of family: IPAddress.Family) -> IPAddress? {
         withUnsafeBytes(of: storage) { storage in
             let kernelFamily = storage.load(as: sa_family_t.self)
@@ -44,7 +44,7 @@ package struct SocketAddress {
         }
     }
 
-    /// The port; nil where the bytes hold no address of the internet's families.
+    /// The port; nil if this is neither an IPv4 nor an IPv6 address.
     package var port: UInt16? {
         withUnsafeBytes(of: storage) { storage in
             let family = storage.load(as: sa_family_t.self)
@@ -53,14 +53,14 @@ package struct SocketAddress {
         }
     }
 
-    /// For calls that read the address.
+    /// Runs `body` with a pointer for calls that read the address.
     package mutating func withSockaddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafeMutablePointer(to: &storage) { [length] storage in
             storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }
     }
 
-    /// For calls that fill it in.
+    /// Runs `body` with a pointer for calls that fill in the address.
     package mutating func withMutableSockaddr<Result>(_ body: (UnsafeMutablePointer<sockaddr>) -> Result) -> Result {
         withUnsafeMutablePointer(to: &storage) { storage in
             storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0) }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibUV
 
-/// An open libuv handle, whatever its kind: it keeps itself alive until libuv's close callback.
-class LoopHandle: @unchecked Sendable {  // used on its loop's thread only, but for its release
+/// An open libuv handle of any kind, which keeps itself alive until libuv's close callback.
+class LoopHandle: @unchecked Sendable {  // used only on its loop's thread, except for its release
     private let handle: UnsafeMutablePointer<uv_handle_t>
     private(set) var isOpen = false
 
     fileprivate init(_ handle: UnsafeMutablePointer<uv_handle_t>) { self.handle = handle }
 
-    /// Takes note of what libuv said to the handle's initialisation.
+    /// Checks the status that libuv returned for the handle's initialisation.
     fileprivate func didOpen(status: CInt, during activity: String) throws(EventLoopError) {
         guard status == 0 else { throw EventLoopError(libuv: status, during: activity) }
         handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
         isOpen = true
     }
 
-    /// Called when the loop ends while the handle is open, before it is closed: the last word to those who count on it.
+    /// Called when the loop ends while the handle is open, before it is closed: a last notice to those who rely on it.
     final var whenLoopEnds: () -> Void = {}
 
-    /// Closes the handle, once. Its closure is not called any more.
+    /// Closes the handle, once. Its closure is not called afterwards.
     final func close() {
         guard isOpen else { return }
         isOpen = false
@@ -27,7 +27,7 @@ class LoopHandle: @unchecked Sendable {  // used on its loop's thread only, but 
         }
     }
 
-    /// The loop ends: the handle says so, and closes.
+    /// The loop ends: the handle gives notice and closes.
     final func loopEnds() {
         guard isOpen else { return }
         whenLoopEnds()
@@ -48,7 +48,7 @@ class HandleBox<Memory>: LoopHandle, @unchecked Sendable {  // as its superclass
 
     deinit { memory.deallocate() }
 
-    /// Initialises the handle by libuv's own call for it.
+    /// Initialises the handle with libuv's own call for it.
     final func open(
         on state: LoopState, during activity: String, _ initialise: (UnsafeMutablePointer<uv_loop_t>) -> CInt
     ) throws(EventLoopError) {
@@ -56,7 +56,7 @@ class HandleBox<Memory>: LoopHandle, @unchecked Sendable {  // as its superclass
     }
 }
 
-/// The box that a callback's handle belongs to.
+/// Returns the box that a callback's handle belongs to.
 func recover<Box: AnyObject, Memory>(_: Box.Type, _ handle: UnsafeMutablePointer<Memory>?) -> Box? {
     guard let handle else { return nil }
     let data = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self).pointee.data

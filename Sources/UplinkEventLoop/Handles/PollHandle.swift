@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibUV
 
-/// A `uv_poll_t` on a descriptor that somebody else owns.
+/// A `uv_poll_t` on a descriptor owned by somebody else.
 final class PollHandle: HandleBox<uv_poll_t>, @unchecked Sendable {  // as its superclass
     private let descriptor: CInt
     private let ready: (CInt, Readiness) -> Void
@@ -12,8 +12,8 @@ final class PollHandle: HandleBox<uv_poll_t>, @unchecked Sendable {  // as its s
         try open(on: state, during: "watching descriptor \(descriptor)") { uv_poll_init($0, memory, descriptor) }
     }
 
-    /// Watches for `interest` alone, in place of what was watched before. Registers anew even when nothing changed,
-    /// because a descriptor's number may have come back on another socket.
+    /// Watches for `interest` only, replacing what was watched before. Registers again even if nothing changed, because
+    /// the descriptor's number may have been reused for another socket.
     func start(_ interest: Readiness) {
         guard isOpen else { return }
         let events = CInt(bitPattern: interest.rawValue & Readiness.both.rawValue)
@@ -22,7 +22,7 @@ final class PollHandle: HandleBox<uv_poll_t>, @unchecked Sendable {  // as its s
 
     func stop() { if isOpen { uv_poll_stop(memory) } }
 
-    /// libuv reports POLLERR as a failed status, and has stopped the watcher then.
+    /// libuv reports POLLERR as a failed status, and has then stopped the watcher.
     private func polled(status: CInt, events: CInt) {
         ready(descriptor, status < 0 ? .error : Readiness(rawValue: UInt32(bitPattern: events)))
     }
@@ -39,9 +39,9 @@ package struct Readiness: OptionSet, Sendable {
     package static let writable = Self(rawValue: UInt32(UV_WRITABLE.rawValue))
     /// Both directions.
     package static let both: Self = [.readable, .writable]
-    /// The descriptor has an error to tell. **Watching has stopped**: start again to hear more.
+    /// The descriptor has an error to report. **Watching has stopped**: start again to hear more.
     package static let error = Self(rawValue: 1 << 31)
 
-    /// The same as the protocol's, which other modules would call unspecialised.
+    /// The same as the protocol's method, which other modules would call unspecialised.
     package func contains(_ other: Self) -> Bool { rawValue & other.rawValue == other.rawValue }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibUV
 
-/// A `uv_signal_t`: takes over one signal for the process while it is open.
+/// A `uv_signal_t`, which takes over one signal for the process while it is open.
 final class SignalHandle: HandleBox<uv_signal_t>, @unchecked Sendable {  // as its superclass
     private let received: () -> Void
 

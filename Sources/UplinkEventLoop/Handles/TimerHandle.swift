@@ -12,16 +12,16 @@ final class TimerHandle: HandleBox<uv_timer_t>, @unchecked Sendable {  // as its
         try open(on: state, during: "making a timer") { uv_timer_init($0, memory) }
     }
 
-    /// Arms the timer for a time of `uv_hrtime`, in nanoseconds; never fires before it. Replaces an earlier deadline.
+    /// Arms the timer for a time in nanoseconds of `uv_hrtime`; it never fires before it. Replaces an earlier deadline.
     ///
-    /// - Parameter moment: The time, by the same clock.
+    /// - Parameter moment: The current time on the same clock.
     func start(at deadline: UInt64, now moment: UInt64 = uv_hrtime()) {
         guard isOpen else { return }
         let loop = memory.pointee.loop
         uv_update_time(loop)
         let (due, now) = ((deadline.addingReportingOverflow(999_999).partialValue) / 1_000_000, uv_now(loop))
         let isDue = deadline <= moment  // then not even the rest of this millisecond is waited for
-        // libuv 1.44 calls a timer that its own callback has set to nothing over and over, and does nothing else.
+        // If a timer's own callback sets it to zero, libuv 1.44 calls it over and over and does nothing else.
         let least: UInt64 = isFiring ? 1 : 0
         uv_timer_start(
             memory, { recover(TimerHandle.self, $0)?.fire() }, isDue || due <= now ? least : max(least, due - now), 0)

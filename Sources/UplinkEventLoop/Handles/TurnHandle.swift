@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibUV
 
-/// A `uv_prepare_t`: called in every turn, right before the loop waits for events.
+/// A `uv_prepare_t`, which is called in every turn, right before the loop waits for events.
 final class TurnHandle: HandleBox<uv_prepare_t>, @unchecked Sendable {  // as its superclass
     private let turnEnds: () -> Void
 

@@ -3,8 +3,8 @@ import Glibc
 import SystemPackage
 import UplinkCore
 
-/// A file in the making, beside its target. Its calls block; they are made off the loop. A path is bytes to them, because
-/// it need not be UTF-8.
+/// A file being written next to its target. Its calls block, so they are made off the loop. Paths are treated as bytes,
+/// because they need not be UTF-8.
 final class BodyFile: Sendable {
     private let descriptor: FileDescriptor
     private let temporary: FilePath
@@ -23,7 +23,7 @@ final class BodyFile: Sendable {
             let found = target.withPlatformString { faccessat(AT_FDCWD, $0, F_OK, AT_SYMLINK_NOFOLLOW) }
             if found == 0 { throw Self.exists(target) }
         }
-        // Random, and O_EXCL: two downloads to one target do not meet, and nobody prepares the file for us.
+        // A random name and O_EXCL: two downloads to one target do not collide, and nobody can prepare the file for us.
         let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
         // NAME_MAX counts bytes.
         let start = String(decoding: name.utf8.prefix(100), as: UTF8.self).prefix { $0 != "\u{FFFD}" }
@@ -41,7 +41,7 @@ final class BodyFile: Sendable {
 
     deinit { abandon() }
 
-    /// Writes a chunk behind those before it.
+    /// Appends a chunk to the file.
     func append(_ chunk: HTTPBody.Chunk) throws(HTTPClientError) {
         do {
             _ = try chunk.withUnsafeBytes { try descriptor.writeAll($0) }
@@ -50,7 +50,7 @@ final class BodyFile: Sendable {
         }
     }
 
-    /// Makes sure that the bytes are on the disk, then gives the file its mode and its name.
+    /// Synchronises the bytes to disk, then gives the file its mode and its name.
     func finish(_ permissions: FilePermissions) throws(HTTPClientError) {
         guard permissions == .ownerReadWrite || fchmod(descriptor.rawValue, permissions.rawValue) == 0 else {
             throw Self.failure("setting the mode of `\(temporary)`", errno, "the file system may have no modes")
@@ -63,7 +63,7 @@ final class BodyFile: Sendable {
         try keepName()
     }
 
-    /// Removes the file, unless it has its name by now.
+    /// Removes the file, unless it already has its name.
     func abandon() {
         guard close() else { return }
         removeTemporary()
@@ -96,7 +96,7 @@ final class BodyFile: Sendable {
         }
     }
 
-    /// Makes sure that the name, too, is on the disk.
+    /// Synchronises the name to disk, too.
     private func keepName() throws(HTTPClientError) {
         let directory = target.removingLastComponent()
         let path: FilePath = directory.isEmpty ? "." : directory

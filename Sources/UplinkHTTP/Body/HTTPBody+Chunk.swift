@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HTTPBody {
-    /// A piece of a body: some bytes that do not change, at one place in memory, shared and not copied.
-    public final class Chunk: @unchecked Sendable {  // written before a second one has it, and never after: see `Slab`
+    /// A piece of a body: immutable contiguous bytes, which are shared and not copied.
+    public final class Chunk: @unchecked Sendable {  // written only before it is shared: see `Slab`
         private enum Storage {
             case array([UInt8])
             case slab(UnsafeMutableRawPointer, SlabPool)
         }
 
         private let storage: Storage
-        /// How many bytes there is room for.
+        /// The number of bytes it has room for.
         let capacity: Int
         private var isWhole: Bool
-        /// How many bytes it holds.
+        /// The number of bytes.
         public private(set) var count: Int
 
-        /// A chunk of some bytes.
+        /// Makes a chunk with a copy of some bytes.
         public convenience init(_ bytes: some Collection<UInt8>) {
             self.init(owning: Array(bytes))
         }
 
-        /// A chunk of these very bytes.
+        /// Makes a chunk that takes over these bytes.
         init(owning bytes: [UInt8]) {
             storage = .array(bytes)
             (capacity, count, isWhole) = (bytes.count, bytes.count, true)
         }
 
-        /// A chunk that is to be filled, and gives its memory to the pool in the end.
+        /// Makes an empty chunk to be filled, which returns its memory to the pool in the end.
         init(filling memory: UnsafeMutableRawPointer, capacity: Int, pool: SlabPool) {
             storage = .slab(memory, pool)
             (self.capacity, count, isWhole) = (capacity, 0, false)
         }
 
-        /// Has `body` write behind what is filled, into so many bytes at most, and say how much it wrote.
+        /// Calls `body` to write after the bytes that are filled, into at most `room` bytes, and returns how many it
+        /// wrote.
         func fill<Failure: Error>(
             atMost room: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
         ) throws(Failure) -> Int {
@@ -46,7 +47,7 @@ extension HTTPBody {
             return taken
         }
 
-        /// From here on others may have it.
+        /// From here on the chunk may be shared.
         func finish() {
             precondition(!isWhole, "a slab is published once")
             isWhole = true
@@ -54,7 +55,7 @@ extension HTTPBody {
 
         deinit { if case .slab(let memory, let pool) = storage { pool.takeBack(memory, capacity: capacity) } }
 
-        /// Runs `body` with the bytes in place; the pointer is good until it returns.
+        /// Calls `body` with the bytes in place; the pointer is valid until it returns.
         public func withUnsafeBytes<Result, Failure: Error>(
             _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
         ) throws(Failure) -> Result {

@@ -4,11 +4,11 @@ extension HTTPBody {
     /// Reads the whole body into memory.
     ///
     /// - Parameters:
-    ///   - maximum: The most bytes to accept. A larger body is not read any further, and one that announces itself as
+    ///   - maximum: The most bytes to accept. A larger body is not read any further; one whose announced length is
     ///     larger is not read at all.
     ///   - timeout: How long reading may take from now; nil for no limit.
-    /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/bodyTooLarge`` when the body exceeds `maximum`, or as
-    ///   the iterator does.
+    /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/bodyTooLarge`` when the body exceeds `maximum`, or the
+    ///   same errors as the iterator.
     public nonisolated(nonsending) func collect(
         upTo maximum: Int, within timeout: Duration? = .seconds(60)
     ) async throws -> [UInt8] {
@@ -22,9 +22,9 @@ extension HTTPBody {
             of: try await mailbox.gather(upTo: maximum, expecting: length, from: supplier), atMost: maximum)
     }
 
-    // These stand by themselves, so that nothing of what they hold is held while the body is awaited.
+    // These are separate functions so that nothing they hold is kept while the body is awaited.
 
-    /// Claims the body, and says where all of it can be had in one piece.
+    /// Claims the body, and returns where all of it can be had in one piece.
     @inline(never)
     private func supply(
         toCollect maximum: Int, within timeout: Duration?
@@ -65,7 +65,7 @@ extension HTTPBody {
         return try await gatherChunks(upTo: maximum)
     }
 
-    /// On no actor: what decodes takes its time.
+    /// On no actor, because decoding takes time.
     @concurrent
     private func gatherChunks(upTo maximum: Int) async throws -> [UInt8] {
         var vessel = BodyVessel(upTo: maximum, expecting: length)
@@ -76,7 +76,7 @@ extension HTTPBody {
         return vessel.take()
     }
 
-    /// How many bytes there will be, where the head says so.
+    /// The length of the body, if the head gives it.
     private var length: Int64? {
         guard case .length(let length) = framing else { return nil }
         return length
@@ -92,8 +92,8 @@ extension HTTPBody {
         return error
     }
 
-    /// Reads a short body to its end, so that its connection can be used again; lets go of any other, and of one that is
-    /// slow to come.
+    /// Reads a short body to its end, so that its connection can be used again. Drops any other body, and one that is
+    /// slow to arrive.
     package func discardIfShort() async {
         if case .none = framing { return }
         guard mayBeShort else { return handle.source.cancel() }
@@ -103,28 +103,28 @@ extension HTTPBody {
         while left >= 0, let chunk = try? await iterator.next(), chunk.count > 0 { left -= chunk.count }
     }
 
-    /// The most bytes of a body that is read for its connection's sake.
+    /// The longest body that is read just to reuse its connection.
     fileprivate static var short: Int { 16 * 1024 }
 
-    /// Whether the body is worth reading for its connection's sake.
+    /// Whether the body is worth reading just to reuse its connection.
     fileprivate var mayBeShort: Bool {
         switch framing {
         case .none: true
         case .length(let length): length <= Self.short
         case .chunked: handle.source.heedsLimit
-        case .untilClose: false  // its connection goes anyway
+        case .untilClose: false  // its connection is closed anyway
         }
     }
 }
 
 extension HTTPTransportResponse {
-    /// The answer with its body in memory, its connection given up; nil where the body is long, slow to come or broken.
+    /// Returns the response with its body in memory, its connection released; nil if the body is long, slow or broken.
     func inMemoryIfShort() async -> HTTPTransportResponse? {
         guard body.mayBeShort else {
             body.handle.source.cancel()
             return nil
         }
-        if case .none = body.framing { return self }  // nothing comes that could be in the way
+        if case .none = body.framing { return self }  // nothing follows that could be in the way
         guard let bytes = try? await body.collect(upTo: HTTPBody.short, within: .seconds(1)) else { return nil }
         var response = self
         response.body = HTTPBody(

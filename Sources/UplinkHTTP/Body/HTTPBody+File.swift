@@ -2,28 +2,29 @@
 public import SystemPackage
 
 extension HTTPBody {
-    /// How far a body has come.
+    /// The progress of writing a body.
     public struct Progress: Sendable, Hashable {
-        /// Bytes that have been written.
+        /// Bytes written so far.
         public let written: Int64
-        /// Bytes that there will be, where the server said so.
+        /// Bytes expected in total, if the server said so.
         public let expected: Int64?
     }
 
-    /// Writes the body to a file, which stands under its name only when it is whole.
+    /// Writes the body to a file, which appears under its name only when it is complete.
     ///
-    /// The bytes go to a new file beside the target (mode 0600), which is synchronised and renamed at the end, and
-    /// removed when anything fails. Nothing is written on an event loop's thread.
+    /// The bytes go to a new file in the same directory (mode 0600), which is synchronised and renamed at the end, and
+    /// removed if anything fails. Nothing is written on an event loop's thread.
     ///
     /// - Parameters:
     ///   - path: The target. Its directory must exist.
-    ///   - replacingExisting: Whether the target may exist; it is replaced in one step then.
-    ///   - permissions: What the file's mode becomes before it gets its name, whatever the umask and the mode of a file that it
-    ///     replaces; until then it is its owner's alone.
-    ///   - progress: Called when more has been written, with numbers that grow; the last time when all is.
+    ///   - replacingExisting: Whether the target may exist; if it does, it is replaced atomically.
+    ///   - permissions: The file's final mode, set before it gets its name, regardless of the umask and of the mode of
+    ///     a file that it replaces. Until then only its owner has access.
+    ///   - progress: Called when more has been written, with increasing numbers; the last time when everything has been
+    ///     written.
     /// - Returns: The file's size.
     /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/fileExists`` or ``HTTPClientError/Code/fileFailed``,
-    ///   or as the iterator does.
+    ///   or the same errors as the iterator.
     @discardableResult
     public func write(
         to path: FilePath, replacingExisting: Bool = false, permissions: FilePermissions = .ownerReadWrite,
@@ -61,7 +62,7 @@ extension HTTPBody {
                 tell()
             }
         } catch {
-            try? await writer.drain()  // the file is not to be closed under a write
+            try? await writer.drain()  // the file must not be closed during a write
             throw error
         }
         try await writer.drain()

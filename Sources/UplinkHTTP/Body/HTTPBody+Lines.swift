@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HTTPBody {
-    /// The body as lines of text, while it arrives.
+    /// Returns the body as lines of text, as they arrive.
     ///
-    /// A line ends with LF or CR LF, which are not part of it; a CR alone is a character like any other. The last line
-    /// needs no end. Nothing is dropped: empty lines count, and so does a byte order mark.
+    /// A line ends with LF or CR LF, which are not part of it; a CR alone is an ordinary character. The last line needs
+    /// no line end. Nothing is dropped: empty lines count, and a byte order mark is kept.
     ///
     /// - Parameters:
-    ///   - maximumLength: The most bytes of a line. A longer one throws ``HTTPClientError/Code/lineTooLong``, and no
-    ///     more than this and one chunk is held.
-    ///   - repairingInvalidUTF8: Puts U+FFFD in the place of what is not UTF-8; without it that throws
+    ///   - maximumLength: The most bytes of a line. A longer one throws ``HTTPClientError/Code/lineTooLong``; no more
+    ///     than this and one chunk is held in memory.
+    ///   - repairingInvalidUTF8: Whether invalid UTF-8 is replaced by U+FFFD; otherwise it throws
     ///     ``HTTPClientError/Code/invalidText``.
     public func lines(maximumLength: Int = 1 << 20, repairingInvalidUTF8: Bool = false) -> Lines {
         Lines(body: self, splitter: LineSplitter(maximumLength: maximumLength, repairsText: repairingInvalidUTF8))
     }
 
-    /// Lines of text; read once, as the body.
+    /// The lines of a body; like the body, they can be read once.
     public struct Lines: AsyncSequence, Sendable {
-        /// A line without its end.
+        /// A line without its line end.
         public typealias Element = String
 
         let body: HTTPBody
         let splitter: LineSplitter
 
-        /// The one iterator.
+        /// Makes the body's only iterator.
         public func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator(), splitter: splitter) }
 
         /// Reads the body, line by line.
@@ -31,9 +31,10 @@ extension HTTPBody {
             var chunks: HTTPBody.Iterator
             var splitter: LineSplitter
 
-            /// The next line, or nil at the end.
+            /// Returns the next line, or nil at the end.
             ///
-            /// - Throws: ``HTTPClientError``, or as the body's iterator does. Lines that came before are not lost.
+            /// - Throws: ``HTTPClientError``, or the same errors as the body's iterator. Lines before the error are not
+            ///   lost.
             public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> String? {
                 while true {
                     if let line = try splitter.next() { return line }

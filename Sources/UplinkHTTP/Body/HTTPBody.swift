@@ -2,28 +2,27 @@
 public import HTTPTypes
 import Synchronization
 
-/// A body as it arrives, chunk by chunk.
+/// A response body that is read as it arrives, chunk by chunk.
 ///
-/// It is read once: by a `for try await` loop, by ``collect(upTo:within:)`` or by
-/// ``write(to:replacingExisting:progress:)``. While nobody reads, no more than
-/// ``HTTPLimits/bufferedBytes`` is held and the server has to wait. Dropping the body, or the iterator before the end,
-/// ends the transfer.
+/// It can be read once: with a `for try await` loop, with ``collect(upTo:within:)`` or with
+/// ``write(to:replacingExisting:permissions:progress:)``. While nobody reads, no more than ``HTTPLimits/bufferedBytes``
+/// is held and the server has to wait. Dropping the body, or its iterator before the end, ends the transfer.
 public struct HTTPBody: AsyncSequence, Sendable {
     /// How a body's end is known (RFC 9112, section 6.3).
     public enum Framing: Sendable, Hashable {
-        /// There is no body: HEAD, 204, 304.
+        /// There is no body: a response to HEAD, 204 or 304.
         case none
-        /// `Content-Length` announced it; a shorter body is an error.
+        /// Announced by `Content-Length`; a shorter body is an error.
         case length(Int64)
-        /// Chunks; a missing last chunk is an error.
+        /// Chunked; a missing last chunk is an error.
         case chunked
-        /// The end of the connection. Nobody can tell whether the body is whole.
+        /// Ended by the connection's end. Nobody can tell whether the body is complete.
         case untilClose
     }
 
     /// How the body's end is known.
     public var framing: Framing { handle.framing }
-    /// What `Content-Length` says, for HEAD too.
+    /// The value of `Content-Length`, for HEAD too.
     public var contentLength: Int64? { handle.contentLength }
     let handle: BodyHandle
 
@@ -31,33 +30,35 @@ public struct HTTPBody: AsyncSequence, Sendable {
         handle = BodyHandle(framing: framing, contentLength: contentLength, source: source)
     }
 
-    /// A body that is there already; for transports of one's own.
+    /// Makes a body from bytes in memory; for custom transports.
     public init(_ bytes: [UInt8]) {
         self.init(
             framing: .length(Int64(bytes.count)), contentLength: Int64(bytes.count),
             source: PulledSource(bytes: bytes))
     }
 
-    /// A body that is asked for piece by piece; for transports of one's own.
+    /// Makes a body that is pulled piece by piece; for custom transports.
     ///
-    /// A time limit of its reader, as in ``collect(upTo:within:)``, does not reach it: `next` has to keep time itself.
+    /// A reader's time limit, as in ``collect(upTo:within:)``, does not apply to it: `next` has to keep time itself.
     ///
     /// - Parameters:
-    ///   - contentLength: What the head announces. It is not compared with what comes.
-    ///   - next: Gives the next piece, or nil at the end. Called by the reader's task, never twice at once.
+    ///   - contentLength: The length that the head announces. It is not checked against what arrives.
+    ///   - next: Returns the next piece, or nil at the end. Called by the reader's task, one call at a time.
     public init(contentLength: Int64? = nil, pulling next: @escaping @Sendable () async throws -> [UInt8]?) {
         self.init(
             framing: contentLength.map { .length($0) } ?? .chunked, contentLength: contentLength,
             source: PulledSource(next: next))
     }
 
-    /// The trailer fields, once the body has been read to its end (RFC 9110, section 6.5).
+    /// The trailer fields, available once the body has been read to its end (RFC 9110, section 6.5).
     public var trailerFields: HTTPFields? { handle.source.trailerFields }
 
-    /// The body's one iterator. A second one throws ``HTTPClientError/Code/bodyAlreadyUsed`` when it is asked.
+    /// Makes the body's only iterator. A second one throws ``HTTPClientError/Code/bodyAlreadyUsed`` when it is asked
+    /// for a chunk.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: handle.reader()) }
 
-    /// The iterator, for those who do more with the body than to ask it: what somebody else reads is left alone.
+    /// Returns the iterator, for functions that do more with the body than ask for chunks: a body that somebody else
+    /// reads is left alone.
     func unusedIterator() throws(HTTPClientError) -> Iterator {
         let iterator = makeAsyncIterator()
         guard iterator.reader != nil else { throw Self.alreadyUsed }
@@ -72,10 +73,10 @@ public struct HTTPBody: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let reader: BodyReader?
 
-        /// The next chunk, or nil at the end.
+        /// Returns the next chunk, or nil at the end.
         ///
-        /// - Throws: ``HTTPClientError``, or `CancellationError` when the task is cancelled; nothing of the transfer is
-        ///   left then.
+        /// - Throws: ``HTTPClientError``, or `CancellationError` when the task is cancelled; by then the transfer is
+        ///   gone completely.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Chunk? {
             guard let reader else { throw HTTPBody.alreadyUsed }
             return try await reader.source.next()
@@ -83,7 +84,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
     }
 }
 
-/// What copies of a body share. Ends the transfer when the body is dropped and nobody has begun to read it.
+/// State shared by the copies of a body. Ends the transfer when the body is dropped before anybody has begun to read
+/// it.
 final class BodyHandle: Sendable {
     let framing: HTTPBody.Framing
     let contentLength: Int64?
@@ -96,10 +98,10 @@ final class BodyHandle: Sendable {
 
     deinit { if !isClaimed.load(ordering: .relaxed) { source.cancel() } }
 
-    /// Takes the right to read, which is given once: whoever gets it ends the transfer.
+    /// Claims the right to read, which is given once: whoever gets it must end the transfer.
     func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
 
-    /// The same, for a reader that ends the transfer by itself.
+    /// Like ``claim()``, for a reader that ends the transfer by itself.
     func reader() -> BodyReader? { claim() ? BodyReader(source) : nil }
 }
 

@@ -2,31 +2,31 @@
 package import HTTPTypes
 import UplinkCore
 
-/// What a body's chunks come from: one reader, at most one ``next()`` at a time.
+/// The source of a body's chunks: one reader, at most one call of ``next()`` at a time.
 package protocol HTTPBodySource: AnyObject, Sendable {
-    /// The next chunk, or nil at the end. When the reader's task is cancelled this throws `CancellationError` once
-    /// nothing of the transfer is left.
+    /// Returns the next chunk, or nil at the end. When the reader's task is cancelled, it throws `CancellationError`
+    /// once nothing of the transfer is left.
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk?
 
-    /// Where ``next()`` takes from, and who fills it, where that is a mailbox: everything that is still to come can be had
-    /// there in one piece.
+    /// The mailbox that ``next()`` takes from and the object that fills it, if there is one: everything still to come
+    /// can be had there in one piece.
     var supply: (mailbox: Mailbox, supplier: any MailboxSupplier)? { get }
 
-    /// Ends the transfer. From any thread, at any time, as often as you like; returns at once.
+    /// Ends the transfer. May be called from any thread, at any time and any number of times; returns immediately.
     func cancel()
 
-    /// The reader finds the body broken: ends the transfer, and who follows it hears why.
+    /// The reader found the body to be broken: ends the transfer, and reports the reason to observers.
     ///
-    /// - Returns: The error, with what is known here.
+    /// - Returns: The error, completed with what is known here.
     func fail(_ error: HTTPClientError) -> HTTPClientError
 
-    /// Ends the transfer with ``HTTPClientError/Code/totalTimeout`` unless the body is whole by then.
+    /// Ends the transfer with ``HTTPClientError/Code/totalTimeout`` unless the body is complete by then.
     func limit(toRemaining total: Duration)
 
-    /// Whether ``limit(toRemaining:)`` does so; otherwise nothing but the reader's cancellation ends a wait.
+    /// Whether ``limit(toRemaining:)`` has an effect; otherwise only the reader's cancellation ends a wait.
     var heedsLimit: Bool { get }
 
-    /// Runs what may block (files) where that holds nobody up.
+    /// Runs work that may block (files) where it holds nobody up.
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result
 
     /// The same for callers that do not wait: `completion` is called once, on any thread.
@@ -34,7 +34,7 @@ package protocol HTTPBodySource: AnyObject, Sendable {
         _ work: @escaping @Sendable () throws -> Result,
         completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void)
 
-    /// The trailer fields, once the end was reached.
+    /// The trailer fields, once the end has been reached.
     var trailerFields: HTTPFields? { get }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// A request's body on its way: what it needs has been looked up.
+/// A request's body ready to be sent: everything that it needs has been looked up.
 package struct PreparedBody: Sendable {
-    /// Where its bytes come from.
+    /// The source of its bytes.
     package enum Content: Sendable {
         /// There is no body.
         case none
@@ -14,16 +14,16 @@ package struct PreparedBody: Sendable {
     }
 
     package let content: Content
-    /// How many bytes there are; nil sends chunks.
+    /// The number of bytes; nil for a chunked body.
     package let length: Int64?
     /// Whether ``content`` can be sent again from its start.
     package let isReplayable: Bool
-    /// Whether the server is to say first that it wants the body.
+    /// Whether to wait for the server's consent before sending the body.
     package let expectsContinue: Bool
 }
 
 extension HTTPRequestBody {
-    /// The body, where nothing has to be looked up.
+    /// The prepared body, if nothing has to be looked up.
     package var preparedAtOnce: PreparedBody? {
         switch content {
         case .none: prepared(.none, nil)
@@ -34,7 +34,8 @@ extension HTTPRequestBody {
 
     /// Looks up what has to be known before the head is sent.
     ///
-    /// - Throws: ``HTTPClientError`` when a file cannot be read, or what a sequence throws that was announced as empty.
+    /// - Throws: ``HTTPClientError`` when a file cannot be read, or the error of a sequence whose announced length is
+    ///   zero.
     package func prepare(blocking work: any BlockingWork) async throws -> PreparedBody {
         switch content {
         case .none: return prepared(.none, nil)
@@ -42,7 +43,7 @@ extension HTTPRequestBody {
         case .stream(let stream):
             let production = try await stream.prepare(work)
             guard production.length == 0 else { return prepared(.production(production), production.length) }
-            // Nobody would ever ask a producer of nothing, who may have something all the same.
+            // Nobody would ever ask a producer of zero bytes, but it may produce something anyway.
             try await production.run(BodySink { _ in throw BodyLength.exceeded(0) })
             return prepared(.bytes([]), 0)
         }
@@ -52,10 +53,10 @@ extension HTTPRequestBody {
         PreparedBody(content: content, length: length, isReplayable: isReplayable, expectsContinue: expectsContinue)
     }
 
-    /// The whole body in memory; for transports of one's own.
+    /// Reads the whole body into memory; for custom transports.
     ///
     /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/bodyTooLarge`` when there is more than `maximum`, or
-    ///   what the producer throws.
+    ///   any error of the producer.
     public func collect(upTo maximum: Int) async throws -> [UInt8] {
         let collected = BodyCollector(maximum)
         switch try await prepare(blocking: InlineWork()).content {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import SystemPackage
 
-/// What a request carries: bytes, a file, pieces as somebody makes them, or a form.
+/// The body of a request: bytes, a file, a sequence of pieces, or a form.
 ///
-/// Any method but HEAD and TRACE may have one; what a server makes of a GET's is its own affair (RFC 9110, section
-/// 9.3.1). A body whose length is known is sent with `Content-Length`, any other in chunks (RFC 9112, section 7.1).
+/// Any method but HEAD and TRACE may have one; it is up to the server what to do with the body of a GET (RFC 9110,
+/// section 9.3.1). A body of known length is sent with `Content-Length`, any other in chunks (RFC 9112, section 7.1).
 public struct HTTPRequestBody: Sendable {
     package enum Content: Sendable {
         /// No body at all.
@@ -17,11 +17,11 @@ public struct HTTPRequestBody: Sendable {
 
     package let content: Content
 
-    /// The `Content-Type` that is sent where the request's fields name none; nil sends none.
+    /// The `Content-Type` to send if the request's fields have none; nil sends none.
     public var contentType: String?
 
-    /// Whether the body waits until the server has said 100 (Continue), or one second at most
-    /// (RFC 9110, section 10.1.1): for a large body that the server may not want.
+    /// Whether the body waits for the server's 100 (Continue), for one second at most (RFC 9110, section 10.1.1). For a
+    /// large body that the server may not want.
     public var expectsContinue = false
 
     init(_ content: Content, contentType: String? = nil) {
@@ -37,33 +37,33 @@ public struct HTTPRequestBody: Sendable {
         Self(.bytes(bytes), contentType: contentType)
     }
 
-    /// A text in UTF-8, as `text/plain`.
+    /// A text in UTF-8, as `text/plain` by default.
     public static func text(_ text: String, contentType: String? = "text/plain; charset=utf-8") -> Self {
         Self(.bytes(Array(text.utf8)), contentType: contentType)
     }
 
-    /// A JSON document in UTF-8 (RFC 8259), which is not looked at, as `application/json`.
+    /// A JSON document in UTF-8 (RFC 8259), sent unchecked as `application/json`.
     public static func json(_ document: [UInt8]) -> Self { Self(.bytes(document), contentType: "application/json") }
 
-    /// A regular file, which is read a little ahead of what is sent, never on an event loop's thread.
+    /// A regular file, which is read slightly ahead of sending, never on an event loop's thread.
     ///
-    /// Its size is announced. A file that shrinks or grows meanwhile fails the request with
-    /// ``HTTPClientError/Code/bodyLengthMismatch``, one that cannot be read with ``HTTPClientError/Code/fileFailed``.
+    /// Its size is announced. If the file shrinks or grows meanwhile, the request fails with
+    /// ``HTTPClientError/Code/bodyLengthMismatch``; if it cannot be read, with ``HTTPClientError/Code/fileFailed``.
     public static func file(_ path: FilePath, contentType: String? = nil) -> Self {
         Self(.stream(.file(path)), contentType: contentType)
     }
 
     /// The pieces of a sequence, which is asked for the next one when there is room for it.
     ///
-    /// The sequence is iterated on the default executor by a task that is cancelled when the request ends early. An
-    /// error that it throws is the request's error, unchanged.
+    /// The sequence is iterated on the default executor, by a task that is cancelled when the request ends early. An
+    /// error that it throws becomes the request's error, unchanged.
     ///
     /// - Parameters:
     ///   - pieces: The bytes, in order; empty pieces are skipped.
-    ///   - length: How many bytes there are. More or fewer than that fail the request with
-    ///     ``HTTPClientError/Code/bodyLengthMismatch``, and the server never sees a body that looks whole. Nil sends
+    ///   - length: The number of bytes. If there are more or fewer, the request fails with
+    ///     ``HTTPClientError/Code/bodyLengthMismatch``, and the server never sees a body that looks complete. Nil sends
     ///     the body in chunks.
-    ///   - isReplayable: Whether the sequence can be iterated again and gives the same bytes then.
+    ///   - isReplayable: Whether the sequence can be iterated again and then gives the same bytes.
     public static func stream<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces, length: Int64? = nil, isReplayable: Bool = false
     ) -> Self where Pieces.Element == [UInt8] {
@@ -74,7 +74,8 @@ public struct HTTPRequestBody: Sendable {
                 }))
     }
 
-    /// The chunks of a sequence, such as those of another answer's ``HTTPBody``; otherwise as the one of bytes.
+    /// The chunks of a sequence, such as the ``HTTPBody`` of another response; otherwise the same as the form for
+    /// bytes.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, length: Int64? = nil, isReplayable: Bool = false
     ) -> Self where Chunks.Element == HTTPBody.Chunk {
@@ -85,7 +86,7 @@ public struct HTTPRequestBody: Sendable {
                 }))
     }
 
-    /// Its length, where that is known beforehand; a file's is looked up when it is sent.
+    /// The length, if it is known beforehand; a file's length is looked up when it is sent.
     public var length: Int64? {
         switch content {
         case .none: nil
@@ -94,7 +95,7 @@ public struct HTTPRequestBody: Sendable {
         }
     }
 
-    /// Whether it can be sent a second time, after a redirect or a failed attempt.
+    /// Whether the body can be sent again, after a redirect or a failed attempt.
     public var isReplayable: Bool {
         switch content {
         case .none, .bytes: true
@@ -110,7 +111,7 @@ public struct HTTPRequestBody: Sendable {
         }
     }
 
-    /// Whether it has been sent, at least in part, and cannot be sent again.
+    /// Whether the body has been sent, at least in part, and cannot be sent again.
     package var isSpent: Bool {
         switch content {
         case .none, .bytes: false

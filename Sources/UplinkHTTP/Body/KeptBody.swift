@@ -2,7 +2,7 @@
 import HTTPTypes
 import UplinkCore
 
-/// A body that is in memory as one chunk, with the trailer fields that it came with.
+/// A body that is in memory as one chunk, with its trailer fields.
 final class KeptBody: HTTPBodySource {
     private let chunk: Locked<HTTPBody.Chunk?>
     let trailerFields: HTTPFields?

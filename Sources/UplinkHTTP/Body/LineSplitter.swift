@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Finds the lines in a body's bytes, however they were cut: pure.
+/// Finds the lines in a body's bytes, however they are split into chunks: pure.
 package struct LineSplitter: Sendable {
-    /// The most bytes of a line, its end not counted.
+    /// The most bytes of a line, without its line end.
     let maximumLength: Int
-    /// Whether U+FFFD takes the place of what is not UTF-8.
+    /// Whether invalid UTF-8 is replaced by U+FFFD.
     let repairsText: Bool
     private var bytes: [UInt8] = []
     /// Where the next line begins.
     private var start = 0
-    /// Where the search for its end goes on.
+    /// Where the search for its end continues.
     private var searched = 0
 
     package init(maximumLength: Int, repairsText: Bool) {
@@ -18,7 +18,7 @@ package struct LineSplitter: Sendable {
         self.repairsText = repairsText
     }
 
-    /// Adds bytes. Take all lines before, so that no more than a line and these are held.
+    /// Adds bytes. Take all lines first, so that no more than one line and these bytes are held.
     package mutating func append(_ new: UnsafeRawBufferPointer) {
         bytes.removeFirst(start)
         searched -= start
@@ -26,11 +26,11 @@ package struct LineSplitter: Sendable {
         bytes.append(contentsOf: new)
     }
 
-    /// The next line that has an end, without it.
+    /// Returns the next line that has a line end, without it.
     package mutating func next() throws(HTTPClientError) -> String? {
         guard let end = lineFeed() else {
             searched = bytes.count
-            // One byte more may be the CR of the end.
+            // One more byte may be the CR of the line end.
             guard bytes.count - start - 1 <= maximumLength else { throw tooLong }
             return nil
         }
@@ -41,7 +41,7 @@ package struct LineSplitter: Sendable {
         return try text(bytes[start..<end].last == 13 ? end - 1 : end)
     }
 
-    /// The body is over: its last line, if that has no end.
+    /// The body is over. Returns its last line, if that has no line end.
     package mutating func finish() throws(HTTPClientError) -> String? {
         guard start < bytes.count else { return nil }
         defer {

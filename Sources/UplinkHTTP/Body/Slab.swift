@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// A ``HTTPBody/Chunk`` that is being filled, before anybody else has it. One owner at a time.
+/// An ``HTTPBody/Chunk`` that is being filled, before it is shared. It has one owner at a time.
 package struct Slab {
     private let chunk: HTTPBody.Chunk
 
     fileprivate init(_ chunk: HTTPBody.Chunk) { self.chunk = chunk }
 
-    /// Bytes that are filled.
+    /// The number of bytes filled.
     package var count: Int { chunk.count }
 
     package var isFull: Bool { chunk.count == chunk.capacity }
 
-    /// Copies as much as fits and says how much that was.
+    /// Copies as many bytes as fit and returns how many.
     package func append(_ bytes: UnsafeRawBufferPointer) -> Int {
         chunk.fill(atMost: bytes.count) { room in
             if let source = bytes.baseAddress { room.baseAddress?.copyMemory(from: source, byteCount: room.count) }
@@ -20,32 +20,32 @@ package struct Slab {
         }
     }
 
-    /// Has `body` write behind what is filled, and say how much it wrote.
+    /// Calls `body` to write after the bytes that are filled, and to return how many it wrote.
     ///
-    /// - Parameter limit: How many bytes the slab may hold then, where it is not to be filled.
+    /// - Parameter limit: The most bytes that the slab may hold afterwards, if less than its capacity.
     @discardableResult
     func fill<Failure: Error>(
         upTo limit: Int = .max, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Int { try chunk.fill(atMost: limit - count, body) }
 
-    /// Runs `body` with what is filled; the pointer is good until it returns.
+    /// Calls `body` with the filled bytes; the pointer is valid until it returns.
     func withUnsafeBytes(_ body: (UnsafeRawBufferPointer) -> Void) { chunk.withUnsafeBytes(body) }
 
-    /// The bytes as a chunk that anybody may keep. The slab is done with.
+    /// Returns the bytes as a chunk that can be shared. The slab must not be used afterwards.
     package func publish() -> HTTPBody.Chunk {
         chunk.finish()
         return chunk
     }
 }
 
-/// Memory for slabs, used again and again. Of small slabs and of more than it is to keep it lets go at once.
+/// A pool of memory for slabs. Small slabs, and slabs beyond the number to keep, are freed immediately.
 package final class SlabPool: Sendable {
     /// The size of a slab that is kept.
     package static let slabSize = 128 * 1024
     private let free = Locked<[SendablePointer]>([])
     private let limit: Int
 
-    private struct SendablePointer: @unchecked Sendable {  // memory that nobody else has
+    private struct SendablePointer: @unchecked Sendable {  // memory with no other owner
         let memory: UnsafeMutableRawPointer
     }
 
@@ -53,7 +53,7 @@ package final class SlabPool: Sendable {
 
     deinit { for slab in free.withLock({ $0 }) { slab.memory.deallocate() } }
 
-    /// A slab for `expected` bytes, or for as many as it pays to hold in one.
+    /// Returns a slab for `expected` bytes, or for as many as one slab should hold.
     package func slab(expecting expected: Int64?) -> Slab {
         let size = max(1024, Int(min(expected ?? Int64(Self.slabSize), Int64(Self.slabSize))))
         let memory = size == Self.slabSize ? free.withLock { $0.popLast() }?.memory : nil

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Has chunks written where that holds nobody up: in order, by one writer at a time, so many bytes behind at most.
+/// Writes chunks where that holds nobody up: in order, by one writer at a time, and never more than a bounded number of
+/// bytes behind.
 package final class WriteBehind: Sendable {
-    /// Starts a turn of the writer on a thread that may block, and says whether it has written all that there was.
+    /// Starts a turn of the writer on a thread that may block; the completion says whether everything has been written.
     package typealias Start =
         @Sendable (
             _ turn: @escaping @Sendable () -> Bool, _ completion: @escaping @Sendable (Result<Bool, any Error>) -> Void
@@ -11,7 +12,7 @@ package final class WriteBehind: Sendable {
 
     private struct Shared {
         var queue = WriteQueue()
-        /// The one task that reads the network waits here: for room, or for all to be written.
+        /// The one task that reads the network waits here: for room, or until everything is written.
         var waiter: CheckedContinuation<Void, Never>?
         var waitsForAll = false
 
@@ -26,29 +27,29 @@ package final class WriteBehind: Sendable {
     private let put: @Sendable (HTTPBody.Chunk) throws -> Void
     private let shared = Locked(Shared())
 
-    /// What one turn on a thread of the pool may write before others have theirs.
+    /// The most bytes that one turn on a pool thread writes before others get their turn.
     private static let turn = 8 << 20
 
     /// - Parameters:
     ///   - start: Runs the writer's turns.
-    ///   - put: Writes a chunk behind those before it. On a thread that may block, never twice at once.
+    ///   - put: Appends a chunk. Called on a thread that may block, one call at a time.
     package init(starting start: @escaping Start, writing put: @escaping @Sendable (HTTPBody.Chunk) throws -> Void) {
         (self.start, self.put) = (start, put)
     }
 
-    /// Bytes that have been written.
+    /// Bytes written so far.
     package var written: Int64 { shared.withLock { $0.queue.written } }
 
-    /// Takes a chunk, and waits while too many are on their way.
+    /// Takes a chunk, and waits while too many bytes are pending.
     ///
-    /// - Throws: What `put` has thrown for an earlier one.
+    /// - Throws: The error that `put` threw for an earlier chunk.
     package nonisolated(nonsending) func write(_ chunk: HTTPBody.Chunk) async throws {
         let (isFirst, hasRoom) = try shared.withLock { (try $0.queue.push(chunk), $0.queue.hasRoom) }
         if isFirst { startWriting() }
         if !hasRoom { await wait(forAll: false) }
     }
 
-    /// Waits until everything is written. Not cancelled with the task.
+    /// Waits until everything is written. The task's cancellation does not end the wait.
     package nonisolated(nonsending) func drain() async throws {
         await wait(forAll: true)
         try shared.withLock { if case .failed(let error) = $0.queue.state { throw error } }
@@ -73,7 +74,7 @@ package final class WriteBehind: Sendable {
         }
     }
 
-    /// One turn on a thread that may block. True when nothing is left.
+    /// One turn on a thread that may block. Returns true when nothing is left.
     private func write() -> Bool {
         var written = 0
         while written < Self.turn {

@@ -2,25 +2,25 @@
 
 /// Chunks on their way to the disk, in order: pure.
 ///
-/// One writer at a time takes all that has come: while the network is slow each chunk is written as it comes, and while it
-/// is fast many are written at once.
+/// One writer at a time takes everything that has arrived: on a slow network each chunk is written as it arrives, on a
+/// fast one many are written together.
 struct WriteQueue {
-    /// What the writer does.
+    /// The state of the writer.
     enum State {
         /// There is nothing to write.
         case idle
-        /// It writes, and looks for more afterwards.
+        /// It is writing, and looks for more afterwards.
         case writing
-        /// A write has failed, and so do all that follow.
+        /// A write has failed, and all later ones fail too.
         case failed(any Error)
     }
 
     private(set) var state = State.idle
     private var chunks: [HTTPBody.Chunk] = []
     private var bytes = 0
-    /// Bytes that have been written.
+    /// Bytes written so far.
     private(set) var written: Int64 = 0
-    /// Bytes that may wait, beside those that are being written; then the reader does.
+    /// The most bytes that may wait, in addition to those being written; beyond that the reader waits.
     static let highMark = 512 * 1024
 
     /// Whether more may come.
@@ -32,7 +32,7 @@ struct WriteQueue {
     /// Whether a write has failed.
     var hasFailed: Bool { if case .failed = state { true } else { false } }
 
-    /// Takes a chunk. True when a writer has to be started.
+    /// Adds a chunk. Returns true when a writer has to be started.
     mutating func push(_ chunk: HTTPBody.Chunk) throws -> Bool {
         if case .failed(let error) = state { throw error }
         chunks.append(chunk)
@@ -42,7 +42,7 @@ struct WriteQueue {
         return true
     }
 
-    /// What the writer writes next; nil when there is nothing left, and the writer's work is done.
+    /// Returns the chunks to write next; nil when nothing is left and the writer is done.
     mutating func take() -> [HTTPBody.Chunk]? {
         guard case .writing = state else { return nil }
         guard !chunks.isEmpty else {
@@ -53,10 +53,10 @@ struct WriteQueue {
         return chunks
     }
 
-    /// The writer has written so many bytes of what it took.
+    /// The writer has written this many bytes of what it took.
     mutating func wrote(_ count: Int) { written += Int64(count) }
 
-    /// Nothing can be written any more, and what waits is dropped.
+    /// Nothing can be written any more; pending chunks are dropped.
     mutating func fail(_ error: any Error) {
         (chunks, bytes) = ([], 0)
         state = .failed(error)

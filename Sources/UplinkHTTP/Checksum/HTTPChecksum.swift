@@ -2,18 +2,18 @@
 import HTTPTypes
 import UplinkCore
 
-/// A checksum that is computed piece by piece; ``SHA256`` is one, and yours may be another.
+/// A checksum that is computed piece by piece. ``SHA256`` is one; you can write others.
 public protocol HTTPChecksum: Sendable {
-    /// Takes more bytes.
+    /// Adds bytes.
     mutating func update(_ bytes: UnsafeRawBufferPointer)
 
-    /// The digest of all bytes so far. Called once, at the end.
+    /// Returns the digest of all bytes so far. Called once, at the end.
     mutating func finish() -> [UInt8]
 }
 
 /// A body whose checksum is computed while it is read.
 public struct HTTPChecksummedBody: Sendable {
-    /// The same bytes; read it in place of the original.
+    /// The same bytes; read this body in place of the original.
     public let body: HTTPBody
     let source: ChecksummedSource
 
@@ -22,15 +22,16 @@ public struct HTTPChecksummedBody: Sendable {
 }
 
 extension HTTPBody {
-    /// Computes a checksum of the body while it is read: a pass-through, which takes the body's one reading.
+    /// Computes a checksum of the body while it is read. The result passes the bytes through, and takes over the body's
+    /// single reading.
     ///
     /// ```swift
     /// try await response.body.checksummed(with: SHA256(), expecting: digest).body.write(to: path)
     /// ```
     ///
     /// - Parameters:
-    ///   - checksum: What is computed, from here on.
-    ///   - expected: The digest that must come out. Another one makes the reader throw
+    ///   - checksum: The checksum, to which the body's bytes are added.
+    ///   - expected: The expected digest. If the result differs, the reader throws
     ///     ``HTTPClientError/Code/checksumMismatch`` in place of the end, so that no file is left and nothing is
     ///     collected.
     public func checksummed(with checksum: some HTTPChecksum, expecting expected: [UInt8]? = nil) -> HTTPChecksummedBody
@@ -53,7 +54,7 @@ final class ChecksummedSource: HTTPBodySource {
     private let expected: [UInt8]?
     private let state: Locked<State>
 
-    /// - Parameter reader: The right to read the original; nil when somebody else has it.
+    /// - Parameter reader: The right to read the original; nil if somebody else has it.
     init(_ reader: BodyReader?, _ checksum: some HTTPChecksum, expected: [UInt8]?) {
         self.reader = reader
         self.expected = expected

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SHA-256 (FIPS 180-4), piece by piece; for the integrity of downloads.
+/// SHA-256 (FIPS 180-4), computed piece by piece; for the integrity of downloads.
 public struct SHA256: HTTPChecksum {
     /// The eight words of the state.
     private var state: SIMD8<UInt32> = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
-    /// The beginning of a block that is not full.
+    /// The beginning of an incomplete block.
     private var rest: [UInt8] = []
     private var count: UInt64 = 0
 
-    /// Nothing so far.
+    /// Makes a checksum of no bytes.
     public init() { rest.reserveCapacity(Self.blockSize) }
 
-    /// Takes more bytes.
+    /// Adds bytes.
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
         count &+= UInt64(bytes.count)
         var bytes = bytes
@@ -30,10 +30,10 @@ public struct SHA256: HTTPChecksum {
         rest.append(contentsOf: bytes[whole...])
     }
 
-    /// Takes more bytes.
+    /// Adds bytes.
     public mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
-    /// The digest, 32 bytes. The computation is done with; what comes after is no digest.
+    /// Returns the digest of 32 bytes and ends the computation; later calls give no digest.
     public mutating func finish() -> [UInt8] {
         let bits = count &<< 3
         var padding: [UInt8] = [0x80]
@@ -48,7 +48,8 @@ public struct SHA256: HTTPChecksum {
 
     private static let blockSize = 64
 
-    /// Whole blocks. Pointers throughout, since a bounds check for each of the 64 rounds costs half the speed.
+    /// Processes whole blocks. It uses pointers throughout, since a bounds check in each of the 64 rounds costs half
+    /// the speed.
     private mutating func compress(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress, bytes.count >= Self.blockSize else { return }
         var words = state
@@ -86,7 +87,7 @@ public struct SHA256: HTTPChecksum {
         index = 0
         while index < 64 {
             let (words, constants) = (schedule + index, constants + index)
-            // The words change their places from round to round; eight rounds bring them back to theirs.
+            // The words change places from round to round; after eight rounds they are back where they were.
             round(a, b, c, &d, e, f, g, &h, constants[0] &+ words[0])
             round(h, a, b, &c, d, e, f, &g, constants[1] &+ words[1])
             round(g, h, a, &b, c, d, e, &f, constants[2] &+ words[2])

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// A client's configuration with what is the same for all its requests, worked out once: an object, which each call holds.
+/// A client's configuration and what follows from it for all requests, computed once. An object, which each call holds.
 final class ClientSettings: Sendable {
     let configuration: HTTPClient.Configuration
     let clock: HTTPClientClock
-    /// What is wrong with the configuration, but for its timeouts, which a call may replace.
+    /// What is wrong with the configuration, apart from its timeouts, which a call may replace.
     private let problem: HTTPClientError?
     private let timeoutProblem: HTTPClientError?
     private let userAgent: Result<HTTPField?, HTTPClientError>
-    /// The fields of a request whose caller names none.
+    /// The fields of a request whose caller gives none.
     private let usualFields: RequestFields
 
     init(_ configuration: HTTPClient.Configuration, clock: HTTPClientClock = .init(ContinuousClock())) {
@@ -32,9 +32,9 @@ final class ClientSettings: Sendable {
         }
     }
 
-    /// Checks what a call goes by.
+    /// Checks the settings that apply to a call.
     ///
-    /// - Parameter timeouts: What it has in place of the configuration's.
+    /// - Parameter timeouts: The call's own timeouts, if it has any.
     func check(_ timeouts: HTTPTimeouts?) throws(HTTPClientError) {
         if let problem { throw problem }
         if let timeouts {

@@ -2,18 +2,18 @@
 import HTTPTypes
 import UplinkCore
 
-/// One call of a client, with all its redirects and attempts: its number, its deadline, and who is told about it.
+/// One call of a client, with all its redirects and attempts: its number, its deadline and its observers.
 final class HTTPCall: Sendable {
     private static let lastID = Locked<UInt64>(0)
     private static let lastExchange = Locked<UInt64>(0)
 
-    /// Unlike that of any other call in this process.
+    /// Unique among the calls of this process.
     let id: UInt64
     let options: HTTPRequestOptions
     let settings: ClientSettings
     private let start: Duration
     private let deadline: Duration?
-    /// What the call's exchanges tell; nil where nobody can want to know.
+    /// What the call's exchanges report; nil if nobody can observe it.
     private let story: Locked<OutcomeMachine>?
 
     init(_ options: consuming HTTPRequestOptions, _ settings: ClientSettings) {
@@ -26,7 +26,7 @@ final class HTTPCall: Sendable {
             || !settings.configuration.middlewares.isEmpty
         story = mayBeObserved ? Locked(OutcomeMachine()) : nil
         let total = (options.timeouts ?? settings.configuration.timeouts).total
-        let start = total != nil || mayBeObserved ? settings.clock.now() : .zero  // or nobody asks
+        let start = total != nil || mayBeObserved ? settings.clock.now() : .zero  // otherwise it is not needed
         self.start = start
         deadline = total.map { start + $0.clamped }
         self.settings = settings
@@ -35,16 +35,17 @@ final class HTTPCall: Sendable {
 
     var clock: HTTPClientClock { settings.clock }
 
-    /// Whether anybody may want to know, and it is noted who tells what.
+    /// Whether the call may be observed, so that it is recorded which exchange reports what.
     var isFollowed: Bool { story != nil }
 
-    /// Whether anybody wants to know.
+    /// Whether the call is observed.
     var isObserved: Bool { options.events != nil || options.observer != nil }
 
-    /// What is left of `total`; nil without one.
+    /// The time left of `total`; nil without one.
     var remaining: Duration? { deadline.map { max(.zero, $0 - clock.now()) } }
 
-    /// A number for the next exchange, above all before. No other call has it, whose answer a middleware may have kept.
+    /// Returns a number for the next exchange, greater than all before. It is unique across calls, because a middleware
+    /// may have kept another call's response.
     func nextExchange() -> UInt64 {
         Self.lastExchange.withLock { last in
             last += 1
@@ -52,24 +53,24 @@ final class HTTPCall: Sendable {
         }
     }
 
-    // MARK: Telling
+    // MARK: Reporting events
 
-    /// An exchange tells something.
+    /// An exchange reports an event.
     func told(_ event: HTTPEvent, by exchange: UInt64) {
         if let event = story?.withLock({ $0.told(event, by: exchange) }) { send(event) }
     }
 
-    /// The client does something of its own.
+    /// The client itself does something.
     func tell(_ event: HTTPEvent) {
         if let story, story.withLock({ $0.phase != .ended }) { send(event) }
     }
 
-    /// This exchange's answer is about to be given to the caller; its body may still arrive.
+    /// This exchange's response is about to be given to the caller; its body may still arrive.
     func settled(by exchange: UInt64?) {
         if let event = story?.withLock({ $0.settled(by: exchange) }) { send(event) }
     }
 
-    /// There is no answer.
+    /// There is no response.
     func failed(_ error: any Error) {
         if let event = story?.withLock({ $0.failed(error as? HTTPClientError) }) { send(event) }
     }
@@ -83,7 +84,7 @@ final class HTTPCall: Sendable {
 }
 
 extension HTTPEvent {
-    /// The event, its time counted from where the teller began.
+    /// Returns the event with its total time counted from where the reporter began.
     func withTotal(_ total: Duration) -> Self {
         switch self {
         case .finished(var timings):

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// A request that was started from code that is not async.
+/// A request started from code that is not async.
 ///
-/// A value of which any number of copies may be kept, or none: to drop it neither cancels the request nor leaks.
+/// Keep any number of copies, or none: dropping the task neither cancels the request nor leaks.
 public struct HTTPTask: Sendable {
     private let task: Task<Void, Never>
 
     init(_ task: Task<Void, Never>) { self.task = task }
 
-    /// Cancels the request. From any thread, at any moment, any number of times; after the end it does nothing.
+    /// Cancels the request. May be called from any thread, at any time and any number of times; after the end it has no
+    /// effect.
     ///
-    /// The completion gets `CancellationError`, unless the answer was there already.
+    /// The completion gets `CancellationError`, unless the response was already complete.
     public func cancel() { task.cancel() }
 }
 
 extension HTTPClient {
-    /// What a completion gets: an answer whatever its status, ``HTTPClientError``, `CancellationError`, or a
+    /// The completion of a request. It gets a response of any status, ``HTTPClientError``, `CancellationError`, or a
     /// middleware's own error.
     public typealias Completion = @Sendable (Result<HTTPCollectedResponse, any Error>) -> Void
 
-    /// Asks for a URL, and calls back with the whole answer: for code that is not async.
+    /// Requests a URL, and calls back with the whole response: for code that is not async.
     ///
     /// ```swift
     /// let task = client.get(from: "https://example.org/") { result in print(result) }
     /// ```
     ///
     /// - Parameters:
-    ///   - url: As in ``get(_:headers:timeouts:)``; a wrong one is an error for the completion.
+    ///   - url: As in ``get(_:headers:timeouts:)``; an invalid one is reported to the completion.
     ///   - headers: Fields to send.
-    ///   - options: What this request does differently. Without a total timeout the body has a minute from its head.
+    ///   - options: Options of this request. Without a total timeout, the body may take one minute from its head.
     ///   - maximum: The most bytes of a body to accept; a larger one is ``HTTPClientError/Code/bodyTooLarge``.
-    ///   - completion: Called exactly once, on a thread of Swift's default pool, never on the caller's stack. Then it is
-    ///     released. It may block for moments only.
-    /// - Returns: The way to cancel.
+    ///   - completion: Called exactly once, on a thread of Swift's default pool, never on the caller's stack; then it
+    ///     is released. It may block only briefly.
+    /// - Returns: A task to cancel the request with.
     @discardableResult
     public func get(
         from url: String, headers: HTTPFields = [:], options: HTTPRequestOptions = .init(),
@@ -42,15 +43,15 @@ extension HTTPClient {
         start(options, upTo: maximum, completion) { try await get(url, headers: headers, options: options) }
     }
 
-    /// Sends a request, and calls back with the whole answer: for code that is not async.
+    /// Sends a request, and calls back with the whole response: for code that is not async.
     ///
     /// - Parameters:
     ///   - request: See `HTTPRequest.init(parsing:method:headerFields:)`.
-    ///   - body: What the request carries.
-    ///   - options: What this request does differently. Without a total timeout the body has a minute from its head.
+    ///   - body: The request's body.
+    ///   - options: Options of this request. Without a total timeout, the body may take one minute from its head.
     ///   - maximum: The most bytes of a body to accept; a larger one is ``HTTPClientError/Code/bodyTooLarge``.
     ///   - completion: As in ``get(from:headers:options:upTo:completion:)``.
-    /// - Returns: The way to cancel.
+    /// - Returns: A task to cancel the request with.
     @discardableResult
     public func execute(
         _ request: HTTPRequest, body: HTTPRequestBody = .none, options: HTTPRequestOptions = .init(),

@@ -2,31 +2,31 @@
 public import HTTPTypes
 
 extension HTTPClient {
-    /// How a client behaves. The defaults are careful ones.
+    /// The settings of a client. The defaults are careful ones.
     public struct Configuration: Sendable {
-        /// How long each part may take, where a call says nothing else.
+        /// How long each part of a request may take, unless a call says otherwise.
         public var timeouts = HTTPTimeouts()
-        /// What a server may make us hold.
+        /// Limits on what a server may make the client hold or do.
         public var limits = HTTPLimits()
-        /// Redirects to follow; zero returns the redirect itself as the answer.
+        /// The most redirects to follow; zero returns the redirect itself as the response.
         public var maximumRedirects = 10
         /// Whether a redirect may lead from `https` to `http`.
         public var allowsInsecureRedirects = false
         /// Fields that, like `Authorization` and `Cookie`, never follow a redirect to another origin, and are never
         /// logged.
         public var sensitiveFields: [HTTPField.Name] = []
-        /// What stands between the client and its transport, the outermost first; see ``HTTPMiddleware``.
+        /// The middlewares between the client and its transport, the outermost first; see ``HTTPMiddleware``.
         public var middlewares: [any HTTPMiddleware] = []
-        /// Refuses `http` altogether.
+        /// Whether `http` is refused altogether.
         public var requiresHTTPS = false
-        /// Whether bodies are asked for compressed, and decoded while they are read, where a request says nothing about it
-        /// by `Accept-Encoding` or `Range` of its own.
+        /// Whether bodies are requested compressed, and decoded while they are read, unless the request has an
+        /// `Accept-Encoding` or `Range` field of its own.
         ///
-        /// It takes the package trait `Compression` (gzip and deflate by zlib); without it nothing is asked for, and an
-        /// encoded body is an error. Where this is false, bodies are given as they come. Fields are
-        /// left as they came, and `contentLength` is nil for a decoded body.
+        /// This needs the package trait `Compression` (gzip and deflate by zlib); without it nothing is requested, and
+        /// an encoded body is an error. If false, bodies are given as they arrive. Fields are always left as they
+        /// arrived, and `contentLength` is nil for a decoded body.
         public var decodesContent = true
-        /// The `User-Agent` where a request has none; nil sends none.
+        /// The `User-Agent` of requests that have none; nil sends none.
         public var userAgent: String? = "uplink"
 
         /// The default configuration.

@@ -2,21 +2,21 @@
 public import HTTPTypes
 
 extension HTTPClient {
-    /// Asks for a URL and returns when the head of the answer is there.
+    /// Gets a URL and returns as soon as the head of the response has arrived.
     ///
     /// - Parameters:
     ///   - url: An absolute `http` or `https` URL (RFC 3986), percent-encoded, without user and password.
     ///   - headers: Fields to send.
-    ///   - timeouts: In place of the configuration's.
-    /// - Throws: ``HTTPClientError``, `CancellationError` at once when the task is cancelled, or what a middleware
-    ///   throws. A status such as 404 is no error.
+    ///   - timeouts: Replaces the configuration's timeouts.
+    /// - Throws: ``HTTPClientError``, `CancellationError` immediately when the task is cancelled, or the error of a
+    ///   middleware. A status such as 404 is not an error.
     public nonisolated(nonsending) func get(
         _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil
     ) async throws -> HTTPClientResponse {
         try await hops(.get, url, headers, timeouts).response()
     }
 
-    /// Asks for a URL, with options.
+    /// Gets a URL, with options.
     ///
     /// - Throws: As ``get(_:headers:timeouts:)``.
     public nonisolated(nonsending) func get(
@@ -25,7 +25,7 @@ extension HTTPClient {
         try await hops(.get, url, headers, options).response()
     }
 
-    /// Asks for the head alone. `contentLength` of the body tells what a GET would bring; the body itself is empty.
+    /// Requests only the head. The body's `contentLength` is what a GET would return; the body itself is empty.
     ///
     /// - Throws: As ``get(_:headers:timeouts:)``.
     public nonisolated(nonsending) func head(
@@ -34,7 +34,7 @@ extension HTTPClient {
         try await hops(.head, url, headers, timeouts).response()
     }
 
-    /// Asks for the head alone, with options.
+    /// Requests only the head, with options.
     ///
     /// - Throws: As ``get(_:headers:timeouts:)``.
     public nonisolated(nonsending) func head(
@@ -43,8 +43,7 @@ extension HTTPClient {
         try await hops(.head, url, headers, options).response()
     }
 
-    /// Has a resource process a body. It is sent once, unless nothing of it went out or the options declare it
-    /// idempotent.
+    /// Posts a body to a resource. It is sent once, unless none of it went out or the options declare it idempotent.
     ///
     /// - Throws: As ``get(_:headers:timeouts:)``.
     public nonisolated(nonsending) func post(
@@ -53,7 +52,7 @@ extension HTTPClient {
         try await hops(.post, url, headers, options, body).response()
     }
 
-    /// Puts a body in the place of a resource.
+    /// Replaces a resource by the body.
     ///
     /// - Throws: As ``get(_:headers:timeouts:)``.
     public nonisolated(nonsending) func put(
@@ -62,7 +61,7 @@ extension HTTPClient {
         try await hops(.put, url, headers, options, body).response()
     }
 
-    /// Changes a resource as the body says (RFC 5789). It is sent once, unless nothing of it went out or the options
+    /// Changes a resource as the body says (RFC 5789). It is sent once, unless none of it went out or the options
     /// declare it idempotent.
     ///
     /// - Throws: As ``get(_:headers:timeouts:)``.
@@ -72,7 +71,7 @@ extension HTTPClient {
         try await hops(.patch, url, headers, options, body).response()
     }
 
-    /// Removes a resource.
+    /// Deletes a resource.
     ///
     /// - Throws: As ``get(_:headers:timeouts:)``.
     public nonisolated(nonsending) func delete(
@@ -81,7 +80,7 @@ extension HTTPClient {
         try await hops(.delete, url, headers, options, body).response()
     }
 
-    // Whoever awaits an answer holds none of what these have on their way; see `HTTPHops`.
+    // Code that awaits a response holds nothing of what these functions need on their way; see `HTTPHops`.
 
     @inline(never)
     private func hops(

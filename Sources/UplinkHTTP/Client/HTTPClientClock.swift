@@ -3,9 +3,9 @@ import UplinkCore
 
 /// Any clock, reduced to the time since the client was made.
 package struct HTTPClientClock: Sendable {
-    /// The time now.
+    /// The current time.
     package let now: @Sendable () -> Duration
-    /// Sleeps so long; throws `CancellationError` as soon as the task is cancelled.
+    /// Sleeps for a duration; throws `CancellationError` as soon as the task is cancelled.
     package let sleep: @Sendable (Duration) async throws -> Void
 
     package init<C: Clock>(_ clock: C) where C.Duration == Duration {

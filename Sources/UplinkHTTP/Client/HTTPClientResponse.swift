@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// The answer to a request: its head, and its body as it arrives.
+/// The response to a request: its head, and its body as it arrives.
 public struct HTTPClientResponse: Sendable {
     private struct Parts {
         let response: HTTPTransportResponse
@@ -9,15 +9,15 @@ public struct HTTPClientResponse: Sendable {
         let redirects: [String]
     }
 
-    /// Who awaits a body holds the answer meanwhile.
+    /// Kept small, because code that awaits a body holds the response meanwhile.
     private let parts: Shared<Parts>
 
-    /// Status and fields.
+    /// The status and the fields.
     public var head: HTTPResponse { parts.value.response.head }
-    /// The URL that answered, after all redirects. A fragment is there only if a redirect gave it: the request's own is
-    /// forgotten, though RFC 9110, section 10.2.2, would have a redirect's target inherit it.
+    /// The URL that answered, after all redirects. It has a fragment only if a redirect gave one: the request's own
+    /// fragment is dropped, although by RFC 9110, section 10.2.2, a redirect's target should inherit it.
     public var url: String { parts.value.url }
-    /// The URLs that redirected, in order; empty when the first one answered.
+    /// The URLs that redirected, in order; empty if the first one answered.
     public var redirects: [String] { parts.value.redirects }
     /// The body. It arrives while it is read; dropping it ends the transfer.
     public var body: HTTPBody { parts.value.response.body }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// A whole answer, its body in memory.
+/// A complete response with its body in memory.
 public struct HTTPCollectedResponse: Sendable {
-    /// Status and fields.
+    /// The status and the fields.
     public let head: HTTPResponse
-    /// The URL that answered, after all redirects. A fragment is there only if a redirect gave it: the request's own is
-    /// forgotten, though RFC 9110, section 10.2.2, would have a redirect's target inherit it.
+    /// The URL that answered, after all redirects. It has a fragment only if a redirect gave one: the request's own
+    /// fragment is dropped, although by RFC 9110, section 10.2.2, a redirect's target should inherit it.
     public let url: String
-    /// The URLs that redirected, in order; empty when the first one answered.
+    /// The URLs that redirected, in order; empty if the first one answered.
     public let redirects: [String]
     /// The body.
     public let body: [UInt8]
@@ -26,7 +26,7 @@ extension HTTPClientResponse {
     ///
     /// - Parameters:
     ///   - maximum: The most bytes to accept.
-    ///   - timeout: How long reading may take from now; nil for no limit beside `total`.
+    ///   - timeout: How long reading may take from now; nil for no limit other than `total`.
     /// - Throws: As ``HTTPBody/collect(upTo:within:)``.
     public nonisolated(nonsending) func collected(
         upTo maximum: Int, within timeout: Duration? = .seconds(60)

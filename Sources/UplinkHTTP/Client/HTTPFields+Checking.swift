@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// What names and values of fields may look like (RFC 9110, sections 5.1 and 5.5).
+/// The syntax of field names and values (RFC 9110, sections 5.1 and 5.5).
 enum FieldText {
-    /// Whether it is a token: what names and methods consist of.
+    /// Whether a text is a token, as names and methods are.
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { $0.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains($0) }
     }
 
-    /// Whether no byte of it is a control character, save the tab.
+    /// Whether a text contains no control character other than the tab.
     static func isValue(_ text: String) -> Bool { text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 9 } }
 }
 
 extension HTTPFields {
     /// Makes fields from strings that come from elsewhere, such as a command line.
     ///
-    /// `HTTPField` itself silently makes spaces of line breaks; here they are errors, so that nobody smuggles a field
-    /// into another one's value. Spaces and tabs around a value are dropped (RFC 9110, section 5.5).
+    /// `HTTPField` itself silently turns line breaks into spaces; here they are errors, so that nobody can smuggle a
+    /// field into the value of another. Spaces and tabs around a value are dropped (RFC 9110, section 5.5).
     ///
     /// - Parameter fields: Names and values, in order.
-    /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/invalidRequest`` for a name that is no token, and for a
-    ///   value with CR, LF, NUL or another control character. The message does not quote the value.
+    /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/invalidRequest`` for a name that is not a token, and
+    ///   for a value with CR, LF, NUL or another control character. The message does not quote the value.
     public init(checking fields: some Sequence<(String, String)>) throws(HTTPClientError) {
         self.init()
         for (name, value) in fields {
@@ -38,7 +38,7 @@ extension HTTPFields {
         }
     }
 
-    /// The beginning of what somebody else wrote, for a message: a terminal that shows it must not obey it.
+    /// The beginning of text from elsewhere, for a message, without control characters that a terminal would obey.
     static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

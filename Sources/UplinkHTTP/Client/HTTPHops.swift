@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// A call on its way: one request after the other, as the redirects lead. One task's.
+/// A call on its way: one request after another, as the redirects lead. Used by one task.
 ///
-/// What an `async` function holds, every copy that the compiler makes of it included, takes memory for as long as an
-/// answer is awaited. So the call is held here, once, and what need not wait is done by functions that are not `async`,
-/// and are kept from becoming part of one.
+/// Everything that an `async` function holds, including every copy that the compiler makes, takes memory for as long as
+/// a response is awaited. So the call is held here, once, and whatever need not wait is done by functions that are not
+/// `async` and are kept from being inlined into one.
 final class HTTPHops {
-    @exclusivity(unchecked) private var machine: RedirectMachine  // what changes it calls nobody
+    @exclusivity(unchecked) private var machine: RedirectMachine  // what changes it calls no other code
     private let chain: MiddlewareChain
     private var call: HTTPCall { machine.call }
-    /// The last request, where it was begun here.
+    /// The last request, if it was begun here.
     @exclusivity(unchecked) private var begun: BegunExchange?
-    /// What the last request has brought; nil where that leads elsewhere. Nothing of it is kept then: whoever gave its body
-    /// may wait for that to be gone.
+    /// The result of the last request; nil if it led elsewhere. Nothing of such a response is kept, because its sender
+    /// may be waiting for the body to be gone.
     @exclusivity(unchecked) private var arrival: Result<HTTPTransportResponse, any Error>?
-    /// The body of an answer that leads elsewhere.
+    /// The body of a response that led elsewhere.
     private var passed: HTTPBody?
 
     init(_ machine: consuming RedirectMachine, _ chain: MiddlewareChain) {
         (self.machine, self.chain) = (machine, chain)
     }
 
-    /// Sends requests until an answer is none that leads elsewhere.
+    /// Sends requests until a response does not lead elsewhere.
     nonisolated(nonsending) func response() async throws -> HTTPClientResponse {
         while true {
             if let exchange = try begin() {
@@ -36,7 +36,7 @@ final class HTTPHops {
         }
     }
 
-    /// Begins to send the request, where nothing has to be waited for before.
+    /// Begins to send the request, if nothing has to be waited for first.
     @inline(never)
     private func begin() throws -> (any TransportExchange)? {
         guard chain.mayBegin else { return nil }
@@ -48,13 +48,13 @@ final class HTTPHops {
         }
     }
 
-    /// Leaves what comes of a request that was begun in `arrival`.
+    /// Stores in `arrival` the result of a request that was begun.
     @inline(never)
     private func takeArrival() {
         if let begun = begun.take() { arrival = Result { try begun.takeResponse() } }
     }
 
-    /// Sends the request, and leaves what comes of it in `arrival`.
+    /// Sends the request, and stores its result in `arrival`.
     @inline(never)
     private nonisolated(nonsending) func ask() async {
         do {
@@ -65,18 +65,18 @@ final class HTTPHops {
         }
     }
 
-    /// Lets go of an answer that leads elsewhere.
+    /// Drops a response that led elsewhere.
     @inline(never)
     private nonisolated(nonsending) func discard() async {
         let body = passed.take()
         await body?.discardIfShort()
     }
 
-    /// What the caller gets; nil where what has arrived leads elsewhere, and there is another hop.
+    /// Returns the caller's response; nil if the one that has arrived leads elsewhere and there is another hop.
     @inline(never)
     private func answer() throws -> HTTPClientResponse? {
         do {
-            guard let arrival = arrival.take() else { throw CancellationError() }  // it is asked for where there is one
+            guard let arrival = arrival.take() else { throw CancellationError() }  // called only when there is one
             let response = try arrival.get()
             if response.status.kind == .redirection, try machine.received(response.head) == .follow {
                 passed = response.body
@@ -109,7 +109,7 @@ final class HTTPHops {
     private func failed(_ error: any Error) -> any Error {
         var error = error
         if let known = error as? HTTPClientError {
-            // Whoever redirected has seen the request, and may have carried it out.
+            // The server that redirected has seen the request, and may have carried it out.
             error = known.concerning(machine).following(machine.history.isEmpty ? .notSent : .responseStarted)
         }
         call.failed(error)

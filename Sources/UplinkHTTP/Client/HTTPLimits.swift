@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a server may make a client hold or do. Exceeding a limit is an error, never a silent cut.
+/// Limits on what a server may make a client hold or do. Exceeding a limit is an error; nothing is cut off silently.
 public struct HTTPLimits: Sendable, Hashable {
-    /// Bytes of an answer's head, and of its trailers.
+    /// The most bytes of a response's head, and of its trailers.
     public var headerBytes = 64 * 1024
-    /// Fields in an answer's head, and in its trailers.
+    /// The most fields in a response's head, and in its trailers.
     public var headerFields = 256
-    /// Interim (1xx) answers to one request.
+    /// The most interim (1xx) responses to one request.
     public var interimResponses = 16
-    /// Bytes of a body that are held for a reader who is slower than the network; the body pauses there.
+    /// The most bytes of a body that are held for a reader slower than the network; then the transfer pauses.
     public var bufferedBytes = 1024 * 1024
-    /// How often a body may be encoded (gzip within gzip).
+    /// How many times a body may be encoded (gzip within gzip).
     public var contentCodings = 2
-    /// How many times as large as what came a decoded body may be, beyond its first MiB.
+    /// How many times larger than the received bytes a decoded body may be, beyond its first MiB.
     public var compressionRatio = 100
-    /// Refuses a body whose only end is that of the connection, because nobody can tell whether it is whole.
+    /// Whether to refuse a body that only ends with the connection, because nobody can tell whether it is complete.
     public var requiresFramedBodies = false
 
     /// The default limits.
@@ -22,7 +22,7 @@ public struct HTTPLimits: Sendable, Hashable {
 
     /// - Throws: ``HTTPClientError`` when a limit is zero or negative.
     func validate() throws(HTTPClientError) {
-        // One by one: a table of them would be made for each request.
+        // One by one: a table would be built for each request.
         try Self.check("headerBytes", headerBytes)
         try Self.check("headerFields", headerFields)
         try Self.check("interimResponses", interimResponses)

@@ -8,34 +8,34 @@ public struct HTTPTimeouts: Sendable, Hashable {
 
     private var parts: Shared<Parts>
 
-    /// For the transfer's turn, where the transport bounds how many run at once.
+    /// How long the transfer may wait for a free place in the transport.
     public var queue: Duration? {
         get { parts.value.queue }
         set { parts.value.queue = newValue }
     }
-    /// From the transfer's turn until the connection stands, TLS included.
+    /// From leaving the queue until the connection is established, including DNS and TLS.
     public var connect: Duration? {
         get { parts.value.connect }
         set { parts.value.connect = newValue }
     }
-    /// From the connection, or the last byte of the request's body, until the head of the answer.
+    /// From the end of the request (or from the connection, without a body) until the response head.
     public var firstByte: Duration? {
         get { parts.value.firstByte }
         set { parts.value.firstByte = newValue }
     }
-    /// Without a byte of a body, the request's or the answer's. Does not run while its producer or its reader is what
-    /// holds it up.
+    /// The longest pause without a byte of a body in either direction. It does not run while your own producer or
+    /// reader is the cause.
     public var stall: Duration? {
         get { parts.value.stall }
         set { parts.value.stall = newValue }
     }
-    /// For everything, redirects included, until the body's last byte has arrived.
+    /// The whole request, including queue, redirects and retries, until the last byte of the body.
     public var total: Duration? {
         get { parts.value.total }
         set { parts.value.total = newValue }
     }
 
-    /// Sets the timeouts; those left out have their defaults.
+    /// Sets the timeouts. Parameters left out have their defaults.
     public init(
         queue: Duration? = nil, connect: Duration? = .seconds(10), firstByte: Duration? = .seconds(60),
         stall: Duration? = .seconds(30), total: Duration? = nil
@@ -45,7 +45,7 @@ public struct HTTPTimeouts: Sendable, Hashable {
 
     /// - Throws: ``HTTPClientError`` when a timeout is negative.
     func validate() throws(HTTPClientError) {
-        // One by one, as the limits.
+        // One by one, like the limits.
         try Self.check("queue", queue)
         try Self.check("connect", connect)
         try Self.check("firstByte", firstByte)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPTypes
 
-/// What must be true of a request before a byte of it is sent.
+/// The checks that a request must pass before a byte of it is sent.
 package enum RequestCheck {
-    /// Fields that describe the connection or the message, which are the transport's to send.
+    /// Fields that describe the connection or the message; only the transport may send them.
     private static let reserved: Set<String> = [
         "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
         "trailer", "transfer-encoding", "upgrade",
@@ -19,15 +19,15 @@ package enum RequestCheck {
             if reserved.contains(field.name.canonicalName) {
                 throw invalid("the field `\(name)` is the transport's own; leave it out")
             }
-            // HTTPTypes has made spaces of CR, LF and NUL by now. This is the second line.
+            // HTTPTypes has already turned CR, LF and NUL into spaces. This is the second line of defence.
             guard field.withUnsafeBytesOfValue({ $0.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 9 } }) else {
                 throw invalid("the field `\(name)` contains a control character; remove it")
             }
         }
     }
 
-    /// Any method but CONNECT (RFC 9110, section 9). A body is what the caller makes of it, with GET too, save where
-    /// the RFC leaves none.
+    /// Any method but CONNECT (RFC 9110, section 9). The caller decides whether there is a body, even with GET, except
+    /// where the RFC allows none.
     private static func check(_ method: HTTPRequest.Method, _ body: HTTPRequestBody) throws(HTTPClientError) {
         switch method {
         case .get, .post, .put, .patch, .delete, .options: break
@@ -52,7 +52,7 @@ package enum RequestCheck {
 }
 
 extension HTTPRequest.Method {
-    /// Whether sending it twice has the effect of sending it once (RFC 9110, section 9.2.2).
+    /// Whether sending it twice has the same effect as sending it once (RFC 9110, section 9.2.2).
     package var isIdempotent: Bool {
         switch self {
         case .get, .head, .options, .trace, .put, .delete: true

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPTypes
 
-/// The fields that go out with a request. An object: who sees the same one again need not compare them.
+/// The fields that go out with a request. An object, so that the same one need not be compared again.
 package final class RequestFields: Sendable {
     package let all: HTTPFields
-    /// Whether the answer's content codings are undone; otherwise the caller has asked for them.
+    /// Whether the response's content codings are undone; if not, the caller has asked for them.
     let decodesContent: Bool
 
-    /// Whether there is one that is for a proxy and not for the server.
+    /// Whether there is a field that is for a proxy and not for the server.
     package let namesProxyAuthorization: Bool
 
     init(_ all: HTTPFields, decodesContent: Bool = false) {
@@ -15,7 +15,7 @@ package final class RequestFields: Sendable {
         namesProxyAuthorization = all.contains(.proxyAuthorization)
     }
 
-    /// A request's own fields with those that a client adds.
+    /// Makes fields from a request's own and those that a client adds.
     convenience init(
         _ fields: HTTPFields, _ contentType: String?, userAgent: HTTPField?, _ configuration: HTTPClient.Configuration
     ) {

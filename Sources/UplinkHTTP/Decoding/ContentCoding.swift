@@ -2,12 +2,12 @@
 package import HTTPTypes
 import UplinkCore
 
-/// Content codings (RFC 9110, section 8.4). With the trait `Compression` gzip and deflate are asked for and decoded here;
-/// without it none is asked for, so none is accepted.
+/// Content codings (RFC 9110, section 8.4). With the trait `Compression`, gzip and deflate are requested and decoded
+/// here; without it none is requested, so none is accepted.
 package enum ContentCoding: String, Sendable {
     case gzip, deflate
 
-    /// What `Accept-Encoding` says of us; nil when nothing can be decoded.
+    /// The value of `Accept-Encoding`; nil if nothing can be decoded.
     static var accepted: String? {
         #if Compression
         "gzip, deflate"
@@ -16,7 +16,7 @@ package enum ContentCoding: String, Sendable {
         #endif
     }
 
-    /// A decoder, where there is one.
+    /// Returns a decoder, if there is one.
     package func decoder() -> (any ContentDecoder)? {
         #if Compression
         switch self {
@@ -35,11 +35,11 @@ package enum ContentCoding: String, Sendable {
             .filter { !$0.isEmpty && $0 != "identity" }
     }
 
-    /// The body as the caller is to have it: decoded, unless the caller asked for codings by a field of its own and so
-    /// gets what came.
+    /// Returns the body as the caller is to get it: decoded, unless the caller asked for codings with a field of its
+    /// own and so gets it as it arrived.
     ///
-    /// - Throws: ``HTTPClientError/Code/unsupportedEncoding`` and ``HTTPClientError/Code/tooManyEncodings``; that the
-    ///   content is broken turns out while it is read.
+    /// - Throws: ``HTTPClientError/Code/unsupportedEncoding`` and ``HTTPClientError/Code/tooManyEncodings``; broken
+    ///   content shows only while it is read.
     static func decoded(
         _ body: HTTPBody, of response: HTTPResponse, limits: HTTPLimits
     ) throws(HTTPClientError) -> HTTPBody {
@@ -78,7 +78,7 @@ package enum ContentCoding: String, Sendable {
 }
 
 extension HTTPBody.Framing {
-    /// The same for a body whose length is another than the announced one.
+    /// The framing of a body whose length is not the announced one.
     fileprivate var withoutLength: Self {
         switch self {
         case .none, .untilClose: self

@@ -4,22 +4,22 @@
 package protocol ContentDecoder: AnyObject, Sendable {
     /// Decodes some of `input` into `output`.
     ///
-    /// - Returns: How many bytes were taken and made. When both are zero it wants more input.
-    /// - Throws: ``DecodingFault`` when the input is not of the coding.
+    /// - Returns: How many bytes were taken and produced. When both are zero, it needs more input.
+    /// - Throws: ``DecodingFault`` when the input is not in this coding.
     func decode(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(DecodingFault) -> (taken: Int, made: Int)
 
-    /// Whether what has been taken is whole.
+    /// Whether what has been taken is complete.
     var isComplete: Bool { get }
 }
 
-/// Why a body cannot be decoded.
+/// The reason why a body cannot be decoded.
 package enum DecodingFault: Error, Equatable {
-    /// It is not of the coding it claims, or damaged.
+    /// It is damaged, or not in the coding that it claims.
     case damaged
-    /// It breaks off.
+    /// It ends too early.
     case truncated
-    /// It is many times larger than what came.
+    /// It is too many times larger than the received bytes.
     case expandsTooMuch
 }

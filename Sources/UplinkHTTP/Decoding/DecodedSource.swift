@@ -2,11 +2,11 @@
 import HTTPTypes
 import UplinkCore
 
-/// A body's chunks, decoded where they are read: on the reader's thread, as far as the reader goes, and no further.
+/// A source that decodes a body's chunks where they are read: on the reader's thread, and only as far as it reads.
 final class DecodedSource: HTTPBodySource {
     private let source: any HTTPBodySource
     private let machine: Locked<DecodingMachine>
-    private let reader: BodyReader  // ends the transfer when this goes
+    private let reader: BodyReader  // ends the transfer when released
 
     init(_ source: any HTTPBodySource, _ machine: DecodingMachine, keeping reader: BodyReader) {
         self.source = source

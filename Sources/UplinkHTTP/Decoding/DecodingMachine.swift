@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UplinkCore
 
-/// A body's way through a decoder: pure but for the decoder; input is given, chunks are returned.
+/// Takes a body through a decoder: pure except for the decoder; input is given, chunks are returned.
 package struct DecodingMachine {
-    /// What is next.
+    /// The next step.
     package enum Step {
-        /// Give the next piece, or say that there is none; ``take(_:)``.
+        /// Pass the next piece, or nil if there is none, to ``take(_:)``.
         case wantsInput
         /// Give this to the reader.
         case chunk(HTTPBody.Chunk)
@@ -13,7 +13,7 @@ package struct DecodingMachine {
         case end
     }
 
-    /// Below this much a body may grow as it likes.
+    /// Up to this size a body may expand by any factor.
     static let innocent: Int64 = 1 << 20
 
     private let decoder: any ContentDecoder
@@ -22,20 +22,20 @@ package struct DecodingMachine {
     private var input: HTTPBody.Chunk?
     private var offset = 0
     private var isAtEnd = false
-    /// The last slab was filled to its end, so the decoder may hold something back for want of room.
+    /// Whether the last slab was filled to its end, so that the decoder may hold back output.
     private var mayHoldMore = false
     private(set) var taken: Int64 = 0
     private(set) var made: Int64 = 0
-    /// How much has come of the body itself, where that is another decoder's input.
+    /// How much of the body itself has arrived, if this decoder's input may be another decoder's output.
     private let arrived: Locked<Int64>?
-    /// Whether it is this one's.
+    /// Whether this decoder's input is the body itself.
     private let isFirst: Bool
 
     /// - Parameters:
-    ///   - decoder: What undoes the coding.
-    ///   - maximumRatio: How many times larger than what arrived the body may become.
-    ///   - arrived: What the decoders of a body share that was encoded several times.
-    ///   - isFirst: Whether this one's input is what arrives.
+    ///   - decoder: Undoes the coding.
+    ///   - maximumRatio: How many times larger than the received bytes the body may become.
+    ///   - arrived: Shared by the decoders of a body that was encoded several times.
+    ///   - isFirst: Whether this decoder's input is the body as it arrives.
     package init(
         _ decoder: any ContentDecoder, maximumRatio: Int, arrived: Locked<Int64>? = nil, isFirst: Bool = true
     ) {
@@ -43,7 +43,7 @@ package struct DecodingMachine {
         (self.arrived, self.isFirst) = (arrived, isFirst)
     }
 
-    /// The next piece that came, or nil at the end.
+    /// Takes the next piece, or nil at the end.
     package mutating func take(_ chunk: HTTPBody.Chunk?) {
         (input, offset, isAtEnd) = (chunk, 0, chunk == nil)
     }
@@ -64,7 +64,7 @@ package struct DecodingMachine {
         return .end
     }
 
-    /// Decodes some of what is left of the input, or with none what the decoder holds back.
+    /// Decodes some of the remaining input, or without any what the decoder holds back.
     private mutating func decode(into slab: Slab) throws(DecodingFault) -> (taken: Int, made: Int) {
         var progress = (taken: 0, made: 0)
         let (decoder, offset) = (decoder, offset)
@@ -88,6 +88,6 @@ package struct DecodingMachine {
         return progress
     }
 
-    /// How much has come of the body itself.
+    /// How much of the body itself has arrived.
     var arrivedBytes: Int64 { arrived?.withLock { $0 } ?? taken }
 }

@@ -2,7 +2,7 @@
 #if Compression
 import CZLib
 
-/// gzip (RFC 1952), and deflate in both spellings: with zlib's wrapping (RFC 1950), as it should be, and raw (RFC
+/// Decodes gzip (RFC 1952), and deflate in both forms: with zlib's header (RFC 1950), as it should be, and raw (RFC
 /// 1951), as some servers send it.
 final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a time: DecodedSource has a lock
     enum Format: Sendable {
@@ -13,9 +13,9 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private var isOpen = false
     private var isMemberComplete = false
-    /// Whether a member is complete, and this is what comes behind it.
+    /// Whether a member is complete and this is what follows it.
     private var isBehindMember = false
-    /// What comes is no part of the content any more.
+    /// Whether what follows is not part of the content.
     private var isPastEnd = false
 
     init(_ format: Format) {
@@ -37,7 +37,7 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
             if !isOpen { try open(first) }
         }
         guard isOpen, !isMemberComplete else { return (0, 0) }
-        // zlib takes a pointer to what it does not change.
+        // zlib takes a mutable pointer to input that it does not change.
         stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
         stream.pointee.avail_in = UInt32(clamping: input.count)
         stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
@@ -54,14 +54,14 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
         return (Int(offered.0 - stream.pointee.avail_in), Int(offered.1 - stream.pointee.avail_out))
     }
 
-    /// The bytes that a member begins with: 1F 8B.
+    /// The length of a member's first bytes, 1F 8B.
     private static let magic = 2
 
-    /// Whether all of the content has come. Less than a member's beginning behind another one is none.
+    /// Whether the content is complete. Less than the beginning of a member after another one does not count.
     var isComplete: Bool { isMemberComplete || isPastEnd || isBehindMember && stream.pointee.total_in < Self.magic }
 
-    /// A gzip body may be several, one behind the other (RFC 1952, section 2.2). Anything else behind the end is passed
-    /// over, as browsers do: some servers pad, and what came before was whole by its own account.
+    /// A gzip body may consist of several members (RFC 1952, section 2.2). Anything else after the end is ignored, as
+    /// browsers do: some servers pad, and by its own account the content was complete.
     private func beginNextMember(with first: UInt8) throws(DecodingFault) {
         guard !isPastEnd, format == .gzip, first == 0x1F else {
             isPastEnd = true
@@ -75,7 +75,7 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
         let windowBits: CInt =
             switch format {
             case .gzip: 15 + 16
-            case .deflate: first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15  // no encoder begins a raw block so
+            case .deflate: first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15  // no raw block begins like this
             }
         guard uplink_inflate_init(stream, windowBits) == Z_OK else { throw .damaged }
         isOpen = true

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The events that nobody has read yet: pure; waiters are values.
+/// A queue of events that nobody has read yet: pure; waiters are values.
 struct EventQueueMachine<Waiter: Sendable>: Sendable {
     /// What a reader gets.
     enum Taking: Sendable {
         /// The oldest event.
         case event(HTTPEvent)
-        /// There are no more.
+        /// There are no more events.
         case end
-        /// There is none yet: park.
+        /// There is no event yet: park.
         case wait
     }
 
@@ -18,18 +18,18 @@ struct EventQueueMachine<Waiter: Sendable>: Sendable {
     private var hasEnded = false
     private var waiters: [UInt64: Waiter] = [:]
     private var lastReader: UInt64 = 0
-    /// Events that were forgotten.
+    /// The number of events dropped.
     private(set) var missed = 0
 
     init(maximum: Int) { self.maximum = maximum }
 
-    /// Whether the caller is the first.
+    /// Returns whether the caller is the first.
     mutating func claim() -> Bool {
         defer { isClaimed = true }
         return !isClaimed
     }
 
-    /// Adds an event, and returns whom to wake. After the last one nothing is added.
+    /// Adds an event, and returns the waiters to wake. After the last event nothing is added.
     mutating func send(_ event: HTTPEvent) -> [Waiter] {
         guard !hasEnded else { return [] }
         if events.count == maximum {
@@ -42,31 +42,31 @@ struct EventQueueMachine<Waiter: Sendable>: Sendable {
         return Array(waiters.values)
     }
 
-    /// A number for a reader who may wait.
+    /// Returns a number for a reader that may wait.
     mutating func enter() -> UInt64 {
         lastReader += 1
         return lastReader
     }
 
-    /// A reader asks.
+    /// A reader asks for an event.
     mutating func take() -> Taking {
         guard !events.isEmpty else { return hasEnded ? .end : .wait }
         return .event(events.removeFirst())
     }
 
-    /// A reader has suspended. False when there is no need to wait.
+    /// A reader has suspended. Returns false when there is no need to wait.
     mutating func park(_ reader: UInt64, _ waiter: Waiter, isCancelled: Bool) -> Bool {
         guard !isCancelled, events.isEmpty, !hasEnded else { return false }
         waiters[reader] = waiter
         return true
     }
 
-    /// A reader waits no more, and is returned if it did.
+    /// A reader no longer waits. Returns its waiter if it did.
     mutating func leave(_ reader: UInt64) -> Waiter? { waiters.removeValue(forKey: reader) }
 }
 
 extension HTTPEvent {
-    /// Whether nothing comes after it.
+    /// Whether it is the last event.
     var isLast: Bool {
         switch self {
         case .finished, .failed: true

@@ -2,10 +2,10 @@
 import HTTPTypes
 import UplinkCore
 
-/// Sees to it that the story of an exchange has a head and exactly one end, though the transport may say nothing.
+/// Makes sure that an exchange reports a head and exactly one end, even if the transport reports nothing.
 final class ExchangeWitness: Sendable {
     private struct Testimony {
-        /// The transport has said something: it will tell the end by itself.
+        /// The transport has reported something, so it will also report the end.
         var isGiven = false
         var hasHead = false
         var hasEnd = false
@@ -25,7 +25,7 @@ final class ExchangeWitness: Sendable {
         start = clock.now()
     }
 
-    /// What the transport tells.
+    /// Passed to the transport to report events.
     var observer: @Sendable (HTTPEvent) -> Void { { self.told($0) } }
 
     private func told(_ event: HTTPEvent) {
@@ -39,7 +39,7 @@ final class ExchangeWitness: Sendable {
         if isNews { tell(event) }
     }
 
-    /// The transport has brought a head.
+    /// The transport has returned a head.
     func responded(_ response: HTTPTransportResponse) {
         let isNews = testimony.withLock { testimony in
             defer { testimony.hasHead = true }
@@ -52,13 +52,13 @@ final class ExchangeWitness: Sendable {
         }
     }
 
-    /// The body was read to its end, which a transport that tells has told before.
+    /// The body was read to its end, which a transport that reports events has reported before.
     func bodyEnded() { end(evenIfTold: true) { .finished($0) } }
 
-    /// There is no head, or no whole body.
+    /// There is no head, or no complete body.
     func failed(_ error: any Error) { end(evenIfTold: true) { .failed(error as? HTTPClientError, $0) } }
 
-    /// Nobody wants the body any more. A transport that tells has an end of its own for that, with better timings.
+    /// Nobody wants the body any more. A transport that reports events reports an end of its own, with better timings.
     func abandoned() { end(evenIfTold: false) { .failed(nil, $0) } }
 
     private func end(evenIfTold: Bool, _ event: (HTTPTimings) -> HTTPEvent) {
@@ -75,12 +75,12 @@ final class ExchangeWitness: Sendable {
 }
 
 extension HTTPTransportResponse {
-    /// The exchange whose end is the answer's end: the one that brought it, or its body where a middleware has put the
-    /// answer together. Nil where nothing of it came from a server.
+    /// The exchange whose end is the response's end: the one that brought it, or that of its body if a middleware
+    /// assembled the response. Nil if nothing of it came from a server.
     var teller: UInt64? { exchange ?? (body.handle.source as? WitnessedSource)?.exchange }
 }
 
-/// A body's source with a witness, and errors that say how often the request was tried.
+/// A body's source with a witness, whose errors include the number of attempts.
 final class WitnessedSource: HTTPBodySource {
     private let reader: BodyReader
     private let witness: ExchangeWitness?

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// What happens to a request, as it happens.
+/// An event in the course of a request.
 public enum HTTPEvent: Sendable {
-    /// It waits for its turn.
+    /// It waits in the queue.
     case queued
-    /// Its turn has come: from here on it resolves, connects, or takes a connection that is there.
+    /// It leaves the queue: from here on it resolves and connects, or takes an existing connection.
     case started
-    /// The connection stands, and the request goes out. Once more when a connection that was used again proves dead.
+    /// The connection is established, and the request goes out. Reported again when a reused connection proves to be
+    /// dead.
     case connected(HTTPConnection)
-    /// So many bytes of the request's body have gone out, of so many where that is known.
+    /// This many bytes of the request's body have gone out, of so many if the total is known.
     case sent(bytes: Int64, of: Int64?)
-    /// An interim (1xx) answer came.
+    /// An interim (1xx) response arrived.
     case interim(HTTPResponse.Status)
-    /// The final head came.
+    /// The final head arrived.
     case head(HTTPResponse.Status)
-    /// The answer is a redirect, which is followed to this URL (redacted).
+    /// The response is a redirect, which is followed to this URL (redacted).
     case redirected(to: String)
-    /// An attempt failed, or its answer asks for another one: this one, counted from one, begins after this long.
+    /// An attempt failed, or its response asks for another one: this attempt, counted from one, begins after this long.
     case retrying(attempt: Int, after: Duration, because: String)
-    /// The body is whole, as far as anybody can tell. The timings' parts are those of the last exchange, its redirects
-    /// and failed attempts left out; `total` counts them all.
+    /// The body is complete, as far as anybody can tell. The parts of the timings are those of the last exchange,
+    /// without redirects and failed attempts; `total` covers them all.
     case finished(HTTPTimings)
-    /// There is no whole answer, for this reason; nil when the task was cancelled, the body dropped, or a middleware
-    /// threw an error of its own.
+    /// There is no complete response, for this reason; nil when the task was cancelled, the body dropped, or a
+    /// middleware threw an error of its own.
     case failed(HTTPClientError?, HTTPTimings)
 }

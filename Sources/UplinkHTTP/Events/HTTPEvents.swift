@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// What happens to one request, as it happens: made by the caller, given with the request, read beside it.
+/// The events of one request, as they happen: made by the caller, passed with the request, read alongside it.
 ///
 /// ```swift
 /// let events = HTTPEvents()
@@ -11,42 +11,42 @@ import UplinkCore
 /// print(try await page.count)
 /// ```
 ///
-/// It tells of the whole request, with its redirects and attempts, and ends after ``HTTPEvent/finished(_:)`` or
-/// ``HTTPEvent/failed(_:_:)``, of which there is exactly one. The body belongs to the request: it has to be read, or
-/// dropped, for the end to come. A reader who is too slow misses the oldest events, never the last; nobody waits for
-/// one.
+/// It covers the whole request, with its redirects and attempts, and ends after ``HTTPEvent/finished(_:)`` or
+/// ``HTTPEvent/failed(_:_:)``; there is exactly one of these. The body is part of the request: the end comes only once
+/// the body has been read or dropped. A reader that is too slow misses the oldest events, never the last; nobody waits
+/// for a reader.
 ///
-/// Each event goes to one of its readers, and usually there is one. When a reader's task is cancelled its loop ends.
+/// Each event goes to one of its readers; usually there is one. A reader's loop ends when its task is cancelled.
 public final class HTTPEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = HTTPEvent
-    /// There are no errors: the request's is an event.
+    /// There are no errors: the request's error is an event.
     public typealias Failure = Never
 
     private let queue: Locked<EventQueueMachine<CheckedContinuation<Void, Never>>>
 
     /// Makes a sequence for one request.
     ///
-    /// - Parameter maximum: The most events that are kept for a slow reader; less than one is taken for one.
+    /// - Parameter maximum: The most events that are kept for a slow reader; less than one counts as one.
     public init(keeping maximum: Int = 256) { queue = Locked(EventQueueMachine(maximum: Swift.max(1, maximum))) }
 
-    /// How many events were forgotten because the reader was too slow.
+    /// The number of events dropped because the reader was too slow.
     public var missed: Int { queue.withLock { $0.missed } }
 
     /// Reads the events.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let events: HTTPEvents
 
-        /// The next event, or nil after the last, and when the task is cancelled.
+        /// Returns the next event, or nil after the last one and when the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> HTTPEvent? {
             await events.next()
         }
     }
 
-    /// A reader.
+    /// Makes a reader.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
 
-    /// The right to tell here: for one request.
+    /// Claims the right to send events here: for one request only.
     func claim() throws(HTTPClientError) {
         guard !queue.withLock({ $0.claim() }) else { return }
         throw HTTPClientError(

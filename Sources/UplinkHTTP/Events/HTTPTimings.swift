@@ -2,9 +2,9 @@
 
 /// The connection that a request goes out on.
 public struct HTTPConnection: Sendable, Hashable {
-    /// Whether an earlier request had opened it.
+    /// Whether it was opened for an earlier request.
     public package(set) var isReused = false
-    /// Whether TLS was spoken as the continuation of an earlier session; nil without TLS and where libcurl does not say.
+    /// Whether TLS resumed an earlier session; nil without TLS, and if libcurl does not say.
     public package(set) var isTLSResumed: Bool?
     /// The address and port of this end, such as `192.0.2.1:40000`; empty where there is none (Unix sockets).
     public package(set) var localAddress = ""
@@ -14,11 +14,11 @@ public struct HTTPConnection: Sendable, Hashable {
     package init() {}
 }
 
-/// How long the parts of one exchange took, each for itself; nil for a part that was not reached or not needed.
+/// The durations of the parts of one exchange; nil for a part that was not reached or not needed.
 public struct HTTPTimings: Sendable, Hashable {
-    /// From the request until its turn.
+    /// From the request until it leaves the queue.
     public package(set) var queue: Duration?
-    /// Resolving the host's name, and waiting for another request that does.
+    /// Resolving the host's name, including waiting for another request that resolves it.
     public package(set) var nameLookup: Duration?
     /// Connecting, without TLS.
     public package(set) var connect: Duration?
@@ -32,9 +32,9 @@ public struct HTTPTimings: Sendable, Hashable {
     public package(set) var total: Duration = .zero
     /// Bytes of the request's body that went out.
     public package(set) var sentBytes: Int64 = 0
-    /// Bytes of the answer's body that came, as they were sent (before decoding).
+    /// Bytes of the response's body received, before decoding.
     public package(set) var receivedBytes: Int64 = 0
-    /// The connection, where there was one.
+    /// The connection, if there was one.
     public package(set) var connection: HTTPConnection?
 
     package init() {}

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes one story of the exchanges that a call consists of, redirects and attempts: pure.
+/// Combines the exchanges of a call, its redirects and attempts, into one sequence of events: pure.
 ///
 /// Each exchange ends by itself, perhaps before the client has looked at its head. Its end is kept until the client
-/// takes the answer for the one it wanted, and forgotten when another exchange follows.
+/// accepts the response, and dropped when another exchange follows.
 struct OutcomeMachine: Sendable {
-    /// How far the story has come.
+    /// The state of the sequence.
     enum Phase: Sendable, Equatable {
         /// The newest exchange may not be the last.
         case open
         /// The newest exchange is the last; its end is the end.
         case settled
-        /// The end has been told.
+        /// The end has been reported.
         case ended
     }
 
     private(set) var phase = Phase.open
-    /// How many exchanges there have been.
+    /// The number of exchanges so far.
     private(set) var exchanges = 0
-    /// Those of the newest exchange, once it has ended.
+    /// The timings of the newest exchange, once it has ended.
     private(set) var timings = HTTPTimings()
     /// Bytes of the request's body that went out, in all exchanges that have ended.
     private(set) var sentBytes: Int64 = 0
-    /// Bytes of answers' bodies that came, in all exchanges that have ended.
+    /// Bytes of response bodies received, in all exchanges that have ended.
     private(set) var receivedBytes: Int64 = 0
     private var newest: UInt64 = 0
     private var end: HTTPEvent?
 
-    /// An exchange tells something. What is returned is told on.
+    /// An exchange reports an event. Returns the event to pass on, if any.
     mutating func told(_ event: HTTPEvent, by exchange: UInt64) -> HTTPEvent? {
         guard phase != .ended else { return nil }
         count(event)
@@ -42,7 +42,7 @@ struct OutcomeMachine: Sendable {
         }
     }
 
-    /// An exchange has ended, which each does once, perhaps when the next one has begun.
+    /// Counts an exchange that has ended, which happens once for each, perhaps after the next one has begun.
     private mutating func count(_ event: HTTPEvent) {
         switch event {
         case .finished(let timings), .failed(_, let timings):
@@ -52,10 +52,10 @@ struct OutcomeMachine: Sendable {
         }
     }
 
-    /// There is an answer. The end is returned if it has come.
+    /// There is a response. Returns the end if it has already come.
     ///
-    /// - Parameter exchange: Whose answer it is. Where it is not the newest one's, a middleware has answered: what becomes
-    ///   of an exchange says nothing about that answer any more.
+    /// - Parameter exchange: The exchange whose response it is. If it is not the newest one, a middleware has answered:
+    ///   the fate of an exchange then says nothing about that response.
     mutating func settled(by exchange: UInt64?) -> HTTPEvent? {
         switch phase {
         case .open:
@@ -69,7 +69,7 @@ struct OutcomeMachine: Sendable {
         }
     }
 
-    /// There is no answer. The end is returned, once.
+    /// There is no response. Returns the end, once.
     mutating func failed(_ error: HTTPClientError?) -> HTTPEvent? {
         switch phase {
         case .open, .settled:

@@ -5,7 +5,7 @@ import HTTPTypes
 struct CredentialScope: Sendable {
     private let origins: [HTTPURL]
 
-    /// - Throws: ``HTTPClientError`` when a text is no origin.
+    /// - Throws: ``HTTPClientError`` when a text is not an origin.
     init(_ origins: [String]) throws(HTTPClientError) {
         var parsed: [HTTPURL] = []
         for origin in origins {
@@ -28,8 +28,8 @@ struct CredentialScope: Sendable {
     /// The origins as one text.
     var text: String { origins.map(\.origin).joined(separator: ", ") }
 
-    /// Whether the credential may go with a request: its origin is one of these, no other has redirected it here, and
-    /// it has no credential of its own.
+    /// Whether the credential may go with a request: the request's origin is one of these, it was not redirected here
+    /// from another origin, and it has no credential of its own.
     func covers(_ request: HTTPClientRequest) -> Bool {
         guard request.head.headerFields[.authorization] == nil, let url = try? request.head.checkedURL(),
             origins.contains(where: { $0.hasSameOrigin(as: url) })

@@ -3,9 +3,9 @@ import HTTPTypes
 
 /// Sends a user and a password with every request to certain origins (Basic, RFC 7617).
 ///
-/// They go out with the first request already, in UTF-8, and readable for everybody on the way unless the origin is
-/// `https`. A request that another origin redirected goes without, and one that has an `Authorization` of its own keeps
-/// that.
+/// They are sent with the first request already, in UTF-8, and everybody on the way can read them unless the origin is
+/// `https`. A request that was redirected from another origin goes without, and one that has an `Authorization` field
+/// of its own keeps it.
 public struct HTTPBasicAuthentication: HTTPMiddleware {
     private let scope: CredentialScope
     private let value: String
@@ -13,10 +13,10 @@ public struct HTTPBasicAuthentication: HTTPMiddleware {
     /// Makes the middleware.
     ///
     /// - Parameters:
-    ///   - origins: Whom the credential is for: scheme, host and port, such as `https://example.org`.
-    ///   - user: Without colon and control characters.
-    ///   - password: Without control characters.
-    /// - Throws: ``HTTPClientError`` when the user or the password cannot be sent, or a text is no origin.
+    ///   - origins: The origins that the credential is for: scheme, host and port, such as `https://example.org`.
+    ///   - user: The user's name, without colons and control characters.
+    ///   - password: The password, without control characters.
+    /// - Throws: ``HTTPClientError`` when the user or the password cannot be sent, or a text is not an origin.
     public init(for origins: [String], user: String, password: String) throws(HTTPClientError) {
         scope = try CredentialScope(origins)
         guard !user.utf8.contains(UInt8(ascii: ":")) else { throw Self.invalid("user contains a colon") }
@@ -27,7 +27,7 @@ public struct HTTPBasicAuthentication: HTTPMiddleware {
         value = "Basic \(Self.base64(Array("\(user):\(password)".utf8)))"
     }
 
-    /// Sends the request on, with the credential where it is for its origin.
+    /// Passes the request on, with the credential if it is for the request's origin.
     public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
         guard scope.covers(request) else { return try await next(request) }
         var request = request
@@ -57,7 +57,7 @@ public struct HTTPBasicAuthentication: HTTPMiddleware {
 }
 
 extension HTTPBasicAuthentication: CustomStringConvertible, CustomReflectable {
-    /// The origins alone, so that no log that shows a configuration shows the credential.
+    /// Only the origins, so that a log of the configuration does not show the credential.
     public var description: String { "Basic authentication for \(scope.text)" }
 
     /// The same for `dump` and debuggers.
@@ -67,7 +67,7 @@ extension HTTPBasicAuthentication: CustomStringConvertible, CustomReflectable {
 extension HTTPMiddleware where Self == HTTPBasicAuthentication {
     /// Sends a user and a password; see ``HTTPBasicAuthentication``.
     ///
-    /// - Throws: ``HTTPClientError`` when the user or the password cannot be sent, or a text is no origin.
+    /// - Throws: ``HTTPClientError`` when the user or the password cannot be sent, or a text is not an origin.
     public static func basic(
         for origins: [String], user: String, password: String
     ) throws(HTTPClientError) -> Self {

@@ -2,19 +2,20 @@
 import HTTPTypes
 import UplinkCore
 
-/// Sends a token with every request to certain origins, and gets another one when it is refused (Bearer, RFC 6750).
+/// Sends a token with every request to certain origins, and gets a new one when it is refused (Bearer, RFC 6750).
 ///
-/// A request that is answered with 401 is sent once more with a fresh token, whatever its method, because 401 says that
-/// it was not carried out (RFC 9110, section 15.5.2), and unless its body is spent. However many requests are refused
-/// at once, the provider is asked once, and all wait for its token. When it throws, each of them throws its error, and
-/// the next request asks again. A second 401 is an answer like any other, and so is the first where the provider gives the
-/// same token again and the refusal was short: 16 KiB at most are kept while it is asked.
+/// A request that is answered with 401 is sent once more with a new token, unless its body is spent. This holds for
+/// every method, because 401 means that the request was not carried out (RFC 9110, section 15.5.2). However many
+/// requests are refused at the same time, the provider is asked once, and all of them wait for its token. If it throws,
+/// each of them throws its error, and the next request asks again. A second 401 is returned like any other response. So
+/// is the first, if the provider returns the same token again and the refusal was short: at most 16 KiB of it are kept
+/// while the provider is asked.
 ///
-/// A request that another origin redirected goes without a token, and one that has an `Authorization` of its own keeps
-/// that. Inside of ``HTTPRetry`` the repetition is no attempt of its own.
+/// A request that was redirected from another origin goes without a token, and one that has an `Authorization` field of
+/// its own keeps it. Inside ``HTTPRetry``, sending the request again does not count as an attempt.
 public final class HTTPBearerAuthentication: HTTPMiddleware {
-    /// The instance whose provider runs in this task: its requests go without a token, instead of waiting for
-    /// themselves.
+    /// The instance whose provider runs in this task: the provider's requests go without a token, instead of waiting
+    /// for themselves.
     @TaskLocal static var providing: ObjectIdentifier?
 
     private let scope: CredentialScope
@@ -22,17 +23,17 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
     private let tokens = Locked(TokenMachine())
     private let requests = SharedWork<String?, String?>()
 
-    /// How many requests wait for a token; for tests.
+    /// The number of requests waiting for a token; for tests.
     var waiting: Int { requests.waiting }
 
     /// Makes the middleware.
     ///
     /// - Parameters:
-    ///   - origins: Whom the token is for: scheme, host and port, such as `https://example.org`.
-    ///   - provider: Gives a token: the first time for nil, later for the one that was refused. It never runs twice at
-    ///     once for the same token, unless the first one is cancelled, as it is when nobody waits for it any more. It may
-    ///     use the client itself.
-    /// - Throws: ``HTTPClientError`` when a text is no origin.
+    ///   - origins: The origins that the token is for: scheme, host and port, such as `https://example.org`.
+    ///   - provider: Returns a token. It gets nil the first time, later the token that was refused. For one token it
+    ///     never runs twice at the same time, unless the first run is cancelled because nobody waits for it any more.
+    ///     It may use the client itself.
+    /// - Throws: ``HTTPClientError`` when a text is not an origin.
     public init(
         for origins: [String], token provider: @escaping @Sendable (_ refused: String?) async throws -> String
     ) throws(HTTPClientError) {
@@ -40,9 +41,9 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
         self.provider = provider
     }
 
-    /// Sends the request on with a token where it is for its origin, and once more when the token was refused.
+    /// Passes the request on, with a token if it is for the request's origin, and once more if the token was refused.
     ///
-    /// - Throws: What the provider throws, ``HTTPClientError`` when its token cannot be sent, or what `next` throws.
+    /// - Throws: The provider's error, ``HTTPClientError`` when its token cannot be sent, or whatever `next` throws.
     public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
         guard scope.covers(request), Self.providing != ObjectIdentifier(self) else { return try await next(request) }
         var request = request
@@ -54,7 +55,7 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
             tokens.withLock { $0.wasRefused(token) }
             return response
         }
-        // The provider may use the same host, where the answer would be in its way for as long as nobody reads it.
+        // The provider may use the same host, where an unread response would be in its way.
         let refusal = await response.inMemoryIfShort()
         let fresh = try await self.token(insteadOf: token, for: request)
         if fresh == token, let refusal { return refusal }
@@ -77,9 +78,9 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
         }
     }
 
-    /// Asks the provider, unless another's answer has come since somebody decided to. Nil: decide anew.
+    /// Asks the provider, unless another request got a token after the decision to ask. Nil means: decide again.
     private func ask(insteadOf refused: String?) async throws -> String? {
-        try Task.checkCancellation()  // those who wanted it may have gone, and others ask
+        try Task.checkCancellation()  // those that wanted it may have gone, and others may be asking
         switch tokens.withLock({ $0.turn(toAskInsteadOf: refused) }) {
         case .ask: break
         case .use(let token): return token
@@ -104,9 +105,9 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
 }
 
 extension HTTPMiddleware where Self == HTTPBearerAuthentication {
-    /// Sends a token, and gets another one when it is refused; see ``HTTPBearerAuthentication``.
+    /// Sends a token, and gets a new one when it is refused; see ``HTTPBearerAuthentication``.
     ///
-    /// - Throws: ``HTTPClientError`` when a text is no origin.
+    /// - Throws: ``HTTPClientError`` when a text is not an origin.
     public static func bearer(
         for origins: [String], token provider: @escaping @Sendable (_ refused: String?) async throws -> String
     ) throws(HTTPClientError) -> Self {

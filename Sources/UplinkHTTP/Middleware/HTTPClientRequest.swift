@@ -8,8 +8,8 @@ public struct HTTPClientRequest: Sendable {
         get { outgoing.head }
         set { outgoing.head = newValue }
     }
-    /// What goes out after the head. A body that is set brings its `Content-Type` with it, in place of the old body's;
-    /// one that the fields name themselves stays.
+    /// The request's body. Setting it also sets its `Content-Type`, in place of the old body's; one that the fields
+    /// name themselves is kept.
     public var body: HTTPRequestBody {
         get { outgoing.body }
         set {
@@ -20,19 +20,19 @@ public struct HTTPClientRequest: Sendable {
             if field == nil || field == old { head.headerFields[.contentType] = newValue.contentType }
         }
     }
-    /// How long the parts may take; checked again before it is sent. The client sees to `total` as a whole, whatever
-    /// stands here.
+    /// The timeouts; checked again before the request is sent. The client enforces `total` as a whole, whatever is set
+    /// here.
     public var timeouts: HTTPTimeouts {
         get { outgoing.timeouts }
         set { outgoing.timeouts = newValue }
     }
-    /// What the caller asked for.
+    /// The caller's options.
     public var options: HTTPRequestOptions { call.options }
     /// The URLs that redirected here, in order; redacted.
     public var redirects: [String] { history.map(\.redacted) }
-    /// Which attempt this is, from one; set by ``HTTPRetry``.
+    /// The number of this attempt, from one; set by ``HTTPRetry``.
     public internal(set) var attempt = 1
-    /// The pauses before this attempt, taken together.
+    /// The sum of the pauses before this attempt.
     public internal(set) var waited = Duration.zero
 
     private(set) var outgoing: HTTPTransportRequest
@@ -44,28 +44,28 @@ public struct HTTPClientRequest: Sendable {
         (self.outgoing, self.history, self.call) = (outgoing, history, call)
     }
 
-    /// The number of the call that this request belongs to, with its redirects and attempts; no other call of the
-    /// process has it.
+    /// The number of the call that this request belongs to, shared by its redirects and attempts; unique in the
+    /// process.
     public var id: UInt64 { call.id }
 
-    /// Whether sending it twice does no more than sending it once: what the caller says, or the method.
+    /// Whether sending it twice has the same effect as sending it once: as the caller says, or by the method.
     public var isIdempotent: Bool { outgoing.mayBeSentTwice }
 
-    /// Fields that are secret: `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`, and those that the
+    /// The secret fields: `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`, and those that the
     /// configuration or the options name.
     public var sensitiveFields: Set<HTTPField.Name> {
         Set([.authorization, .proxyAuthorization, .cookie, .setCookie])
             .union(call.settings.configuration.sensitiveFields).union(options.sensitiveFields)
     }
 
-    /// What is left of the total timeout; nil without one.
+    /// The time left of the total timeout; nil without one.
     public var remainingTime: Duration? { call.remaining }
 
-    /// Runs what waits for something else than `next`, and cancels it when the total timeout passes: `next` sees to the
-    /// total by itself.
+    /// Runs work that waits for something other than `next`, and cancels it when the total timeout passes. (`next`
+    /// keeps to the total by itself.)
     ///
     /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/totalTimeout`` once the work has ended after its
-    ///   cancellation, or what it throws.
+    ///   cancellation, or the error of the work.
     public func withinTotal<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -83,13 +83,13 @@ public struct HTTPClientRequest: Sendable {
         }
     }
 
-    /// Tells `observer` what happens to the request as it is sent on from here: for each exchange one end at least and
-    /// at most, even when the transport tells nothing. From any thread; it must not block.
+    /// Reports to `observer` what happens to the request from here on: exactly one end for each exchange, even if the
+    /// transport reports nothing. Called on any thread; it must not block.
     public mutating func observe(_ observer: @escaping @Sendable (HTTPEvent) -> Void) {
         observers.append { event, _ in observer(event) }
     }
 
-    /// The same, with the exchange's number, which grows within the call.
+    /// The same, with the exchange's number, which increases within the call.
     mutating func observeExchanges(_ observer: @escaping @Sendable (HTTPEvent, UInt64) -> Void) {
         observers.append(observer)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Counts requests by how they ended: a recorder for a person to read.
+/// Counts requests by outcome: a recorder whose result is easy to read.
 ///
 /// ```swift
 /// let counters = HTTPCounters()
@@ -9,17 +9,17 @@ import UplinkCore
 /// print(counters)  // 12 requests, 3 sent again, 48210 bytes received; 200: 9, 503: 2, connectTimeout: 1
 /// ```
 public final class HTTPCounters: HTTPMetricsRecorder, CustomStringConvertible {
-    /// What was counted.
+    /// The counts.
     public struct Counts: Sendable, Hashable {
         /// Requests that have ended.
         public internal(set) var requests = 0
-        /// How often requests were sent beyond their first time.
+        /// How often requests were sent again after their first time.
         public internal(set) var repeats = 0
-        /// Bytes of requests' bodies that went out, as far as the transport tells.
+        /// Bytes of request bodies sent, as far as the transport reports them.
         public internal(set) var sentBytes: Int64 = 0
-        /// Bytes of answers' bodies that came, as far as the transport tells.
+        /// Bytes of response bodies received, as far as the transport reports them.
         public internal(set) var receivedBytes: Int64 = 0
-        /// The requests' times, taken together.
+        /// The sum of the requests' durations.
         public internal(set) var total = Duration.zero
         /// Requests by ``HTTPMetrics/label``.
         public internal(set) var outcomes: [String: Int] = [:]
@@ -30,7 +30,7 @@ public final class HTTPCounters: HTTPMetricsRecorder, CustomStringConvertible {
     /// Counts from zero.
     public init() {}
 
-    /// What was counted so far.
+    /// The counts so far.
     public var counts: Counts { state.withLock { $0 } }
 
     /// Counts a request.
@@ -45,7 +45,7 @@ public final class HTTPCounters: HTTPMetricsRecorder, CustomStringConvertible {
         }
     }
 
-    /// One line.
+    /// One line of text.
     public var description: String {
         let counts = counts
         let outcomes = counts.outcomes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// What a log says about a request: nothing in it is secret, as far as the client knows what is.
+/// What a log says about a request. It contains nothing secret, as far as the client knows what is secret.
 public struct HTTPLogEntry: Sendable {
-    /// What came of a request.
+    /// The outcome of a request.
     public enum Outcome: Sendable {
-        /// This answer, its fields redacted. Its body may still arrive.
+        /// This response, with its fields redacted. Its body may still arrive.
         case response(HTTPResponse)
         /// This error.
         case failure(any Error)
@@ -13,19 +13,20 @@ public struct HTTPLogEntry: Sendable {
         case cancellation
     }
 
-    /// The number of the call; redirects and attempts have it in common.
+    /// The number of the call, shared by its redirects and attempts.
     public let id: UInt64
-    /// Which attempt this was, from one, where an ``HTTPRetry`` stands outside of the log.
+    /// The number of the attempt, from one, if an ``HTTPRetry`` is outside the log.
     public let attempt: Int
-    /// The request's fields; the secret ones say `<redacted>`, and URLs have no query unless the log shows queries.
+    /// The request's fields. Secret ones are shown as `<redacted>`, and URLs have no query unless the log shows
+    /// queries.
     public let fields: HTTPFields
     /// The method.
     public let method: HTTPRequest.Method
     /// The URL, without its query unless the log shows queries.
     public let url: String
-    /// What came of it.
+    /// The outcome.
     public let outcome: Outcome
-    /// From the request to the head of the answer, or to the error.
+    /// The time from the request to the head of the response, or to the error.
     public let duration: Duration
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// Tells a log about each request that passes: method, URL, fields, status or error, time to the head.
+/// Logs each request that passes: method, URL, fields, status or error, time to the head.
 ///
 /// ```swift
 /// configuration.middlewares = [.logging { logger.info("\($0)") }, .retry()]
 /// ```
 ///
-/// Outside of ``HTTPRetry`` it has one entry for a request and all its attempts, inside of it one for each attempt.
-/// Redirects have entries of their own in either place. `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`
-/// and the sensitive fields of the configuration and the options show `<redacted>`, and so do `Link` and `Refresh`, in
-/// which URLs stand among other things; queries are left out, unless asked for.
+/// Outside ``HTTPRetry`` it logs one entry for a request with all its attempts, inside it one for each attempt.
+/// Redirects have entries of their own in both places. `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`
+/// and the sensitive fields of the configuration and the options are shown as `<redacted>`, and so are `Link` and
+/// `Refresh`, which contain URLs among other things; queries are left out unless asked for.
 public struct HTTPLogging: HTTPMiddleware {
     private let showsQueries: Bool
     private let log: @Sendable (HTTPLogEntry) -> Void
@@ -18,14 +18,14 @@ public struct HTTPLogging: HTTPMiddleware {
     /// Makes the middleware.
     ///
     /// - Parameters:
-    ///   - showsQueries: Whether the queries of URLs are shown, which often hold what is secret.
-    ///   - log: Called with each entry, in the request's task, before its answer is handed on.
+    ///   - showsQueries: Whether to show the queries of URLs, which often contain secrets.
+    ///   - log: Called with each entry, in the request's task, before its response is passed on.
     public init(showsQueries: Bool = false, to log: @escaping @Sendable (HTTPLogEntry) -> Void) {
         self.showsQueries = showsQueries
         self.log = log
     }
 
-    /// Sends the request on, and logs what came of it.
+    /// Passes the request on, and logs the outcome.
     public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
         let redaction = Redaction(sensitiveFields: request.sensitiveFields, showsQueries: showsQueries)
         let clock = request.call.clock
@@ -55,7 +55,7 @@ public struct HTTPLogging: HTTPMiddleware {
 }
 
 extension HTTPMiddleware where Self == HTTPLogging {
-    /// Tells a log about each request that passes; see ``HTTPLogging``.
+    /// Logs each request that passes; see ``HTTPLogging``.
     public static func logging(
         showsQueries: Bool = false, to log: @escaping @Sendable (HTTPLogEntry) -> Void
     ) -> Self { HTTPLogging(showsQueries: showsQueries, to: log) }

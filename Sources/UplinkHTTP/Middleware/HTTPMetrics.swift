@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// The figures of one request that has ended, body included.
+/// The figures of one request that has ended, including its body.
 public struct HTTPMetrics: Sendable {
     /// How a request ended.
     public enum Outcome: Sendable, Hashable {
-        /// With a whole answer of this status.
+        /// With a complete response of this status.
         case status(Int)
         /// With this kind of error.
         case error(HTTPClientError.Code)
@@ -13,18 +13,18 @@ public struct HTTPMetrics: Sendable {
         case abandoned
     }
 
-    /// How it ended.
+    /// The outcome.
     public let outcome: Outcome
-    /// The status of the answer, where the last exchange brought a head at all, or a middleware answered.
+    /// The status of the response, if the last exchange brought a head or a middleware answered.
     public let status: Int?
     /// The method's name.
     public let method: String
     /// Scheme, host and port, such as `https://example.org`.
     public let origin: String
-    /// How often it was sent.
+    /// How many times it was sent.
     public let exchanges: Int
-    /// How long the parts of the last exchange took; `total` is the time from the request until the end, and bytes are
-    /// those of all exchanges.
+    /// The durations of the parts of the last exchange; `total` is the time from the request to the end, and the bytes
+    /// are those of all exchanges.
     public let timings: HTTPTimings
 
     /// The outcome as one of a fixed number of words: `200`, `connectTimeout`, `abandoned`.
@@ -37,16 +37,16 @@ public struct HTTPMetrics: Sendable {
     }
 }
 
-/// Takes the figures of requests that have ended.
+/// Receives the figures of requests that have ended.
 public protocol HTTPMetricsRecorder: Sendable {
-    /// Takes the figures of one request, when its body has ended. From any thread; it must not block.
+    /// Receives the figures of one request, when its body has ended. Called on any thread; it must not block.
     func record(_ metrics: HTTPMetrics)
 }
 
-/// Reports the figures of each request that passes, once it has ended with its body.
+/// Reports the figures of each request that passes, once its body has ended.
 ///
-/// Outside of ``HTTPRetry`` there is one report for a request and all its attempts, inside of it one for each attempt.
-/// Redirects are reported on their own in either place. A body that nobody reads or drops has not ended.
+/// Outside ``HTTPRetry`` there is one report for a request with all its attempts, inside it one for each attempt.
+/// Redirects are reported separately in both places. A body that nobody reads or drops has not ended.
 public struct HTTPMetricsReporting: HTTPMiddleware {
     private let record: @Sendable (HTTPMetrics) -> Void
 
@@ -56,7 +56,7 @@ public struct HTTPMetricsReporting: HTTPMiddleware {
     /// Reports to a closure, from any thread; it must not block.
     public init(to record: @escaping @Sendable (HTTPMetrics) -> Void) { self.record = record }
 
-    /// Sends the request on, and reports when it has ended.
+    /// Passes the request on, and reports when it has ended.
     public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
         let passage = MetricsPassage(of: request, record: record)
         var request = request

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Stands between a client and its transport: sees each request, may change it, answer it, send it again.
+/// Code between a client and its transport: it sees each request, and may change it, answer it or send it again.
 ///
 /// ```swift
 /// struct Timestamp: HTTPMiddleware {
@@ -13,24 +13,25 @@
 /// configuration.middlewares = [.logging { print($0) }, .retry(), Timestamp()]
 /// ```
 ///
-/// The first in ``HTTPClient/Configuration/middlewares`` is the outermost: it sees a request first and its answer last.
-/// The client follows redirects outside of them all, so each request of a chain of redirects passes through on its own.
-/// ``HTTPRetry`` sends again what stands inside of it: a middleware before it in the list sees one request and the
-/// answer that was taken in the end, a middleware after it sees every attempt. Content is decoded outside too: a
-/// middleware sees bodies as they were sent.
+/// The first in ``HTTPClient/Configuration/middlewares`` is the outermost: it sees a request first and its response
+/// last. The client follows redirects outside all of them, so each request of a chain of redirects passes through
+/// separately. ``HTTPRetry`` repeats what is inside it: a middleware before it in the list sees one request and the
+/// final response, a middleware after it sees every attempt. Content is also decoded outside: a middleware sees bodies
+/// as they were sent.
 public protocol HTTPMiddleware: Sendable {
-    /// What stands inside: the next middleware, or the transport.
+    /// The next layer inside: another middleware, or the transport.
     typealias Next = @Sendable (HTTPClientRequest) async throws -> HTTPTransportResponse
 
-    /// Answers a request, as a rule with what `next` answers.
+    /// Responds to a request, usually with the response of `next`.
     ///
-    /// `next` may be called not at all, once, or several times in turn; a body that is spent and not
-    /// ``HTTPRequestBody/isReplayable`` fails then. An answer that is not returned is to be dropped, its body with it.
+    /// `next` may be called any number of times, one call after another, or not at all. A later call fails if the body
+    /// is spent and not ``HTTPRequestBody/isReplayable``. A response that is not returned must be dropped, including
+    /// its body.
     ///
     /// - Parameters:
-    ///   - request: What is to be sent.
-    ///   - next: Sends it on. It returns when the head is there; the body follows while it is read.
-    /// - Throws: What `next` throws (``HTTPClientError``, `CancellationError`), or an error of its own, which the
+    ///   - request: The request to send.
+    ///   - next: Passes the request on. Returns when the head has arrived; the body follows as it is read.
+    /// - Throws: Whatever `next` throws (``HTTPClientError``, `CancellationError`), or an error of its own, which the
     ///   client's caller gets unchanged.
     func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse
 }

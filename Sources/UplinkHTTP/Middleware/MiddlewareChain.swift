@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// The middlewares of a client, and the transport inside of them. An object, for the reason of ``HTTPHops``.
+/// The middlewares of a client, and the transport inside them. An object, for the reason given at ``HTTPHops``.
 final class MiddlewareChain: Sendable {
     private let transport: any HTTPTransport
-    /// The same, where it is one that begins without waiting.
+    /// The same transport, if it can begin without waiting.
     private let beginning: (any BeginningTransport)?
     private let middlewares: [any HTTPMiddleware]
 
@@ -17,13 +17,14 @@ final class MiddlewareChain: Sendable {
         (transport, beginning, middlewares) = (chain.transport, chain.beginning, chain.middlewares + [retry])
     }
 
-    /// The chain for a request: with a retry inside of all, if the request wants one and there is none.
+    /// Returns the chain for a request: with a retry inside all middlewares, if the request wants one and there is
+    /// none.
     func chain(for options: HTTPRequestOptions) -> MiddlewareChain {
         guard let policy = options.retry, !middlewares.contains(where: { $0 is HTTPRetry }) else { return self }
         return MiddlewareChain(self, and: HTTPRetry(policy))
     }
 
-    /// - Parameter place: The first middleware that is to see it.
+    /// - Parameter place: The first middleware that sees the request.
     nonisolated(nonsending) func send(
         _ chained: ChainedRequest, from place: Int = 0
     ) async throws -> HTTPTransportResponse {
@@ -40,10 +41,10 @@ final class MiddlewareChain: Sendable {
         }
     }
 
-    /// Whether nothing stands between the client and a transport that may begin without waiting.
+    /// Whether there is nothing between the client and a transport that can begin without waiting.
     var mayBegin: Bool { beginning != nil && middlewares.isEmpty }
 
-    /// Begins to send a request that no middleware is to see; nil where that has to wait for its body.
+    /// Begins to send a request that no middleware sees; nil if it has to wait for its body.
     @inline(never)
     func begin(_ request: HTTPTransportRequest, of call: HTTPCall) throws -> BegunExchange? {
         try begin(request, of: call) { Attempt(call) }
@@ -63,7 +64,7 @@ final class MiddlewareChain: Sendable {
         }
     }
 
-    /// Sends a request once. What need not wait stands in functions of its own: see ``HTTPHops``.
+    /// Sends a request once. What need not wait is in functions of its own: see ``HTTPHops``.
     private nonisolated(nonsending) func exchange(_ chained: ChainedRequest) async throws -> HTTPTransportResponse {
         guard let begun = try begin(chained) else { return try await exchangeWaiting(chained) }
         await begun.exchange.run()
@@ -112,7 +113,7 @@ final class MiddlewareChain: Sendable {
     }
 }
 
-/// A request of the chain as an object, so that whatever awaits its answer holds a reference: see ``HTTPHops``.
+/// A request in the chain as an object, so that whatever awaits the response holds one reference: see ``HTTPHops``.
 final class ChainedRequest: Sendable {
     let request: HTTPClientRequest
 
@@ -136,13 +137,13 @@ struct BegunExchange {
     }
 }
 
-/// One sending of a request: what its errors say of it, and who sees how it ends.
+/// One attempt to send a request: what its errors say about it, and who observes its end.
 private struct Attempt: Sendable {
     let number: Int
     let waited: Duration
     let witness: ExchangeWitness?
 
-    /// That of a request which no middleware has seen.
+    /// Makes the attempt of a request that no middleware has seen.
     init(_ call: HTTPCall) { (number, waited, witness) = (1, .zero, ExchangeWitness(of: call, [])) }
 
     init(_ request: HTTPClientRequest) {
@@ -154,7 +155,7 @@ private struct Attempt: Sendable {
         guard witness != nil || number > 1 else { return }
         response.exchange = witness?.exchange
         witness?.responded(response)
-        guard let reader = response.body.handle.reader() else { return }  // a transport's own business
+        guard let reader = response.body.handle.reader() else { return }  // the transport's own business
         response.body = HTTPBody(
             framing: response.body.framing, contentLength: response.body.contentLength,
             source: WitnessedSource(reader, witness: witness, completing: completed))
@@ -166,7 +167,7 @@ private struct Attempt: Sendable {
         return error
     }
 
-    /// The error, with how often the request was tried.
+    /// Returns the error with the number of attempts.
     private func completed(_ error: HTTPClientError) -> HTTPClientError {
         var error = error
         (error.attempts, error.waited) = (number, waited)
@@ -175,7 +176,7 @@ private struct Attempt: Sendable {
 }
 
 extension ExchangeWitness {
-    /// A witness for all who want to know; nil where nobody does.
+    /// Makes a witness for all observers; nil if there are none.
     fileprivate convenience init?(of call: HTTPCall, _ observers: [@Sendable (HTTPEvent, UInt64) -> Void]) {
         let follower = call.isObserved ? call : nil
         guard follower != nil || !observers.isEmpty else { return nil }

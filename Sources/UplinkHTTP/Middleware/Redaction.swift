@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// Takes out of a message's head what must not stand in a log.
+/// Removes from a message's head what must not appear in a log.
 struct Redaction {
     private static let mark = "<redacted>"
     /// Fields that hold a URL, which may have secrets in its query or name a user.
     private static let urlFields = named("Location", "Content-Location", "Referer", "Destination")
-    /// Fields in which URLs stand among other things. They are not shown either.
+    /// Fields that contain URLs among other things. They are not shown either.
     private static let mixedFields = named("Link", "Refresh")
 
     /// Fields that are not shown.
@@ -19,7 +19,7 @@ struct Redaction {
         return text(of: url)
     }
 
-    /// - Parameter base: What references in the fields are relative to.
+    /// - Parameter base: The request that references in the fields are relative to.
     func fields(_ fields: HTTPFields, base: HTTPRequest) -> HTTPFields {
         var redacted = HTTPFields()
         for field in fields {
@@ -27,7 +27,7 @@ struct Redaction {
             if sensitiveFields.contains(field.name) || Self.mixedFields.contains(field.name) {
                 value = Self.mark
             } else if Self.urlFields.contains(field.name) {
-                // User information makes a reference invalid here, so that it does not appear either.
+                // Resolving drops user information, so that it does not appear either.
                 value = (try? base.checkedURL())?.resolving(value).map(text(of:)) ?? Self.mark
             }
             redacted.append(HTTPField(name: field.name, value: value))

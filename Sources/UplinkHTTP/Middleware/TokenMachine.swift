@@ -2,7 +2,7 @@
 
 /// Which token to send, and when to ask for another: pure.
 struct TokenMachine: Sendable {
-    /// What is known.
+    /// What is known about the token.
     enum Phase: Sendable, Equatable {
         /// Nothing yet.
         case none
@@ -16,35 +16,35 @@ struct TokenMachine: Sendable {
     enum Action: Sendable, Equatable {
         /// Send this token.
         case use(String)
-        /// Ask the provider, in common with all who have to, and say which token was refused.
+        /// Ask the provider, together with all others that have to, and say which token was refused.
         case ask(refused: String?)
     }
 
-    /// What becomes of the decision to ask, when it is about to be carried out.
+    /// What to do with the decision to ask when it is about to be carried out.
     enum Turn: Sendable, Equatable {
         /// Ask the provider.
         case ask
-        /// Another one's answer has come since: send this token.
+        /// Another request has got a token since: send this one.
         case use(String)
-        /// It has come, and was refused as well: whoever waits decides anew, and asks in place of that one.
+        /// It got one, which was refused as well: the waiting requests decide again, and ask in place of that token.
         case decideAnew
     }
 
     private(set) var phase = Phase.none
 
-    /// A request needs a token, and not this one, which was refused.
+    /// A request needs a token other than this one, which was refused.
     mutating func token(insteadOf refused: String?) -> Action {
         switch phase {
         case .none: return .ask(refused: nil)
         case .valid(let token):
-            guard token == refused else { return .use(token) }  // somebody else has asked meanwhile
+            guard token == refused else { return .use(token) }  // another request has got a token meanwhile
             phase = .refused(token)
             return .ask(refused: token)
         case .refused(let token): return .ask(refused: token)
         }
     }
 
-    /// Somebody is about to ask the provider, as ``token(insteadOf:)`` said some time ago.
+    /// A request is about to ask the provider, as ``token(insteadOf:)`` said some time ago.
     mutating func turn(toAskInsteadOf refused: String?) -> Turn {
         switch token(insteadOf: refused) {
         case .use(let token): .use(token)
@@ -52,7 +52,7 @@ struct TokenMachine: Sendable {
         }
     }
 
-    /// The provider has given a token. One that is known to be refused stays so.
+    /// The provider has returned a token. One that is known to be refused remains so.
     mutating func received(_ token: String) {
         guard phase != .refused(token) else { return }
         phase = .valid(token)

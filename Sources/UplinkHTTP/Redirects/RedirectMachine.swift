@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// Where a request goes next: the pure half of following redirects (RFC 9110, section 15.4).
+/// Decides where a request goes next: the pure half of following redirects (RFC 9110, section 15.4).
 struct RedirectMachine {
     /// What to do with a response.
     enum Action: Equatable {
-        /// It is the answer.
+        /// It is the final response.
         case deliver
-        /// Ask again: ``RedirectMachine/request`` is the next request.
+        /// Send another request: ``RedirectMachine/request``.
         case follow
     }
 
     /// The request to send now.
     private(set) var request: HTTPTransportRequest
-    /// Where it goes.
+    /// The URL of the current request.
     private(set) var url: HTTPURL
-    /// Where the earlier ones went.
+    /// The URLs of the earlier ones.
     private(set) var history: [HTTPURL] = []
-    /// What was asked for so far: a method and a URL each.
+    /// What was requested so far: a method and a URL each.
     private var asked: Set<String> = []
-    /// Whether the answer's content codings are undone; otherwise the caller has asked for them.
+    /// Whether the response's content codings are undone; if not, the caller has asked for them.
     let decodesContent: Bool
     let call: HTTPCall
 
@@ -74,7 +74,7 @@ struct RedirectMachine {
         return .follow
     }
 
-    /// The method of the next request (RFC 9110, sections 15.4.2 to 15.4.9): as every browser has it.
+    /// The method of the next request (RFC 9110, sections 15.4.2 to 15.4.9), as in every browser.
     private func method(after status: HTTPResponse.Status) -> HTTPRequest.Method {
         switch (status.code, request.method) {
         case (301, .post), (302, .post): .get
@@ -83,7 +83,7 @@ struct RedirectMachine {
         }
     }
 
-    /// The next request is another one, which carries nothing.
+    /// The next request is a different one, without a body.
     private mutating func dropBody(_ fields: inout HTTPFields) {
         (request.body, request.isIdempotent) = (.none, nil)
         for field in fields where field.name.canonicalName.hasPrefix("content-") { fields[field.name] = nil }
@@ -112,8 +112,9 @@ struct RedirectMachine {
         return next
     }
 
-    /// Servers put raw spaces, UTF-8 and older encodings into `Location`, and characters that are no URL's; every browser
-    /// encodes the bytes as they are. Not so in the name of a host, and a backslash, of which some make a slash.
+    /// Servers put raw spaces, UTF-8 and older encodings into `Location`, and characters that no URL may contain; every
+    /// browser encodes these bytes as they are. Not encoded are such characters in the name of a host, and the
+    /// backslash, which some treat as a slash.
     private func encodingWhatServersLeave(_ location: some Sequence<UInt8>) -> String {
         let bytes = Array(location)
         let authority = authority(in: bytes)
@@ -135,7 +136,7 @@ struct RedirectMachine {
         }
     }
 
-    /// Where a reference names a host.
+    /// The range of a reference that names a host.
     private func authority(in reference: [UInt8]) -> Range<Int> {
         let slash = UInt8(ascii: "/")
         let colon = reference.firstIndex { $0 == UInt8(ascii: ":") || "/?#".utf8.contains($0) }
@@ -151,12 +152,12 @@ struct RedirectMachine {
 }
 
 extension HTTPClientError {
-    /// A request would go out unencrypted, and must not.
+    /// A request would go out unencrypted, which is not allowed.
     static let httpsRequired = HTTPClientError(
         .invalidURL, phase: .request, message: "the URL is `http` and the client requires `https`")
 
-    /// The error with the URLs it is about; one that names another URL is another request's, which a middleware or the
-    /// body's producer has made.
+    /// Returns the error with the URLs that it concerns. An error that names another URL belongs to another request,
+    /// made by a middleware or the body's producer.
     func concerning(_ hops: RedirectMachine) -> Self {
         let place = hops.url.redacted
         guard url.isEmpty || url == place else { return self }

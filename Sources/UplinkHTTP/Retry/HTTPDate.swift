@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Dates as HTTP writes them (RFC 9110, section 5.6.7): the one form that is sent, and the two that are still read.
+/// Dates as HTTP writes them (RFC 9110, section 5.6.7): the one form that is sent, and the two older ones that are
+/// still read.
 package enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -8,10 +9,11 @@ package enum HTTPDate {
         "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
     ]
 
-    /// Seconds since 1970-01-01 00:00:00 UTC; nil where the text is no date. Case matters, as in the grammar.
+    /// Returns seconds since 1970-01-01 00:00:00 UTC, or nil if the text is not a date. Case matters, as in the
+    /// grammar.
     ///
-    /// - Parameter now: Seconds since 1970. Tells the century of a date with two digits for its year: none is more than 50
-    ///   years ahead or ago.
+    /// - Parameter now: Seconds since 1970. Determines the century of a two-digit year: the date is at most 50 years
+    ///   ahead or ago.
     package static func seconds(of text: String, now: Int64) -> Int64? {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         switch words.count {
@@ -22,7 +24,7 @@ package enum HTTPDate {
         }
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, and `Sun Nov  6 08:49:37 1994`, whose two spaces make an empty word.
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, and `Sun Nov  6 08:49:37 1994`, whose two spaces produce an empty word.
     private static func fixed(_ words: [String]) -> Int64? {
         guard words[0].hasSuffix(",") else {
             guard words[2].isEmpty, words[3].utf8.count == 1 else { return nil }
@@ -76,7 +78,7 @@ package enum HTTPDate {
         }
     }
 
-    /// Days from 1970-01-01 to a month's first, in the Gregorian calendar.
+    /// Days from 1970-01-01 to the first of a month, in the Gregorian calendar.
     private static func days(before month: Int, in year: Int64) -> Int64 {
         let past = year - 1  // leap days of the years before, counted from year 1
         let leapDays = past / 4 - past / 100 + past / 400 - 477

@@ -2,36 +2,36 @@
 import Glibc
 import HTTPTypes
 
-/// Sends a request again that failed for a reason which may pass, where that can do nothing twice.
+/// Sends a request again after a transient failure, where this cannot have an effect twice.
 ///
-/// What was certainly not sent (``HTTPClientError/RequestDisposition/notSent``) is sent again whatever its method; what
-/// the server may have processed only when it is idempotent (RFC 9110, section 9.2.2, or what the options say). So a
-/// POST is never sent a second time after its first byte went out, unless the caller allows it. A body that is
-/// spent and not ``HTTPRequestBody/isReplayable`` is not sent again. Of errors, those of the network count
-/// (``HTTPClientError/isNetworkFailure``), never those of TLS certificates; of answers, the policy's statuses. Nothing is
-/// sent again once an answer was given to the caller, so that nobody sees a body twice.
+/// A request that was certainly not sent (``HTTPClientError/RequestDisposition/notSent``) is sent again whatever its
+/// method; one that the server may have processed only if it is idempotent (RFC 9110, section 9.2.2, or as the options
+/// say). So a POST is never sent a second time after its first byte went out, unless the caller allows it. A body that
+/// is spent and not ``HTTPRequestBody/isReplayable`` is not sent again. Retries follow errors of the network
+/// (``HTTPClientError/isNetworkFailure``), never errors of TLS certificates, and responses with one of the policy's
+/// statuses. Nothing is sent again once the caller has been given a response, so that nobody sees a body twice.
 ///
 /// `Retry-After` is honoured, in seconds and as a date (RFC 9110, section 10.2.3); other pauses grow exponentially with
-/// full jitter. A pause that the total timeout would cut short is not made: the caller gets what there is at once.
-/// Attempts are counted for each URL of a chain of redirects. ``HTTPEvent/retrying(attempt:after:because:)`` tells of
-/// each, ``HTTPClientError/attempts`` of all.
+/// full jitter. If the total timeout would cut a pause short, there is no pause: the caller immediately gets the result
+/// so far. Attempts are counted for each URL of a chain of redirects. ``HTTPEvent/retrying(attempt:after:because:)``
+/// reports each of them, ``HTTPClientError/attempts`` their number.
 public struct HTTPRetry: HTTPMiddleware {
     private let policy: HTTPRetryPolicy
     private let wallClock: @Sendable () -> Int64
 
     /// Makes the middleware.
     ///
-    /// - Parameter policy: How often and how soon; ``HTTPRequestOptions/retry`` stands above it. One that makes no sense
-    ///   is an error of the request.
+    /// - Parameter policy: How often and how soon; ``HTTPRequestOptions/retry`` takes precedence. An invalid policy is
+    ///   an error of the request.
     public init(_ policy: HTTPRetryPolicy = .init()) { self.init(policy) { Int64(time(nil)) } }
 
-    /// - Parameter wallClock: Seconds since 1970, for dates in answers that bear none themselves.
+    /// - Parameter wallClock: Seconds since 1970, for dates in responses that have no date of their own.
     init(_ policy: HTTPRetryPolicy, wallClock: @escaping @Sendable () -> Int64) {
         self.policy = policy
         self.wallClock = wallClock
     }
 
-    /// Sends the request, and again while the policy says so.
+    /// Sends the request, and sends it again while the policy says so.
     public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
         let policy = request.options.retry ?? policy
         try policy.validate()
@@ -72,6 +72,6 @@ public struct HTTPRetry: HTTPMiddleware {
 }
 
 extension HTTPMiddleware where Self == HTTPRetry {
-    /// Sends a request again that failed for a reason which may pass; see ``HTTPRetry``.
+    /// Sends a request again after a transient failure; see ``HTTPRetry``.
     public static func retry(_ policy: HTTPRetryPolicy = .init()) -> Self { HTTPRetry(policy) }
 }

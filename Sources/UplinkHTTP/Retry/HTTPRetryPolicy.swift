@@ -2,25 +2,25 @@
 
 /// How often, and how soon, a request is sent again.
 public struct HTTPRetryPolicy: Sendable {
-    /// How often a request may be sent in all, the first time included.
+    /// The most times a request may be sent, including the first.
     public var maximumAttempts = 3
-    /// The longest pause after the first attempt; it doubles with each one. The pause itself is chosen by chance between
-    /// nothing and that ("full jitter"), so that many who failed together do not come back together.
+    /// The longest pause after the first attempt; it doubles with each one. The actual pause is chosen at random
+    /// between zero and that ("full jitter"), so that many clients that failed together do not come back together.
     public var initialPause = Duration.milliseconds(250)
-    /// What the doubling ends at.
+    /// The limit of the doubling.
     public var maximumPause = Duration.seconds(10)
-    /// The longest wait that a server may ask for with `Retry-After`. Where it asks for more, its answer is the answer.
+    /// The longest wait that a server may ask for with `Retry-After`. If it asks for more, its response is returned.
     public var maximumRetryAfter = Duration.seconds(60)
-    /// Statuses that ask for another attempt: 408, 425, 429, 502, 503 and 504. 500 is not among them, because it says
+    /// The statuses that cause another attempt: 408, 425, 429, 502, 503 and 504. 500 is not among them, because it says
     /// nothing about the next time.
     public var statuses: Set<Int> = [408, 425, 429, 502, 503, 504]
-    /// Gives a number from 0 up to 1, by which a pause is chosen.
+    /// Returns a number from 0 up to 1, which chooses a pause.
     public var random: @Sendable () -> Double = { .random(in: 0..<1) }
 
     /// The default policy.
     public init() {}
 
-    /// Every request is sent once.
+    /// A policy that sends every request once.
     public static let never: Self = {
         var policy = Self()
         policy.maximumAttempts = 1

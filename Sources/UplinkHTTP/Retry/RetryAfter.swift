@@ -3,11 +3,11 @@ package import HTTPTypes
 
 /// `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date.
 package enum RetryAfter {
-    /// How long a server asks to be left alone; nil where it does not, or in words that nobody reads.
+    /// Returns how long a server asks to be left alone; nil if it does not ask, or not in a readable form.
     ///
-    /// A date is compared with the answer's own `Date`, because two clocks seldom agree.
+    /// A date is compared with the response's own `Date`, because two clocks seldom agree.
     ///
-    /// - Parameter now: Seconds since 1970, for an answer without `Date`.
+    /// - Parameter now: Seconds since 1970, for a response without `Date`.
     package static func pause(askedBy response: HTTPResponse, now: () -> Int64) -> Duration? {
         let values = Set(response.headerFields[values: .retryAfter])
         guard values.count == 1, let value = values.first, !value.isEmpty else { return nil }

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Decides whether a request is sent again, and when: pure; time and chance are given.
+/// Decides whether and when a request is sent again: pure; time and chance are given.
 struct RetryMachine: Sendable {
-    /// Where the request stands.
+    /// The state of the request.
     enum Phase: Sendable, Equatable {
         /// It is being sent.
         case attempting
-        /// It waits to be sent again.
+        /// It is waiting to be sent again.
         case pausing
-        /// What came of it is what the caller gets.
+        /// Its outcome is what the caller gets.
         case settled
     }
 
     /// How an attempt ended.
     enum Outcome: Sendable {
-        /// With an answer, of which the caller has seen nothing yet.
+        /// With a response that the caller has not seen any of yet.
         case answer(status: Int, retryAfter: Duration?)
-        /// With an error before the head of an answer.
+        /// With an error before the head of a response.
         case failure(isNetworkFailure: Bool, HTTPClientError.RequestDisposition)
     }
 
-    /// What is to be done.
+    /// What to do.
     enum Action: Sendable, Equatable {
-        /// Give the caller what there is.
+        /// Give the caller the outcome.
         case settle
-        /// Pause so long, then send the request again.
+        /// Pause this long, then send the request again.
         case retry(after: Duration)
     }
 
     private let policy: HTTPRetryPolicy
     private let isIdempotent: Bool
     private(set) var phase = Phase.attempting
-    /// Attempts so far, this one included.
+    /// Attempts so far, including this one.
     private(set) var attempts = 1
     /// All pauses so far.
     private(set) var waited = Duration.zero
-    /// How far the attempts so far have come, the one that came farthest.
+    /// How far any attempt so far has got.
     private(set) var disposition = HTTPClientError.RequestDisposition.notSent
 
     init(_ policy: HTTPRetryPolicy, isIdempotent: Bool) {
@@ -47,8 +47,8 @@ struct RetryMachine: Sendable {
     /// An attempt has ended.
     ///
     /// - Parameters:
-    ///   - hasBody: Whether the request's body can be sent again, or has not been begun.
-    ///   - remaining: What is left of the total timeout. A pause that would use it up is not worth making.
+    ///   - hasBody: Whether the request's body can be sent again, or sending it has not begun.
+    ///   - remaining: The time left of the total timeout. A pause that would use it up is pointless.
     ///   - random: From 0 up to 1.
     mutating func ended(_ outcome: Outcome, hasBody: Bool, remaining: Duration?, random: Double) -> Action {
         switch phase {
@@ -85,7 +85,7 @@ struct RetryMachine: Sendable {
         }
     }
 
-    /// Whether sending it again can help, and cannot do anything twice.
+    /// Whether sending it again can help, and cannot have an effect twice.
     private func mayRepeat(after outcome: Outcome) -> Bool {
         switch outcome {
         case .answer(let status, _): return isIdempotent && policy.statuses.contains(status)
@@ -95,7 +95,7 @@ struct RetryMachine: Sendable {
         }
     }
 
-    /// Nil when the server wants to be left alone for longer than the policy allows.
+    /// Returns the pause; nil when the server wants to be left alone for longer than the policy allows.
     private func pause(after outcome: Outcome, random: Double) -> Duration? {
         switch outcome {
         case .answer(_, .some(let wanted)):

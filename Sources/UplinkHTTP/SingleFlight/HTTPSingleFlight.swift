@@ -2,25 +2,26 @@
 public import HTTPTypes
 import UplinkCore
 
-/// Lets identical GETs that are under way at the same time share one transfer.
+/// Lets identical GETs that are in progress at the same time share one transfer.
 ///
-/// Requests of one client are identical when URL, fields and timeouts are, the fields in `ignoring` left out; a request
-/// with a body is never shared, nor one that is made in the course of an identical one, or by a provider of tokens. The
-/// first one is sent, with its events and options; the others wait for its answer, body included, and get the same bytes or
-/// the same error, but for its total timeout: who has time left asks again. Who comes after the answer has a transfer of
-/// their own: nothing is cached.
+/// Requests of one client are identical when their URL, fields and timeouts are, apart from the fields in `ignoring`.
+/// Never shared are requests with a body, and requests made in the course of an identical one or by a provider of
+/// tokens. The first request is sent, with its events and options. The others wait for its answer and get the same
+/// bytes or the same error. Exception: if the first request runs into its total timeout, those with time left send the
+/// request again. A request that arrives after the answer starts a transfer of its own: nothing is cached.
 ///
-/// A task that is cancelled leaves the others alone; the last one's cancellation ends the transfer. Stand it before
-/// (outside of) ``HTTPRetry``, so that attempts are shared too, and after what adds fields that differ between users.
+/// Cancelling one task leaves the others alone; cancelling the last one ends the transfer. Put this middleware before
+/// (outside) ``HTTPRetry``, so that attempts are also shared, and after any middleware that adds fields which differ
+/// between users.
 public final class HTTPSingleFlight: HTTPMiddleware {
-    /// What makes requests identical.
+    /// Requests with the same key are identical.
     private struct Key: Hashable {
-        /// Another one may have another identity, or trust others.
+        /// Another client may have another identity, or trust others.
         let client: ObjectIdentifier
         let url: String
         let fields: HTTPFields
         let timeouts: HTTPTimeouts
-        /// The origins that redirected here: to what another one led, credentials are not sent.
+        /// The origins that redirected here: credentials are not sent to where another origin led.
         let redirecting: [String]
     }
 
@@ -32,27 +33,28 @@ public final class HTTPSingleFlight: HTTPMiddleware {
         let trailerFields: HTTPFields?
     }
 
-    /// What this task is in the course of: who waited for it would wait for themselves.
+    /// The requests that this task works on: waiting for one of them would be waiting for itself.
     @TaskLocal private static var underWay: Set<Key> = []
 
     private let maximum: Int
     private let ignored: [HTTPField.Name]
     private let work = SharedWork<Key, Answer>()
 
-    /// How many requests wait; for tests.
+    /// The number of waiting requests; for tests.
     var waiting: Int { work.waiting }
 
     /// Makes the middleware.
     ///
     /// - Parameters:
-    ///   - maximum: The most bytes of a body. A larger one is ``HTTPClientError/Code/bodyTooLarge`` for all who wait.
-    ///   - ignored: Fields in which requests may differ all the same, such as one with a request's number.
+    ///   - maximum: The most bytes of a body. A larger one is ``HTTPClientError/Code/bodyTooLarge`` for all waiting
+    ///     requests.
+    ///   - ignored: Fields in which identical requests may differ, such as a request number.
     public init(upTo maximum: Int, ignoring ignored: [HTTPField.Name] = []) {
         self.maximum = maximum
         self.ignored = ignored
     }
 
-    /// Answers a GET with the answer of an identical one that is under way; sends on all others.
+    /// Answers a GET with the response to an identical one that is in progress; passes all others on.
     public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
         guard request.head.method == .get, request.body.isNone, let url = try? request.head.checkedURL() else {
             return try await next(request)
@@ -63,7 +65,7 @@ public final class HTTPSingleFlight: HTTPMiddleware {
             client: ObjectIdentifier(request.call.settings), url: url.textWithoutFragment, fields: fields,
             timeouts: request.timeouts,
             redirecting: request.history.map(\.origin))
-        // A provider of tokens may be waited for by any that is under way.
+        // Any request in progress may be waiting for a provider of tokens.
         guard !Self.underWay.contains(key), HTTPBearerAuthentication.providing == nil else {
             return try await next(request)
         }
@@ -77,7 +79,7 @@ public final class HTTPSingleFlight: HTTPMiddleware {
 }
 
 extension HTTPSingleFlight {
-    /// Joins the flight of an identical request, or starts one.
+    /// Joins an identical request in progress, or starts one.
     private func answer(
         to request: HTTPClientRequest, _ key: Key, _ next: @escaping Next
     ) async throws -> Answer {
@@ -98,7 +100,7 @@ extension HTTPSingleFlight {
                     }
                 }
             } catch let error as HTTPClientError where error.code == .totalTimeout {
-                // It was another one's total, who began before this one.
+                // It was the total timeout of another request, which began before this one.
                 guard !isFirst.withLock({ $0 }), let left = request.remainingTime, left > .zero else { throw error }
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The classes of characters that the grammars of HTTP and of URLs consist of (RFC 5234, appendix B.1).
+/// Character classes of the grammars of HTTP and URLs (RFC 5234, appendix B.1).
 extension UInt8 {
     /// A letter or a digit.
     package var isAlphanumeric: Bool {
@@ -27,7 +27,7 @@ extension UInt8 {
 }
 
 extension Substring {
-    /// Without the spaces and tabs of RFC 9110's OWS at both ends.
+    /// The text without the spaces and tabs (RFC 9110's OWS) at both ends.
     func trimmingSpaces() -> Substring {
         let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
         guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {

@@ -3,8 +3,8 @@ package import HTTPTypes
 
 /// `Last-Modified` (RFC 9110, section 8.8.2).
 package enum LastModified {
-    /// Word for word, where it is a strong validator: a minute older than the answer, so that no second change can hide in
-    /// the same second, whosever clock it is (section 8.8.2.2).
+    /// The field's exact value, if it is a strong validator: at least a minute older than the response, so that no
+    /// second change can hide in the same second, whatever the clocks (section 8.8.2.2).
     package static func strong(in fields: HTTPFields) -> String? {
         let dates = fields[values: .lastModified]
         guard dates.count == 1, let date = fields[.date],

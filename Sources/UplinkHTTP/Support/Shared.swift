@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of one word: its copies share what it holds until one of them is changed.
+/// A value of one word, whose copies share their content until one of them is changed.
 ///
-/// For what is large and copied often, or for which room is kept in many places, and which hardly ever changes.
+/// For values that are large and often copied, or that need room in many places, and that hardly ever change.
 struct Shared<Value: Sendable>: Sendable {
     private final class Home: Sendable {
         let value: Value
@@ -29,6 +29,6 @@ extension Shared: Hashable where Value: Hashable {
 }
 
 extension Shared: CustomDebugStringConvertible {
-    /// The value's, so that what holds it is printed with it.
+    /// The value's own, so that it shows when its owner is printed.
     var debugDescription: String { String(reflecting: value) }
 }

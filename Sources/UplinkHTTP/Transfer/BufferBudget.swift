@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// What all bodies of a transport together hold for readers who are slower than the network. Any thread.
+/// Counts the bytes that all bodies of a transport hold for readers slower than the network. May be used from any
+/// thread.
 package final class BufferBudget: Sendable {
     private let limit: Int
     private let held = Atomic(0)
 
     package init(limit: Int) { self.limit = limit }
 
-    /// Bytes that are held now.
+    /// The bytes held now.
     package var bytes: Int { held.load(ordering: .relaxed) }
 
-    /// Whether bodies are to hold no more than a piece each.
+    /// Whether bodies may hold no more than one piece each.
     package var isSpent: Bool { bytes >= limit }
 
     func add(_ change: Int) {

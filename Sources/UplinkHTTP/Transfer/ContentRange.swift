@@ -2,12 +2,12 @@
 
 /// `Content-Range` in bytes (RFC 9110, section 14.4).
 package enum ContentRange: Sendable, Hashable {
-    /// These bytes, both ends included, of so many, where the server knows.
+    /// These bytes, including both ends, of a total if the server knows it.
     case part(first: Int64, last: Int64, total: Int64?)
-    /// What was asked for is beyond the end; there are so many.
+    /// The requested range is beyond the end of the content, which has this length.
     case unsatisfied(total: Int64)
 
-    /// Nil for anything that the grammar does not allow, and for ends that contradict each other.
+    /// Parses a value; nil for anything that the grammar does not allow, and for contradictory ends.
     package init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

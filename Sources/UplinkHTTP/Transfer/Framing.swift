@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPTypes
 
-/// Where a body ends (RFC 9112, section 6.3), or a refusal where two readers might disagree about it.
+/// How a body's end is found (RFC 9112, section 6.3). Refuses heads about which two readers might disagree.
 package struct Framing: Sendable, Equatable {
     package let kind: HTTPBody.Framing
-    /// What `Content-Length` says, whether a body follows or not.
+    /// The value of `Content-Length`, whether a body follows or not.
     package let contentLength: Int64?
     /// Whether the body may have to be decoded.
     let hasContentCoding: Bool

@@ -2,26 +2,26 @@
 import Glibc
 package import HTTPTypes
 
-/// Reads the head of an answer line by line, and its trailers after the body (RFC 9112): pure, and strict where a
-/// lenient reader can be made to see another message than the server sent.
+/// Parses the head of a response line by line, and its trailers after the body (RFC 9112): pure, and strict where a
+/// lenient parser could be made to see a different message from the one the server sent.
 package struct HeadParser: Sendable {
     /// What a line completed.
     package enum Event: Equatable {
         /// Nothing yet.
         case more
-        /// An interim (1xx) answer; the real one follows.
+        /// An interim (1xx) response; the final one follows.
         case interim(HTTPResponse.Status)
         /// The final head: the body follows.
         case final(ReceivedHead)
-        /// The trailers' end, or the end of what there is.
+        /// The end of the trailers, or of the input.
         case trailers
     }
 
-    /// What the next line is.
+    /// What the next line is expected to be.
     private enum Stage {
         /// A status line.
         case statusLine
-        /// So far the head is the same as the earlier one.
+        /// A line of a head that has so far been the same as the earlier one.
         case repetition
         /// A field of a head, or the empty line after it.
         case field
@@ -32,7 +32,7 @@ package struct HeadParser: Sendable {
     private let method: HTTPRequest.Method
     private let limits: HTTPLimits
     private var earlier = RememberedHead.none
-    /// Up to which place of the earlier head this one is the same, and with how many fields.
+    /// How far this head is the same as the earlier one: the position, and the number of fields.
     private var repeated = (place: 0, fields: 0)
     private var record = HeadRecord()
     private var stage = Stage.statusLine
@@ -40,11 +40,12 @@ package struct HeadParser: Sendable {
     private var fields = HTTPFields()
     private var bytes = 0
     private var interimResponses = 0
-    /// Whether the newest head is one of HTTP/1.0.
+    /// Whether the newest head is an HTTP/1.0 head.
     package private(set) var isHTTP10 = false
     /// The fields that came after the body.
     package private(set) var trailerFields = HTTPFields()
-    /// The final head, for the parser of a later one; nil before, where it is the earlier one, and where it is too long.
+    /// The final head, for the parser of a later one. Nil before it has been read, if it is the same as the earlier
+    /// one, and if it is too long.
     package private(set) var remembered: RememberedHead?
 
     package init(method: HTTPRequest.Method, limits: HTTPLimits) {
@@ -55,7 +56,7 @@ package struct HeadParser: Sendable {
     /// Whether the next line is the first of a head.
     package var isAtStatusLine: Bool { stage == .statusLine }
 
-    /// Whether anything of an answer has been seen.
+    /// Whether anything of a response has been seen.
     package var hasBegun: Bool { !isAtStatusLine || interimResponses > 0 }
 
     /// Takes a line, with or without its line end.
@@ -67,9 +68,9 @@ package struct HeadParser: Sendable {
         }.get()
     }
 
-    /// Takes a line that goes on as the earlier head did, and is not its last; most lines of most heads are.
+    /// Takes a line that continues as the earlier head did and is not its last. Most lines of most heads are like this.
     ///
-    /// - Returns: Whether it is one, and within the limits. Another one is for ``take(line:after:)``.
+    /// - Returns: Whether it is such a line, and within the limits. If not, pass it to ``take(line:after:)``.
     package mutating func repeats(_ line: UnsafeRawBufferPointer) -> Bool {
         guard stage == .repetition, bytes + line.count <= limits.headerBytes, repeated.fields < limits.headerFields,
             earlier.has(line, at: repeated.place), !earlier.ends(at: repeated.place + line.count)
@@ -81,7 +82,7 @@ package struct HeadParser: Sendable {
 
     /// Takes a line, with or without its line end.
     ///
-    /// - Parameter known: The newest head of the same server, which the one that begins may repeat.
+    /// - Parameter known: The newest head of the same server, which the head that begins here may repeat.
     package mutating func take(
         line: UnsafeRawBufferPointer, after known: @autoclosure () -> RememberedHead = .none
     ) throws(HTTPClientError) -> Event {
@@ -94,7 +95,7 @@ package struct HeadParser: Sendable {
         switch stage {
         case .statusLine:
             earlier = known()
-            // That of another method may have had its end elsewhere.
+            // The head for another method may have had its end elsewhere.
             if earlier.method == method, earlier.has(line, at: 0) {
                 isHTTP10 = earlier.head.isHTTP10
                 (stage, repeated) = (.repetition, (line.count, 0))
@@ -134,7 +135,7 @@ package struct HeadParser: Sendable {
         return try end()
     }
 
-    /// `HTTP/1.1 200 OK`: version, three digits, any words (RFC 9112, section 4).
+    /// `HTTP/1.1 200 OK`: version, three digits, any text (RFC 9112, section 4).
     private mutating func begin(_ line: UnsafeRawBufferPointer) throws(HTTPClientError) {
         isHTTP10 = line.begins(with: "HTTP/1.0 ")
         guard isHTTP10 || line.begins(with: "HTTP/1.1 ") else {
@@ -151,7 +152,7 @@ package struct HeadParser: Sendable {
         fields.reserveCapacity(min(8, limits.headerFields))
     }
 
-    /// A field of a head or of the trailers, after so many.
+    /// Parses a field of a head or of the trailers, of which `count` have been read.
     private func field(_ line: UnsafeRawBufferPointer, after count: Int) throws(HTTPClientError) -> HTTPField {
         try checkCount(count)
         guard line.first != 0x20, line.first != 0x09 else {
@@ -163,7 +164,7 @@ package struct HeadParser: Sendable {
             throw Self.failure(.invalidFraming, "a field of the answer has no valid name; a space before the colon?")
         }
         let value = line.withoutSpaces(from: colon + 1)
-        // Of printable ASCII, as nearly every value is, a string is made at once.
+        // Printable ASCII, as nearly every value is, can become a string directly.
         if value.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
             return HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
         }
@@ -195,14 +196,14 @@ package struct HeadParser: Sendable {
         return .final(head)
     }
 
-    /// The head goes on in another way than the earlier one did.
+    /// The head continues differently from the earlier one.
     private mutating func diverge() {
         record.begin(with: earlier.text(upTo: repeated.place))
         fields = HTTPFields(earlier.head.response.headerFields.prefix(repeated.fields))
         (stage, status) = (.field, earlier.head.status)
     }
 
-    /// Refuses a field after so many.
+    /// Refuses a field beyond the limit.
     private func checkCount(_ count: Int) throws(HTTPClientError) {
         guard count < limits.headerFields else { throw tooManyFields }
     }
@@ -229,7 +230,7 @@ extension UnsafeRawBufferPointer {
         return Self(rebasing: self[..<end])
     }
 
-    /// What stands from a place to the end, without the spaces and tabs of RFC 9110's OWS around it.
+    /// The bytes from a position to the end, without the spaces and tabs (RFC 9110's OWS) around them.
     fileprivate func withoutSpaces(from start: Int) -> Self {
         var (start, end) = (start, count)
         while start < end, self[start] == 0x20 || self[start] == 0x09 { start += 1 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose turn it is: hosts in turn, and first in, first out for each of them, with no more than so many at once, per
-/// host and in all. A host with a thousand transfers delays that of another by one at most.
+/// Decides whose turn it is: round robin between hosts, first in, first out for each host, with a limit on running
+/// transfers per host and in all. A host with a thousand transfers delays a transfer of another host by one at most.
 package struct HostQueues: Sendable {
     /// One host's transfers.
     private struct Host {
         let name: String
         var waiting: [UInt64] = []
         var first = 0
-        /// How many of those in the line have been removed, and are passed over.
+        /// How many of those in line have been removed and are to be skipped.
         var gone = 0
         var running = 0
-        /// Whether the host stands in the circle.
+        /// Whether the host is in the circle.
         var isInTurn = false
 
         var hasWaiting: Bool { first + gone < waiting.count }
         var count: Int { running + waiting.count - first - gone }
 
-        /// Lets go of those who have been removed, once they are the greater part: a line that never moves, because its
-        /// host is full for long, would otherwise grow with everyone who gives up.
+        /// Forgets those that have been removed, once they are the majority. Otherwise a line that never moves, because
+        /// its host is full for a long time, would grow with every transfer that gives up.
         mutating func forgetGone(keeping places: IDTable) {
             guard gone >= 64, gone * 2 > waiting.count - first else { return }
             waiting = waiting[first...].filter { places[$0] != nil }
@@ -50,22 +50,22 @@ package struct HostQueues: Sendable {
         var isRunning: Bool { number & 1 != 0 }
     }
 
-    /// How many run at once, over all hosts; fewer than before ends none.
+    /// The most transfers that run at the same time, over all hosts. Lowering it ends none.
     package var maximumRunning: Int
     private let maximumRunningPerHost: Int
     private let maximumWaiting: Int
-    /// The hosts, each in a slot that its transfers know it by, and the slots' numbers by name.
+    /// The hosts, each in the slot that its transfers refer to, and the slots' numbers by name.
     private var hosts: [Host] = []
     private var slots: [String: Int] = [:]
-    /// The slot that was asked for last, which is mostly the next one's too: kept though its host is idle.
+    /// The slot that was used last, which is usually needed next, too: kept even if its host is idle.
     private var lastSlot: Int?
     private var freeSlots: [Int] = []
     /// Each transfer's ``Place``.
     private var places = IDTable()
     private var running = 0
-    /// How many run or would run if they were alone: of each host no more than it may have.
+    /// How many run or would run if there were no other hosts: for each host no more than it may have.
     private var claims = 0
-    /// The hosts that have somebody waiting and may run another one, in the order of their turns.
+    /// The hosts with a waiting transfer that may run another one, in the order of their turns.
     private var circle: [Int] = []
     private var circleFirst = 0
 
@@ -75,7 +75,7 @@ package struct HostQueues: Sendable {
         self.maximumWaiting = maximumWaiting
     }
 
-    /// Takes a transfer in; false when too many wait. One that would run at once does not count as waiting.
+    /// Adds a transfer; returns false when too many wait. One that would run immediately does not count as waiting.
     package mutating func add(_ id: UInt64, host: String) -> Bool {
         let known = slot(of: host)
         let hasClaim = known.map { hosts[$0].count } ?? 0 < maximumRunningPerHost
@@ -107,7 +107,7 @@ package struct HostQueues: Sendable {
         return slot
     }
 
-    /// The next transfer that may run, if there is one. It runs until it is removed.
+    /// Returns the next transfer that may run, if there is one. It runs until it is removed.
     package mutating func next() -> UInt64? {
         while running < maximumRunning, circleFirst < circle.count {
             let slot = circle[circleFirst]
@@ -129,7 +129,7 @@ package struct HostQueues: Sendable {
         return nil
     }
 
-    /// Lets a transfer go, wherever it is.
+    /// Removes a transfer, whether it waits or runs.
     package mutating func remove(_ id: UInt64) {
         guard let place = places.remove(id).map(Place.init) else { return }
         if hosts[place.host].count <= maximumRunningPerHost { claims -= 1 }
@@ -144,13 +144,13 @@ package struct HostQueues: Sendable {
         forgetIfIdle(place.host)
     }
 
-    /// How many numbers are remembered for all lines together; for tests.
+    /// The number of ids remembered for all lines together; for tests.
     package var remembered: Int { hosts.reduce(0) { $0 + $1.waiting.count } }
 
-    /// How many hosts have a slot; for tests.
+    /// The number of hosts that have a slot; for tests.
     package var knownHosts: Int { slots.count }
 
-    /// The first of a host's transfers that has not been removed meanwhile; from here on it runs.
+    /// Takes the first of a host's transfers that has not been removed; from here on it runs.
     private mutating func runWaiting(of slot: Int) -> UInt64? {
         while hosts[slot].hasWaiting {
             let id = hosts[slot].takeFirst()
@@ -169,7 +169,7 @@ package struct HostQueues: Sendable {
         circle.append(slot)
     }
 
-    /// Lets go of a host that has no transfer, and does not stand in the circle: nothing knows its slot any more.
+    /// Forgets a host that has no transfers and is not in the circle: nothing refers to its slot any more.
     private mutating func forgetIfIdle(_ slot: Int) {
         guard slot != lastSlot, hosts[slot].running == 0, !hosts[slot].isInTurn, !hosts[slot].hasWaiting else { return }
         slots[hosts[slot].name] = nil

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Small numbers by ids that are given out one after the other.
+/// A table of small numbers by ids that are given out in sequence.
 ///
-/// Most of what a `Dictionary` takes for such a key is against keys that somebody chose to collide, which nobody does
-/// here. Open addressing with linear probing (Knuth, The Art of Computer Programming, section 6.4).
+/// Most of the cost of a `Dictionary` for such a key defends against keys chosen to collide, which cannot happen here.
+/// Open addressing with linear probing (Knuth, The Art of Computer Programming, section 6.4).
 package struct IDTable: Sendable {
-    /// Their number is a power of two, and at least half of them are free.
+    /// The number of places is a power of two, and at least half of them are free.
     private var places: [(id: UInt64, number: UInt32)?] = []
-    /// How many bits of a product are not a place's.
+    /// The number of bits of a product that are not part of a place.
     private var shift: UInt64 = 0
     package private(set) var count = 0
 
@@ -27,7 +27,7 @@ package struct IDTable: Sendable {
         }
     }
 
-    /// Takes it out, and moves those up that it was in the way of.
+    /// Removes an id, and moves up those that it had displaced.
     package mutating func remove(_ id: UInt64) -> UInt32? {
         guard count > 0 else { return nil }
         var free = place(of: id)
@@ -47,10 +47,10 @@ package struct IDTable: Sendable {
 
     private var mask: Int { places.count - 1 }
 
-    /// Where an id would be if nothing were in its way: ids that follow each other are far apart.
+    /// The place of an id if nothing were in its way: consecutive ids are far apart.
     private func home(of id: UInt64) -> Int { Int(truncatingIfNeeded: (id &* 0x9E37_79B9_7F4A_7C15) &>> shift) }
 
-    /// Where the id is, or else where it would be put.
+    /// The place of the id, or else where it would be put.
     private func place(of id: UInt64) -> Int {
         var place = home(of: id)
         while let other = places[place], other.id != id { place = (place + 1) & mask }

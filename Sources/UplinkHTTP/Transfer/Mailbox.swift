@@ -2,29 +2,29 @@
 package import HTTPTypes
 import UplinkCore
 
-/// Who fills a mailbox, as the reader's side knows it: an object, which takes less room than closures where a body is
-/// awaited.
+/// The object that fills a mailbox, as the reader's side sees it. An object takes less room than closures where a body
+/// is awaited.
 package protocol MailboxSupplier: AnyObject, Sendable {
     /// A paused transfer may go on.
     func demand()
 
-    /// The transfer is to end. Called at most once, on any thread.
+    /// The transfer must end. Called at most once, on any thread.
     func stop()
 }
 
-/// The meeting place of an engine's thread and an answer's reader. No lock is held where anybody is resumed, and only the
-/// engine's side resumes.
+/// The meeting place of an engine's thread and a response's reader. Nobody is resumed while a lock is held, and only
+/// the engine's side resumes.
 ///
-/// A continuation says "look", and carries nothing: what it carried would pass between threads in the runtime's way,
-/// which ThreadSanitizer does not see when a resume overtakes the suspension.
+/// A continuation says "look", and carries no value: a value would pass between threads through the runtime, which
+/// ThreadSanitizer does not see when a resume overtakes the suspension.
 package final class Mailbox: Sendable {
     private let machine: Locked<MailboxMachine<Suspension>>
     private let budget: BufferBudget?
 
     /// - Parameters:
-    ///   - lowMark: Bytes that may be left when a paused transfer goes on.
-    ///   - plenty: Bytes for which a reader is always woken, however much comes; nil for the low mark.
-    ///   - budget: Where the bytes that wait here are counted.
+    ///   - lowMark: The most bytes that may be left when a paused transfer continues.
+    ///   - plenty: The number of bytes for which a reader is always woken, however much arrives; nil for the low mark.
+    ///   - budget: Counts the bytes that wait here.
     package init(lowMark: Int, plenty: Int? = nil, budget: BufferBudget? = nil) {
         machine = Locked(MailboxMachine(lowMark: lowMark, plenty: plenty))
         self.budget = budget
@@ -35,17 +35,17 @@ package final class Mailbox: Sendable {
     /// Whether the engine's side is over, and nothing more will come.
     package var isOver: Bool { machine.withLock { $0.isOver } }
 
-    /// Bytes that wait for the reader.
+    /// The bytes waiting for the reader.
     package var bytes: Int { machine.withLock { $0.bytes } }
 
     // MARK: The reader's side
 
-    /// The next chunk.
+    /// Returns the next chunk.
     ///
     /// - Parameters:
-    ///   - isFar: The caller is not on the engine's thread: it may wait a moment while much comes, because to wake it costs
-    ///     something.
-    ///   - supplier: Who fills the mailbox.
+    ///   - isFar: Whether the caller is not on the engine's thread. It may then be left waiting briefly while much
+    ///     arrives, because waking it is expensive.
+    ///   - supplier: The object that fills the mailbox.
     package nonisolated(nonsending) func next(
         isFar: Bool = false, from supplier: any MailboxSupplier
     ) async throws -> HTTPBody.Chunk? {
@@ -63,12 +63,12 @@ package final class Mailbox: Sendable {
         }
     }
 
-    /// The whole body, from where it has been read to. Its bytes are copied once, from the engine's memory.
+    /// Returns the whole body, from where it has been read to. Its bytes are copied once, from the engine's memory.
     ///
     /// - Parameters:
     ///   - maximum: The most bytes to accept.
-    ///   - expected: How many there will be, where that is known.
-    ///   - supplier: Who fills the mailbox.
+    ///   - expected: How many bytes there will be, if that is known.
+    ///   - supplier: The object that fills the mailbox.
     package nonisolated(nonsending) func gather(
         upTo maximum: Int, expecting expected: Int64?, from supplier: any MailboxSupplier
     ) async throws -> GatheredBody {
@@ -80,7 +80,7 @@ package final class Mailbox: Sendable {
         }
     }
 
-    /// The whole body, from where it has been read to, if nothing has to be waited for.
+    /// Returns the whole body, from where it has been read to, if there is nothing to wait for.
     ///
     /// - Parameter maximum: The most bytes to accept.
     package func gatherAtOnce(upTo maximum: Int) -> GatheredBody? {
@@ -88,7 +88,7 @@ package final class Mailbox: Sendable {
         return counting { $0.gatherAtOnce(upTo: maximum) }
     }
 
-    @inline(never)  // or it would take room where the body is awaited
+    @inline(never)  // otherwise it would take room where the body is awaited
     private func takeGathered() throws -> GatheredBody? {
         switch machine.withLock({ $0.takeGathered() }) {
         case .whole(let bytes): return .whole(bytes)
@@ -101,7 +101,7 @@ package final class Mailbox: Sendable {
 
     @inline(never)
     private func begin(upTo maximum: Int, expecting expected: Int64?) -> Bool {
-        // The system may take its time to make much room: without the lock.
+        // Making room for a large body may take the system some time: done without the lock.
         let isLarge = (expected ?? 0) > BodyVessel.large
         let vessel = isLarge ? BodyVessel(upTo: maximum, expecting: expected) : nil
         return counting { $0.gather(upTo: maximum, expecting: expected, into: vessel) }
@@ -111,13 +111,13 @@ package final class Mailbox: Sendable {
         .bodyAlreadyUsed, phase: .body, requestDisposition: .responseStarted,
         message: "the body's iterator is asked twice at once; ask it from one task")
 
-    /// The reader wants no more. True when the engine has to be told.
+    /// The reader wants no more. Returns true when the engine has to be told.
     package func cancel() -> Bool { counting { $0.cancel() } }
 
     /// Whether the reader wants no more.
     package var isCancelled: Bool { machine.withLock { $0.isCancelled } }
 
-    /// Takes the head, or why there is none, once whoever waits for it has been resumed.
+    /// Takes the head, or the reason why there is none, once the task that waits for it has been resumed.
     package func takeHead() -> Result<ReceivedHead, any Error>? {
         machine.withLock { machine in
             defer { machine.head = nil }
@@ -141,12 +141,12 @@ package final class Mailbox: Sendable {
 
     // MARK: The engine's side
 
-    /// Leaves the head, or why there is none, for whoever waits for it and is resumed after this.
+    /// Leaves the head, or the reason why there is none, for the task that waits for it and is resumed afterwards.
     package func leave(_ head: Result<ReceivedHead, any Error>) { machine.withLock { $0.head = head } }
 
-    /// Brings bytes, which are copied. ``flush(isPaused:untilEmpty:now:)`` wakes the reader, once for many of these.
+    /// Adds bytes, which are copied. ``flush(isPaused:untilEmpty:now:)`` wakes the reader, once for many of these.
     ///
-    /// - Parameter expected: How many there will be, these included, where that is known.
+    /// - Parameter expected: How many bytes there will be including these, if that is known.
     package func append(_ bytes: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool) {
         counting { $0.append(bytes, expecting: expected, from: pool) }
     }
@@ -155,8 +155,8 @@ package final class Mailbox: Sendable {
     ///
     /// - Parameters:
     ///   - expected: As in ``append(_:expecting:from:)``.
-    ///   - accepts: Whether they are to be kept, given how many wait for the reader already. Called once, with the lock
-    ///     held, and not at all when the reader wants no more.
+    ///   - accepts: Decides whether to keep them, given how many already wait for the reader. Called once, with the
+    ///     lock held; not called if the reader wants no more.
     package func offer(
         _ bytes: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool,
         if accepts: (_ buffered: Int) -> Bool
@@ -169,13 +169,13 @@ package final class Mailbox: Sendable {
         budget?.add(change)
     }
 
-    /// Wakes the reader if there is something to read, and says whether the transfer has been paused.
+    /// Wakes the reader if there is something to read, and notes whether the transfer has been paused.
     ///
     /// - Parameters:
-    ///   - isPaused: The transfer waits for demand.
-    ///   - untilEmpty: There is no demand before everything has been taken, because memory is short.
-    ///   - now: The time; nil where the reader is not to be held back.
-    /// - Returns: The reader to resume, whether a transfer that is paused may go on at once, and whether to call this
+    ///   - isPaused: Whether the transfer waits for demand.
+    ///   - untilEmpty: Whether there is no demand before everything has been taken, because memory is short.
+    ///   - now: The current time; nil if the reader must not be held back.
+    /// - Returns: The reader to resume, whether a paused transfer may continue immediately, and whether to call this
     ///   again after ``moment`` because the reader is held back.
     package func flush(
         isPaused: Bool, untilEmpty: Bool = false, now: Int64? = nil
@@ -184,10 +184,10 @@ package final class Mailbox: Sendable {
         return (delivery.waiter, delivery.demand, delivery.isHeldBack)
     }
 
-    /// After how long to look again at a reader who is held back.
+    /// The time after which to look again at a reader that is held back.
     package static var moment: Duration { .nanoseconds(MailboxMachine<Suspension>.moment) }
 
-    /// Ends the body, once: whole when `error` is nil.
+    /// Ends the body, once; it is complete when `error` is nil.
     package func finish(throwing error: (any Error)?, trailerFields: HTTPFields = [:]) -> Suspension? {
         machine.withLock { machine in
             machine.trailerFields = trailerFields
@@ -195,7 +195,7 @@ package final class Mailbox: Sendable {
         }
     }
 
-    /// Does something to the machine and counts what that adds or frees.
+    /// Changes the machine and counts the bytes that this adds or frees.
     private func counting<Result: Sendable>(_ body: (inout MailboxMachine<Suspension>) -> Result) -> Result {
         let (result, change) = machine.withLock { machine in
             let before = machine.bytes
@@ -207,10 +207,10 @@ package final class Mailbox: Sendable {
     }
 }
 
-/// What comes of gathering a body.
+/// The result of gathering a body.
 package enum GatheredBody: Sendable {
     /// All of it.
     case whole([UInt8])
-    /// It is larger than is accepted; so many bytes have come.
+    /// It is larger than accepted; this many bytes have arrived.
     case tooLarge(received: Int)
 }

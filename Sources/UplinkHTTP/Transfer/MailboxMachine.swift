@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// What stands between the engine that brings bytes and the one reader who takes chunks: pure; waiters are values.
+/// The state between the engine that brings bytes and the one reader that takes chunks: pure; waiters are values.
 ///
-/// Bytes that nobody has taken yet gather in few, full chunks, so that a server that drips costs no more memory than
+/// Bytes that have not been taken gather in a few full chunks, so that a server that drips costs no more memory than
 /// one that pours.
 struct MailboxMachine<Waiter: Sendable> {
     /// How the engine's side ended.
@@ -14,7 +14,7 @@ struct MailboxMachine<Waiter: Sendable> {
 
     /// What a reader gets.
     enum Taking: Sendable {
-        /// A chunk. With `demand`, tell the engine to go on.
+        /// A chunk. If `demand` is true, tell the engine to continue.
         case chunk(HTTPBody.Chunk, demand: Bool)
         /// The body is over.
         case end
@@ -22,67 +22,68 @@ struct MailboxMachine<Waiter: Sendable> {
         case failure(any Error)
         /// Nothing is here yet: park.
         case wait
-        /// Somebody else waits already.
+        /// Another reader is already waiting.
         case busy
     }
 
     /// What the engine's side has to do after bringing something.
     struct Delivery: Sendable {
-        /// Wake this reader, who then takes.
+        /// Wake this reader, which then takes.
         var waiter: Waiter?
-        /// The reader has room: the transfer that was just reported as paused may go on.
+        /// The reader has room: the transfer that was just reported as paused may continue.
         var demand = false
-        /// The reader is better woken in a moment: flush again then.
+        /// The reader should be woken in a moment: flush again then.
         var isHeldBack = false
     }
 
-    /// What a reader gets who wants the body as a whole.
+    /// What a reader of the whole body gets.
     enum Gathering: Sendable {
         /// All of it.
         case whole([UInt8])
-        /// It is larger than the reader accepts; so many bytes have come.
+        /// It is larger than the reader accepts; this many bytes have arrived.
         case tooLarge(received: Int)
         /// It failed.
         case failure(any Error)
         /// More is to come: park.
         case wait
-        /// Somebody else waits already.
+        /// Another reader is already waiting.
         case busy
     }
 
-    /// How long a reader who has just been woken is left alone while a server pours, in nanoseconds.
+    /// How long a reader that has just been woken is left alone while a server pours, in nanoseconds.
     static var moment: Int64 { 1_000_000 }
-    /// What a server that pours brings at least.
+    /// The fewest bytes that count as pouring.
     static var torrent: Int { 64 * 1024 }
 
     private let lowMark: Int
     private let plenty: Int
     private var chunks: [HTTPBody.Chunk] = []
-    /// What the reader takes before these, the last one first; of what has been taken, nothing is kept here.
+    /// The chunks that the reader takes before these, the last one first; chunks that have been taken are not kept
+    /// here.
     private var next: [HTTPBody.Chunk] = []
-    /// What is being filled, behind the chunks.
+    /// The slab being filled, which follows the chunks.
     private var tail: Slab?
-    /// What is being filled in its place, never beside it, where less than a slab is still to come: an array with room for
-    /// all of it, which is what a reader gets who wants the body as a whole.
+    /// Filled in place of the tail, never together with it, when less than a slab is still to come: an array with room
+    /// for all of it, which a reader of the whole body gets as it is.
     private var short: [UInt8]?
     private var hasFilledSlab = false
-    /// Where the reader has the whole body gathered; there are no chunks then.
+    /// Where the whole body is gathered for the reader; there are no chunks then.
     private var vessel: BodyVessel?
     private var waiter: Waiter?
     private var isWaiterFar = false
-    /// When a waiter was woken last.
+    /// When a waiter was last woken.
     private var wokenAt: Int64?
     private var end: End?
-    /// The engine holds the transfer up until there is demand.
+    /// Whether the engine has paused the transfer until there is demand.
     private var isPaused = false
-    /// How few bytes are demand, while the transfer is held up.
+    /// At how many bytes left there is demand, while the transfer is paused.
     private var mark = 0
     private(set) var isCancelled = false
-    /// Bytes that wait for the reader.
+    /// The bytes waiting for the reader.
     private(set) var bytes = 0
-    /// The head, or why there is none, until whoever waits for it has it.
+    /// The head, or the reason why there is none, until the task that waits for it has it.
     var head: Result<ReceivedHead, any Error>?
-    /// What has come behind the body.
+    /// The fields that came after the body.
     var trailerFields: HTTPFields?
 
     /// - Parameter plenty: See ``Mailbox``.
@@ -91,7 +92,7 @@ struct MailboxMachine<Waiter: Sendable> {
     /// Whether the engine's side is over.
     var isOver: Bool { end != nil }
 
-    /// The reader asks.
+    /// The reader asks for a chunk.
     mutating func take() -> Taking {
         guard waiter == nil else { return .busy }
         guard !isCancelled else { return end == nil ? .wait : .failure(CancellationError()) }
@@ -106,9 +107,9 @@ struct MailboxMachine<Waiter: Sendable> {
         }
     }
 
-    /// The reader has suspended. False when it need not: there is something to take.
+    /// The reader has suspended. Returns false when it need not, because there is something to take.
     ///
-    /// - Parameter isFar: It costs something to wake it, as a reader on another thread does.
+    /// - Parameter isFar: Whether waking it is expensive, as with a reader on another thread.
     mutating func park(_ waiter: Waiter, isFar: Bool = false) -> Bool {
         guard self.waiter == nil, end == nil, isCancelled || !isReadable else { return false }
         (self.waiter, isWaiterFar) = (waiter, isFar)
@@ -117,7 +118,7 @@ struct MailboxMachine<Waiter: Sendable> {
 
     /// The engine brings bytes; a waiter is woken by ``flush(isPaused:untilEmpty:now:)``.
     ///
-    /// - Parameter expected: How many there will be, these included, where that is known.
+    /// - Parameter expected: How many bytes there will be including these, if that is known.
     mutating func append(_ new: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool) {
         guard !isCancelled else { return }
         if vessel?.append(new) != nil { return }
@@ -147,15 +148,15 @@ struct MailboxMachine<Waiter: Sendable> {
         short?.append(contentsOf: new)
     }
 
-    /// How large a new slab is to be: where no length is known, small for the first bytes.
+    /// The size of a new slab: if no length is known, small for the first bytes.
     private func room(for rest: Int, of new: Int, expecting expected: Int64?) -> Int64? {
         if let expected { return max(expected - Int64(new - rest), 0) }
         return hasFilledSlab ? nil : Int64(max(rest, 16 * 1024))
     }
 
-    /// The engine has brought what there was, and says whether it has paused the transfer after that.
+    /// The engine has brought what there was, and says whether it has paused the transfer since.
     ///
-    /// - Parameter now: The time; nil where nobody is to be held back.
+    /// - Parameter now: The current time; nil if nobody must be held back.
     mutating func flush(isPaused: Bool, untilEmpty: Bool = false, now: Int64? = nil) -> Delivery {
         guard !isCancelled else { return Delivery() }
         self.isPaused = isPaused
@@ -167,8 +168,8 @@ struct MailboxMachine<Waiter: Sendable> {
         return Delivery(waiter: takeWaiter(), demand: demand)
     }
 
-    /// Whether much comes in one piece after another, so that to wake a far reader for each would cost more than it is
-    /// worth. What a slow server sends is little, or comes a while after what it sent before.
+    /// Whether so much arrives, piece after piece, that waking a far reader for each would cost more than it is worth.
+    /// A slow server sends little, or sends it some time after the last piece.
     private func isPouring(_ now: Int64) -> Bool {
         guard isWaiterFar, vessel == nil, let wokenAt else { return false }
         return bytes >= Self.torrent && bytes < plenty && now - wokenAt < Self.moment
@@ -181,7 +182,7 @@ struct MailboxMachine<Waiter: Sendable> {
         return Delivery(waiter: takeWaiter())
     }
 
-    /// The reader wants no more. True when the engine has to be told.
+    /// The reader wants no more. Returns true when the engine has to be told.
     mutating func cancel() -> Bool {
         guard !isCancelled else { return false }
         isCancelled = true
@@ -192,10 +193,11 @@ struct MailboxMachine<Waiter: Sendable> {
 
     // MARK: The body as a whole
 
-    /// The reader wants all that is here and all that will come in one piece: from here on it goes straight into a vessel.
+    /// The reader wants everything that is here and still to come in one piece: from here on it goes straight into a
+    /// vessel.
     ///
-    /// - Parameter prepared: The vessel, where it has been made before.
-    /// - Returns: Whether the engine is to go on.
+    /// - Parameter prepared: The vessel, if it has already been made.
+    /// - Returns: Whether the engine is to continue.
     mutating func gather(upTo maximum: Int, expecting expected: Int64?, into prepared: BodyVessel? = nil) -> Bool {
         guard waiter == nil, !isCancelled else { return false }
         bytes = 0
@@ -211,7 +213,7 @@ struct MailboxMachine<Waiter: Sendable> {
         return takeDemand()
     }
 
-    /// The same for a reader who asks before waiting: all there will ever be, if that is here.
+    /// The same for a reader that asks before waiting: the whole rest of the body, if it is all here.
     mutating func gatherAtOnce(upTo maximum: Int) -> GatheredBody? {
         guard case .complete = end, vessel == nil, !isCancelled else { return nil }
         _ = gather(upTo: maximum, expecting: Int64(bytes))
@@ -222,7 +224,7 @@ struct MailboxMachine<Waiter: Sendable> {
         }
     }
 
-    /// The reader asks for the whole.
+    /// The reader asks for the whole body.
     mutating func takeGathered() -> Gathering {
         guard waiter == nil else { return .busy }
         guard !isCancelled else { return end == nil ? .wait : .failure(CancellationError()) }
@@ -235,12 +237,12 @@ struct MailboxMachine<Waiter: Sendable> {
         }
     }
 
-    /// Whether a reader finds something.
+    /// Whether there is something for a reader.
     private var isReadable: Bool {
         !next.isEmpty || !chunks.isEmpty || tail != nil || short != nil || vessel?.isOverfull == true
     }
 
-    /// Whether nothing that comes is of use any more; the reader who knows will cancel.
+    /// Whether bytes are of no use any more; the reader that learns this will cancel.
     var refusesMore: Bool { isCancelled || vessel?.isOverfull == true }
 
     private mutating func takeWaiter() -> Waiter? {

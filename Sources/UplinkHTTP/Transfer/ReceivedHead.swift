@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPTypes
 
-/// A final head as it was read: an object, which is handed from one to the next for less than its parts.
+/// A final head as it was parsed. An object, which is cheaper to pass on than its parts.
 package final class ReceivedHead: Sendable, Equatable {
     package let response: HTTPResponse
-    /// The response's own; an `HTTPResponse` reads it anew each time.
+    /// The response's status, kept because an `HTTPResponse` parses it each time.
     package let status: HTTPResponse.Status
     package let framing: Framing
     /// Whether the server spoke HTTP/1.0.

@@ -2,20 +2,21 @@
 import Glibc
 import HTTPTypes
 
-/// A final head as it came, and what it was read as.
+/// The bytes of a final head, and the result of parsing them.
 ///
-/// The answers of one server are alike, and within a second often the same to the byte. Lines that begin a head as they
-/// began the one before have been checked and copied already, so ``HeadParser`` takes over what was read then.
+/// The responses of one server are alike, and within a second often identical to the byte. Lines at the beginning of a
+/// head that repeat the previous head have already been checked and copied, so ``HeadParser`` takes over what it parsed
+/// then.
 package final class RememberedHead: Sendable {
     /// Larger heads are not remembered.
     static let maximumBytes = 4096
 
-    /// All lines, each with its line end, the empty one too.
+    /// All lines, including the empty one, each with its line end.
     private let text: [UInt8]
     let method: HTTPRequest.Method
     let head: ReceivedHead
 
-    /// Of which none is a repetition.
+    /// Matches no line.
     package static let none = RememberedHead(
         [], method: .get,
         read: ReceivedHead(.ok, [:], Framing(kind: .none, contentLength: nil)))
@@ -24,25 +25,25 @@ package final class RememberedHead: Sendable {
         (self.text, self.method, self.head) = (text, method, head)
     }
 
-    /// Whether this line stands at a place. What has no line end is not known to be a whole line.
+    /// Whether this line is at a position. Without a line end it is not known to be a whole line.
     func has(_ line: UnsafeRawBufferPointer, at place: Int) -> Bool {
         guard let start = line.baseAddress, line.last == 0x0A, line.count <= text.count - place else { return false }
         return text.withUnsafeBytes { text in text.baseAddress.map { memcmp($0 + place, start, line.count) } } == 0
     }
 
-    /// Whether nothing comes after a place.
+    /// Whether a position is the end.
     func ends(at place: Int) -> Bool { place == text.count }
 
-    /// What stands before a place.
+    /// The bytes before a position.
     func text(upTo place: Int) -> ArraySlice<UInt8> { text[..<place] }
 }
 
-/// The lines of a head that may come to be remembered.
+/// Collects the lines of a head that may be remembered.
 struct HeadRecord {
-    /// The lines so far; nil when they are too long, or not whole.
+    /// The lines so far; nil when they are too long, or not complete.
     private(set) var text: [UInt8]?
 
-    /// Begins with what another head began with.
+    /// Begins a head with the beginning of another.
     mutating func begin(with start: ArraySlice<UInt8> = []) {
         text = []
         text?.reserveCapacity(512)

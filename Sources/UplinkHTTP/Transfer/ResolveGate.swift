@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lets one transfer at a time resolve a host, because libcurl starts a thread for each that does: the others find the
-/// answer in libcurl's cache.
+/// Lets one transfer at a time resolve a host, because libcurl starts a thread for each that does; the others find the
+/// result in libcurl's cache.
 package struct ResolveGate: Sendable {
     private let maximumResolving: Int
     private var resolving: [String: UInt64] = [:]
@@ -9,7 +9,7 @@ package struct ResolveGate: Sendable {
 
     package init(maximumResolving: Int) { self.maximumResolving = maximumResolving }
 
-    /// The transfers that resolve now.
+    /// The transfers that are resolving now.
     package var leaders: [UInt64] { Array(resolving.values) }
 
     /// Whether the transfer may go on now. If not, a later call returns its id.
@@ -18,14 +18,14 @@ package struct ResolveGate: Sendable {
         return admit(knowing: nil).contains(id)
     }
 
-    /// The transfer has its answer: those who wait for the same one may go on, and are returned.
+    /// The transfer has its result. Returns those that wait for the same one, which may go on.
     package mutating func resolved(_ id: UInt64) -> [UInt64] {
         guard let host = resolving.first(where: { $0.value == id })?.key else { return [] }
         resolving[host] = nil
         return admit(knowing: host)
     }
 
-    /// The transfer is over, with or without an answer: the next one may try, and is returned.
+    /// The transfer is over, with or without a result. Returns those that may try next.
     package mutating func left(_ id: UInt64) -> [UInt64] {
         if let host = resolving.first(where: { $0.value == id })?.key {
             resolving[host] = nil

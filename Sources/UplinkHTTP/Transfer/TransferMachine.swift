@@ -1,73 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// One transfer's way from the queue to its end: pure; time is given, and what is to be done is returned.
+/// One transfer, from the queue to its end: pure; time is given, and actions are returned.
 ///
 /// Times are nanoseconds on the owner's monotonic clock.
 package struct TransferMachine: Sendable {
-    /// Where the transfer stands.
+    /// The state of the transfer.
     package enum Phase: Sendable, Equatable {
-        /// It waits for its turn.
+        /// It waits in the queue.
         case queued
-        /// It has its turn, and waits for another transfer that resolves the same host.
+        /// It has its turn, and waits for another transfer that is resolving the same host.
         case gated
-        /// It resolves, connects, negotiates TLS. Nothing of the request has been sent.
+        /// It is resolving, connecting or negotiating TLS. Nothing of the request has been sent.
         case connecting
-        /// The request goes out, with its body, and the final head is awaited.
+        /// The request is going out, with its body, and the final head is awaited.
         case awaitingHead
-        /// The head is there, the body arrives.
+        /// The head has arrived, and the body is arriving.
         case bodyFlowing
-        /// The body is held up because its reader is slower than the network.
+        /// The body is paused because its reader is slower than the network.
         case bodyPaused
-        /// It is over. Whatever still happens is ignored.
+        /// It is over. Anything that still happens is ignored.
         case ended
     }
 
-    /// Whose limit was reached.
+    /// The limit that was reached.
     package enum Timeout: Sendable, Equatable { case queue, connect, firstByte, stall, total }
 
     /// How a transfer ends.
     package enum Ending: Sendable, Equatable {
-        /// The body is whole, as far as the engine can tell.
+        /// The body is complete, as far as the engine can tell.
         case complete
         /// The engine reports an error.
         case failed
-        /// Its owner wants it no more.
+        /// Its owner no longer wants it.
         case cancelled
         /// It took too long.
         case timedOut(Timeout)
     }
 
-    /// What is to be done.
+    /// What to do.
     package enum Action: Sendable, Equatable {
         /// Nothing.
         case none
-        /// Ask the gate; then ``gateOpened()``.
+        /// Enter the gate; then ``gateOpened()``.
         case enterGate
         /// Hand the transfer to the engine.
         case start
-        /// Give the head to whoever waits for it.
+        /// Give the head to the task that waits for it.
         case deliverHead
         /// Keep the bytes.
         case keep
-        /// Do not keep the bytes; hold the transfer up.
+        /// Do not keep the bytes; pause the transfer.
         case pause
-        /// Let the transfer go on.
+        /// Resume the transfer.
         case resume
         /// Take the transfer from the engine and tell its owner. Returned once.
         case end(Ending)
     }
 
     package private(set) var phase = Phase.queued
-    /// Where the transfer stood when it ended; for the error.
+    /// The phase in which the transfer ended; for the error.
     package private(set) var lastPhase = Phase.queued
-    /// Whether the request's body is on its way, so that the head is not awaited yet.
+    /// Whether the request's body is being sent, so that the head is not awaited yet.
     private var isSending = false
-    /// Whether its producer holds it up: then the answer's body has no stall timeout either, since it may wait for more.
+    /// Whether the transfer waits for the body's producer. The response's body then has no stall timeout either, since
+    /// the server may be waiting for more.
     private var isProducerAwaited = false
-    /// When the request's body moved last, as far as is known, and how much of it the peer had acknowledged then.
+    /// When the request's body last made progress, as far as is known, and how much of it the peer had acknowledged
+    /// then.
     private var moved: (at: Int64, acknowledged: UInt64)?
-    /// Nanoseconds that a phase may take; reckoned once, since every piece of a body moves a deadline.
+    /// The nanoseconds that a phase may take; computed once, since every piece of a body moves a deadline.
     private let connectLimit, firstByteLimit, stallLimit: Int64?
     private let highMark: Int
     private var phaseDeadline: Int64?
@@ -88,7 +90,7 @@ package struct TransferMachine: Sendable {
         return min(phaseDeadline, totalDeadline ?? .max)
     }
 
-    /// The limits let another transfer run, and it is this one.
+    /// The limits allow another transfer to run, and it is this one.
     package mutating func turnCame(now: Int64) -> Action {
         switch phase {
         case .queued:
@@ -98,17 +100,18 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// Nobody else resolves the host, or somebody has.
+    /// Nobody else is resolving the host, or it has been resolved.
     package mutating func gateOpened() -> Action {
         switch phase {
         case .gated:
-            phase = .connecting  // the connect timeout goes on
+            phase = .connecting  // the connect timeout keeps running
             return .start
         case .queued, .connecting, .awaitingHead, .bodyFlowing, .bodyPaused, .ended: return .none
         }
     }
 
-    /// The connection stands, and the request is about to be sent. Twice when a connection used again proves dead.
+    /// The connection is established, and the request is about to be sent. Happens twice when a reused connection
+    /// proves to be dead.
     package mutating func requestGoesOut(now: Int64) {
         switch phase {
         case .connecting: enter(.awaitingHead, limit: firstByteLimit, now: now)
@@ -116,7 +119,7 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// Bytes of the request's body go out: until they are all gone the stall timeout holds.
+    /// Bytes of the request's body go out: the stall timeout applies until all of them are gone.
     package mutating func bodyIsSent(now: Int64) {
         isProducerAwaited = false
         switch phase {
@@ -128,7 +131,7 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// The producer of the request's body has nothing yet: it is not the network that holds the transfer up.
+    /// The producer of the request's body has nothing yet: the network is not what delays the transfer.
     package mutating func bodyIsAwaited() {
         switch phase {
         case .awaitingHead, .bodyFlowing, .bodyPaused: (phaseDeadline, isProducerAwaited) = (nil, true)
@@ -158,10 +161,12 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// Bytes of the body are offered while `buffered` are held already. When memory is short, one piece is enough.
+    /// Bytes of the body are offered while `buffered` bytes are already held. When memory is short, one piece is
+    /// enough.
     ///
-    /// - Parameter next: How many come behind these at once, if these are kept. Where they would have to be held up, these
-    ///   are already: better before they have been read than halfway through them. A small high mark has no room for that.
+    /// - Parameter next: How many bytes follow immediately if these are kept. If those would have to be paused, these
+    ///   already are: it is better to pause before they have been read than halfway through them. A small high mark has
+    ///   no room for this.
     package mutating func bytesArrived(
         _ count: Int, buffered: Int, next: Int = 0, isMemoryShort: Bool = false, now: Int64
     ) -> Action {
@@ -179,15 +184,15 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// How few bytes may be held when a transfer that was paused goes on: with more, what it was paused for might find no
-    /// room again, and it would go on and be paused for ever.
+    /// The most bytes that may be held when a paused transfer resumes. With more, the piece it was paused for might
+    /// again find no room, and it would resume and pause forever.
     ///
-    /// - Parameter piece: The most bytes that are offered at once.
+    /// - Parameter piece: The most bytes that are offered together.
     package static func lowMark(below highMark: Int, piece: Int) -> Int {
         max(0, min(highMark / 4, highMark - highMark / 2 - piece))
     }
 
-    /// The reader has read enough to go on.
+    /// The reader has read enough for the transfer to resume.
     package mutating func demanded(now: Int64) -> Action {
         switch phase {
         case .bodyPaused:
@@ -197,7 +202,7 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// The reader sets a limit to all that is still to come; an earlier one stays.
+    /// The reader limits the time for all that is still to come; an earlier limit stays.
     package mutating func limit(toRemaining total: Duration, now: Int64) {
         totalDeadline = min(
             totalDeadline ?? .max, Self.deadline(total.nanosecondsRoundedUp, from: now) ?? .max)
@@ -209,10 +214,11 @@ package struct TransferMachine: Sendable {
     /// The owner cancels.
     package mutating func cancelled() -> Action { end(.cancelled) }
 
-    /// Time has passed; perhaps not enough, because deadlines move.
+    /// Time has passed, but perhaps not enough, because deadlines move.
     ///
-    /// - Parameter sending: How far the peer has what was sent, where a request has a body and that is known. The engine
-    ///   takes a body in large pieces and sends them in its own time: on a slow network it moves though no more is asked for.
+    /// - Parameter sending: How much of the sent bytes the peer has acknowledged, if the request has a body and that is
+    ///   known. The engine takes a body in large pieces and sends them in its own time: on a slow network a body makes
+    ///   progress although the engine asks for no more.
     package mutating func timePassed(now: Int64, sending: SendingProgress? = nil) -> Action {
         if let totalDeadline, totalDeadline <= now { return end(.timedOut(.total)) }
         guard let phaseDeadline, phaseDeadline <= now else { return .none }
@@ -226,11 +232,11 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// Whether a body that is on its way has more time. Looks at it four times in a limit, so that what moves no more is
-    /// noticed not much later than at the limit.
+    /// Whether a body that is being sent has more time. Checks progress four times within a limit, so that a stalled
+    /// body is noticed not much later than at the limit.
     private mutating func goesOn(_ sending: SendingProgress?, now: Int64) -> Bool {
         guard let moved, let limit = isSending ? stallLimit : firstByteLimit else { return false }
-        // When the last byte has arrived, the answer is awaited, however long ago it was sent.
+        // Once the last byte has arrived, the response is awaited, however long ago the byte was sent.
         let progress = sending.map { isSending || !$0.isWhole ? $0.acknowledged : moved.acknowledged }
         if let progress, progress != moved.acknowledged { self.moved = (now, progress) }
         guard let due = Self.deadline(limit, from: self.moved?.at ?? now), due > now else { return false }
@@ -269,11 +275,11 @@ package struct TransferMachine: Sendable {
     }
 }
 
-/// How much of what was sent the peer has.
+/// How much of the sent bytes the peer has.
 package struct SendingProgress: Sendable {
-    /// Bytes that it has acknowledged, on this connection.
+    /// The bytes that it has acknowledged on this connection.
     package let acknowledged: UInt64
-    /// Whether nothing is left to be acknowledged.
+    /// Whether everything has been acknowledged.
     package let isWhole: Bool
 
     package init(acknowledged: UInt64, isWhole: Bool) { (self.acknowledged, self.isWhole) = (acknowledged, isWhole) }

@@ -2,10 +2,10 @@
 import Glibc
 import HTTPTypes
 
-/// The names of fields that most answers have, made once: a name that is made anew is checked, put into lower case and
-/// kept twice.
+/// The field names that most responses contain, made once: a new name is validated, converted to lower case and stored
+/// twice.
 enum UsualNames {
-    /// By their length, in the spelling that servers use.
+    /// By length, in the spelling that servers use.
     private static let names: [[(text: StaticString, name: HTTPField.Name)]] = {
         let all: [StaticString] = [
             "Accept-Ranges", "Age", "Allow", "Alt-Svc", "Cache-Control", "Connection", "Content-Disposition",
@@ -21,11 +21,11 @@ enum UsualNames {
         return names
     }()
 
-    /// The name, or nil where it is no valid one.
+    /// Returns the name, or nil if it is not valid.
     static func name(_ bytes: UnsafeRawBufferPointer) -> HTTPField.Name? {
         if bytes.count < names.count, let start = bytes.baseAddress {
             let usual = names[bytes.count]
-            // By their places: a name that is looked at as a whole is copied.
+            // By index: iterating over the elements would copy them.
             for place in usual.indices where memcmp(usual[place].text.utf8Start, start, bytes.count) == 0 {
                 return usual[place].name
             }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// Carries one request to a server and its answer back: the seam between ``HTTPClient`` and what does the work.
+/// Carries one request to a server and brings its response back: the interface between ``HTTPClient`` and what does the
+/// work.
 ///
-/// A transport follows no redirect and judges no status. `CurlTransport` is the real one; a test's may be as short as
+/// A transport follows no redirects and judges no statuses. `CurlTransport` is the real one; one for tests may be as
+/// short as this:
 ///
 /// ```swift
 /// struct Always: HTTPTransport {
@@ -13,41 +15,41 @@ public import HTTPTypes
 /// }
 /// ```
 public protocol HTTPTransport: Sendable {
-    /// Sends a request and returns when the final head has arrived; the body follows on its own.
+    /// Sends a request and returns when the final head has arrived; the body follows by itself.
     ///
-    /// When the task is cancelled this throws `CancellationError`, and nothing of the transfer is left.
+    /// When the task is cancelled it throws `CancellationError`; by then the transfer is gone completely.
     ///
     /// - Throws: ``HTTPClientError``.
     func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse
 }
 
-/// A transport that can be asked without waiting, so that whoever awaits the answer holds one object and neither request
-/// nor answer, of which an `async` function keeps each copy that the compiler makes.
+/// A transport that can be started without waiting, so that code awaiting the response holds one object instead of the
+/// request and the response: an `async` function keeps every copy of those that the compiler makes.
 package protocol BeginningTransport: HTTPTransport, AnyObject {
-    /// Makes an exchange, which ``TransportExchange/run()`` begins.
+    /// Makes an exchange, which ``TransportExchange/run()`` starts.
     func begin(_ request: HTTPTransportRequest, carrying body: PreparedBody) throws -> any TransportExchange
 }
 
-/// A request on its way, and its answer.
+/// A request on its way, and its response.
 package protocol TransportExchange: AnyObject, Sendable {
     /// Sends the request and returns when the final head has arrived, or when there will be none. Called once.
     nonisolated(nonsending) func run() async
 
-    /// What ``HTTPTransport/send(_:)`` would return or throw, after ``run()``.
+    /// Returns or throws what ``HTTPTransport/send(_:)`` would, after ``run()``.
     func takeResponse() throws -> HTTPTransportResponse
 }
 
-/// What a transport brings back: the final head, and the body to come.
+/// What a transport returns: the final head, and the body to come.
 public struct HTTPTransportResponse: Sendable {
     private enum Head {
-        /// One that has been read.
+        /// A head that has been parsed.
         case received(ReceivedHead)
-        /// One that was set.
+        /// A head that was set.
         case given(HTTPResponse)
     }
 
     private var storedHead: Head
-    /// Status and fields.
+    /// The status and the fields.
     public var head: HTTPResponse {
         get {
             switch storedHead {
@@ -59,16 +61,16 @@ public struct HTTPTransportResponse: Sendable {
     }
     /// The body; empty for HEAD and for the statuses that have none.
     public var body: HTTPBody
-    /// Which exchange of its call has brought it, where somebody is told about them; nil for what a middleware has made.
+    /// The exchange of its call that brought it, if exchanges are observed; nil for a response made by a middleware.
     var exchange: UInt64?
 
-    /// Puts an answer together.
+    /// Makes a response.
     public init(head: HTTPResponse, body: HTTPBody) {
         storedHead = .given(head)
         self.body = body
     }
 
-    /// Puts an answer together whose head has been read.
+    /// Makes a response whose head has been parsed.
     package init(_ head: ReceivedHead, source: any HTTPBodySource) {
         let framing = head.framing
         storedHead = .received(head)
@@ -83,7 +85,7 @@ public struct HTTPTransportResponse: Sendable {
         }
     }
 
-    /// `HTTP/1.0` or `HTTP/1.1`, as the server has it (RFC 9112, section 2.3).
+    /// `HTTP/1.0` or `HTTP/1.1`, as the server says (RFC 9112, section 2.3).
     package var version: String {
         if case .received(let head) = storedHead, head.isHTTP10 { "HTTP/1.0" } else { "HTTP/1.1" }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// A request that has been checked: `http` or `https`, a method and fields that may be sent.
+/// A checked request: `http` or `https`, with a method and fields that may be sent.
 public struct HTTPTransportRequest: Sendable {
     private struct Parts {
         var method: HTTPRequest.Method
@@ -14,10 +14,10 @@ public struct HTTPTransportRequest: Sendable {
         var observer: (@Sendable (HTTPEvent) -> Void)?
     }
 
-    /// Nobody but a middleware or a foreign transport needs an `HTTPRequest`, so it is made for those who ask.
+    /// Only middlewares and custom transports need an `HTTPRequest`, so it is made on demand.
     private enum Place {
         case checked(HTTPURL)
-        /// The head as it was set; `method` and `fields` are its own.
+        /// The head as it was set; `method` and `fields` are taken from it.
         case given(HTTPRequest)
     }
 
@@ -39,17 +39,17 @@ public struct HTTPTransportRequest: Sendable {
                 isIdempotent: old.isIdempotent, observer: old.observer)
         }
     }
-    /// What goes out after the head.
+    /// The request's body.
     public var body: HTTPRequestBody {
         get { parts.value.body }
         set { parts.value.body = newValue }
     }
-    /// How long the parts may take. `total` is what is left of it.
+    /// The timeouts. `total` is the time left of it.
     public var timeouts: HTTPTimeouts {
         get { parts.value.timeouts }
         set { parts.value.timeouts = newValue }
     }
-    /// What the server may make us hold.
+    /// Limits on what the server may make the client hold.
     public var limits: HTTPLimits {
         get { parts.value.limits }
         set { parts.value.limits = newValue }
@@ -59,14 +59,15 @@ public struct HTTPTransportRequest: Sendable {
         get { parts.value.isIdempotent }
         set { parts.value.isIdempotent = newValue }
     }
-    /// Told what happens, outside of all locks and C frames; it must not block. A transport that knows nothing says
-    /// nothing. One that says anything tells an end too, before whoever waits for the head or the body learns of it.
+    /// Receives what happens, outside all locks and C frames; it must not block. A transport that knows nothing reports
+    /// nothing. One that reports anything also reports an end, before the task that waits for the head or the body
+    /// learns of it.
     public var observer: (@Sendable (HTTPEvent) -> Void)? {
         get { parts.value.observer }
         set { parts.value.observer = newValue }
     }
 
-    /// Puts a request together; for tests of transports. It is not checked.
+    /// Makes a request, which is not checked; for tests of transports.
     public init(
         head: HTTPRequest, body: HTTPRequestBody = .none, timeouts: HTTPTimeouts = .init(),
         limits: HTTPLimits = .init(), isIdempotent: Bool? = nil, observer: (@Sendable (HTTPEvent) -> Void)? = nil
@@ -92,12 +93,12 @@ public struct HTTPTransportRequest: Sendable {
     package var method: HTTPRequest.Method { parts.value.method }
     /// The head's fields.
     package var headerFields: HTTPFields { parts.value.fields.all }
-    /// The same, as an object that other requests may have too.
+    /// The same, as an object that other requests may share.
     package var fields: RequestFields { parts.value.fields }
 
-    /// Where the request goes.
+    /// Returns the URL of the request.
     ///
-    /// - Throws: ``HTTPClientError`` when the head makes no URL.
+    /// - Throws: ``HTTPClientError`` when the head does not form a URL.
     package func checkedURL() throws(HTTPClientError) -> HTTPURL {
         switch parts.value.place {
         case .checked(let url): url
@@ -107,9 +108,9 @@ public struct HTTPTransportRequest: Sendable {
 }
 
 extension HTTPTransportRequest {
-    /// Whether sending it twice does no more than sending it once: what the caller says, or the method.
+    /// Whether sending it twice has the same effect as sending it once: as the caller says, or by the method.
     var mayBeSentTwice: Bool { isIdempotent ?? method.isIdempotent }
 
-    /// Whether a transport may send it again by itself when a connection dies before any answer.
+    /// Whether a transport may send it again by itself when a connection dies before any response.
     package var mayBeRepeated: Bool { mayBeSentTwice && body.isReplayable }
 }

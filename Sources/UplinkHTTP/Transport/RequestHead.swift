@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// A request's head whose URL has been read: what an `HTTPRequest` is made of, at a third of its price.
+/// A request's head with a parsed URL: holds what an `HTTPRequest` does, at a third of its cost.
 struct RequestHead: Sendable {
     let method: HTTPRequest.Method
-    /// Where it goes; without a fragment, unless a redirect gave one.
+    /// The URL; without a fragment, unless a redirect gave one.
     let url: HTTPURL
     let fields: HTTPFields
 

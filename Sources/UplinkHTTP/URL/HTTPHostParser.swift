@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Reads `host[:port]`.
+/// Parses `host[:port]`.
 enum HTTPHostParser {
     static func parse(_ authority: Substring, text: String) throws(HTTPClientError) -> (host: String, port: UInt16?) {
         guard authority.hasPrefix("[") else {
@@ -43,7 +43,7 @@ enum HTTPHostParser {
                         + "write international names in their `xn--` form")
             }
         }
-        // A resolver reads `0x7f.1` and `2130706433` as addresses, a person does not.
+        // A resolver reads `0x7f.1` and `2130706433` as addresses; people do not.
         if let last = labels.last, last.utf8.allSatisfy(\.isDigit) || last.lowercased().hasPrefix("0x") {
             guard let address = IPAddress(String(whole)), address.family == .ipv4 else {
                 throw HTTPURLParser.invalid(text, "has a host that ends in a number and is no IPv4 address `a.b.c.d`")

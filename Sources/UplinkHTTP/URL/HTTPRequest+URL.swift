@@ -2,13 +2,13 @@
 public import HTTPTypes
 
 extension HTTPRequest {
-    /// Makes a request from an absolute URL: the one place where a URL's text is read.
+    /// Makes a request from an absolute URL: the one place where a URL's text is parsed.
     ///
     /// - Parameters:
     ///   - url: `http` or `https`, percent-encoded, without user and password; a fragment is not sent.
     ///   - method: GET unless said otherwise.
     ///   - headerFields: Fields to send.
-    /// - Throws: ``HTTPClientError`` with the code ``HTTPClientError/Code/invalidURL`` and what to change.
+    /// - Throws: ``HTTPClientError`` with the code ``HTTPClientError/Code/invalidURL``, which says what to change.
     public init(
         parsing url: String, method: Method = .get, headerFields: HTTPFields = [:]
     ) throws(HTTPClientError) {
@@ -21,9 +21,9 @@ extension HTTPRequest {
             headerFields: headerFields)
     }
 
-    /// The URL that the request's parts make, read anew because the parts are anybody's to set.
+    /// Returns the URL that the request's parts form, parsed each time because anybody can set the parts.
     ///
-    /// - Throws: ``HTTPClientError`` when a part is missing or they make no URL.
+    /// - Throws: ``HTTPClientError`` when a part is missing or they do not form a URL.
     package func checkedURL() throws(HTTPClientError) -> HTTPURL {
         guard let scheme, let authority, let path, path.hasPrefix("/") else {
             throw HTTPClientError(

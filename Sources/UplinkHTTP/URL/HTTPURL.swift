@@ -4,33 +4,33 @@
 ///
 /// An object, because every request is copied several times on its way.
 package final class HTTPURL: Sendable, Hashable {
-    /// What a client speaks.
+    /// The scheme of a URL.
     package enum Scheme: String, Sendable, Hashable {
         case http
         case https
 
         package var defaultPort: UInt16 { self == .http ? 80 : 443 }
 
-        /// What a URL begins with.
+        /// The beginning of a URL.
         var prefix: String { self == .http ? "http://" : "https://" }
     }
 
-    /// How it is spoken to.
+    /// The scheme.
     package let scheme: Scheme
     /// The host in lower case: a name, an IPv4 address, or an IPv6 address in brackets.
     package let host: String
-    /// The port, where the scheme's default is filled in.
+    /// The port; the scheme's default is filled in.
     package let port: UInt16
-    /// What stands after `#`; never sent.
+    /// The text after `#`; never sent.
     package let fragment: String?
-    /// What is asked for: everything but the fragment.
+    /// The URL to request: everything but the fragment.
     package let textWithoutFragment: String
-    /// The bytes of it up to the path, and up to the query.
+    /// The lengths of it in bytes up to the path, and up to the query.
     private let pathStart, pathEnd: Int
 
     /// - Parameters:
     ///   - text: The URL without a fragment, in its normal form.
-    ///   - path: Where in it the path stands, in bytes.
+    ///   - path: The range of the path in it, in bytes.
     init(scheme: Scheme, host: String, port: UInt16, text: String, path: Range<Int>, fragment: String? = nil) {
         (self.scheme, self.host, self.port, self.fragment) = (scheme, host, port, fragment)
         (textWithoutFragment, pathStart, pathEnd) = (text, path.lowerBound, path.upperBound)
@@ -62,21 +62,21 @@ package final class HTTPURL: Sendable, Hashable {
     /// Host and port as a request carries them; the default port is left out.
     package var authority: String { text(from: scheme.prefix.utf8.count, to: pathStart) }
 
-    /// Begins with a slash, has no dot segments.
+    /// The path; begins with a slash, has no dot segments.
     package var path: String { text(from: pathStart, to: pathEnd) }
 
-    /// What stands between `?` and `#`.
+    /// The text between `?` and `#`.
     package var query: String? { hasQuery ? text(from: pathEnd + 1) : nil }
 
     private var hasQuery: Bool { pathEnd < textWithoutFragment.utf8.count }
 
-    /// Path and query: the request's target.
+    /// The path and the query: the request's target.
     package var target: String { text(from: pathStart) }
 
     /// The whole URL.
     package var text: String { fragment.map { "\(textWithoutFragment)#\($0)" } ?? textWithoutFragment }
 
-    /// The same without a fragment.
+    /// The same URL without a fragment.
     var withoutFragment: HTTPURL {
         guard fragment != nil else { return self }
         return HTTPURL(scheme: scheme, host: host, port: port, text: textWithoutFragment, path: pathStart..<pathEnd)
@@ -98,14 +98,14 @@ package final class HTTPURL: Sendable, Hashable {
     /// The host without brackets, as a resolver takes it.
     package var hostWithoutBrackets: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 
-    /// Whether the host is an address, which nobody has to look up.
+    /// Whether the host is an address, which need not be resolved.
     package var hasAddress: Bool {
-        // A name's last label is no number: see `HTTPHostParser`.
+        // A name's last label is not a number: see `HTTPHostParser`.
         var label = 0
         for byte in host.utf8.reversed() {
             switch byte {
             case UInt8(ascii: "]"): return true
-            case UInt8(ascii: "."): return label > 0  // behind the last dot of a name stands nothing
+            case UInt8(ascii: "."): return label > 0  // nothing follows the last dot of a name
             default:
                 guard byte.isDigit else { return false }
                 label += 1
@@ -114,6 +114,7 @@ package final class HTTPURL: Sendable, Hashable {
         return false
     }
 
-    /// What a reference means that this URL's answer gave, as in `Location`; nil where it makes no `http` or `https` URL.
+    /// Resolves a reference that this URL's response gave, as in `Location`; nil if it does not form an `http` or
+    /// `https` URL.
     package func resolving(_ reference: String) -> HTTPURL? { try? HTTPURLParser.resolve(reference, against: self) }
 }

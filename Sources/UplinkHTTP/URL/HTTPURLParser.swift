@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The one place where URLs are read. Strict: what RFC 3986 does not allow is refused, not repaired.
+/// The one place where URLs are parsed. Strict: what RFC 3986 does not allow is refused, not repaired.
 package enum HTTPURLParser {
-    /// The longest URL that is read.
+    /// The length of the longest URL that is accepted.
     static let maximumLength = 16 * 1024
 
-    /// The five parts of a URI reference (RFC 3986, appendix B), unchecked but for their characters.
+    /// The five parts of a URI reference (RFC 3986, appendix B), unchecked except for their characters.
     struct Parts {
         var scheme: Substring?
         var authority: Substring?
@@ -14,13 +14,13 @@ package enum HTTPURLParser {
         var fragment: Substring?
     }
 
-    /// Reads an absolute URL.
+    /// Parses an absolute URL.
     package static func parse(_ text: String) throws(HTTPClientError) -> HTTPURL {
         if let url = PlainURLReader.read(text) { return url }
         return try parseUnusual(text)
     }
 
-    /// The whole way; what is plain comes out the same.
+    /// The complete parser; gives the same result for plain URLs.
     package static func parseUnusual(_ text: String) throws(HTTPClientError) -> HTTPURL {
         let parts = try split(text)
         guard let scheme = parts.scheme else {
@@ -29,12 +29,12 @@ package enum HTTPURLParser {
         return try assemble(parts, scheme: scheme, text: text, ignoringUserInfo: false)
     }
 
-    /// Reads a reference as `Location` has it, relative to the URL that gave it (RFC 3986, section 5.2).
+    /// Parses a reference as in `Location`, relative to the URL that gave it (RFC 3986, section 5.2).
     ///
-    /// User information in it is left out: a server does not choose our credentials.
+    /// User information in it is dropped: a server does not choose our credentials.
     static func resolve(_ text: String, against base: HTTPURL) throws(HTTPClientError) -> HTTPURL {
         var parts = try split(text)
-        // RFC 9110, section 10.2.2: the fragment stays unless the reference has one.
+        // RFC 9110, section 10.2.2: the fragment is kept unless the reference has one.
         let fragment = parts.fragment ?? base.fragment.map { $0[...] }
         if parts.scheme == nil, parts.authority == nil {
             if parts.path.isEmpty {
@@ -110,7 +110,7 @@ package enum HTTPURLParser {
             fragment: parts.fragment.map(String.init))
     }
 
-    /// Every character must be one of RFC 3986's, and each `%` begin a percent-encoded byte.
+    /// Checks that every character is allowed by RFC 3986, and that each `%` begins a percent-encoded byte.
     private static func checkCharacters(_ text: String) throws(HTTPClientError) {
         let bytes = Array(text.utf8)
         for (place, byte) in bytes.enumerated() {
@@ -131,7 +131,7 @@ package enum HTTPURLParser {
         }
     }
 
-    /// Whether a URL that begins so is still at its authority.
+    /// Whether the end of these first bytes of a URL is in its authority.
     private static func isInAuthority(_ bytes: ArraySlice<UInt8>) -> Bool {
         let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         return parts.count == 3 && parts[1].isEmpty && !bytes.contains { "?#".utf8.contains($0) }
@@ -160,17 +160,17 @@ package enum HTTPURLParser {
         return text[text.index(after: place)...]
     }
 
-    /// `text` is shown in the message; give an empty one where it may hold what should not be seen.
+    /// `text` is shown in the message; pass an empty one if it may contain something secret.
     static func invalid(_ text: String, _ reason: String) -> HTTPClientError {
         var shown = text.prefix { $0 != "?" && $0 != "#" }.prefix(200)
-        if text.contains("@") { shown = "" }  // what stands before it may be a password
+        if text.contains("@") { shown = "" }  // the text before it may contain a password
         return HTTPClientError(
             .invalidURL, phase: .request, message: shown.isEmpty ? "the URL \(reason)" : "the URL `\(shown)` \(reason)")
     }
 }
 
 extension String {
-    /// The text with each `%2e` as the dot it stands for.
+    /// The text with each `%2e` replaced by the dot it stands for.
     fileprivate func replacing(_ encoded: String) -> String {
         guard count <= 6 else { return self }
         return split(separator: encoded, omittingEmptySubsequences: false).joined(separator: ".")

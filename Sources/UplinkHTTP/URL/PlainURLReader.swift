@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Reads URLs that are plain and in their normal form already, byte by byte, in one pass. What is in any way unusual, or
-/// wrong, is left to ``HTTPURLParser``, which says the same of a plain URL and takes twenty times as long.
+/// Parses URLs that are plain and already in normal form, byte by byte, in one pass. Anything unusual or wrong is left
+/// to ``HTTPURLParser``, which gives the same result for a plain URL and takes twenty times as long.
 enum PlainURLReader {
-    /// The URL, or nil to have it read by the parser.
+    /// Returns the URL, or nil to leave it to the parser.
     static func read(_ text: String) -> HTTPURL? {
         text.utf8.withContiguousStorageIfAvailable { bytes in read(bytes, text) } ?? nil
     }
@@ -33,7 +33,7 @@ enum PlainURLReader {
             return HTTPURL(
                 scheme: scheme, host: host, port: port ?? scheme.defaultPort, text: text, path: authorityEnd..<pathEnd)
         }
-        // That port is left out of the normal form.
+        // The default port is left out of the normal form.
         return HTTPURL(
             scheme: scheme, host: host, port: scheme.defaultPort, path: string(bytes[authorityEnd..<pathEnd]),
             query: pathEnd < bytes.count ? string(bytes[(pathEnd + 1)...]) : nil, fragment: nil)
@@ -44,7 +44,8 @@ enum PlainURLReader {
         return memcmp(address, start.utf8Start, start.utf8CodeUnitCount) == 0
     }
 
-    /// Lower-case labels, the last of which begins with a letter that begins no number; or four decimal numbers.
+    /// Finds the end of the host: lower-case labels, the last of which does not begin with a digit, or four decimal
+    /// numbers.
     private static func endOfHost(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         var (place, label, dots, hasLetters) = (start, start, 0, false)
         while place < bytes.count {
@@ -65,7 +66,7 @@ enum PlainURLReader {
         return nil
     }
 
-    /// Four numbers to 255 without leading zeros.
+    /// Whether these are four numbers up to 255 without leading zeros.
     private static func isIPv4(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         var (number, digits) = (0, 0)
         for byte in bytes {
@@ -81,7 +82,7 @@ enum PlainURLReader {
         return true
     }
 
-    /// Digits after a colon, the first of which is no zero, or nothing.
+    /// Reads a port: digits after a colon, the first of which is not a zero, or nothing.
     private static func port(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int
     ) -> (port: UInt16?, end: Int)? {
@@ -96,7 +97,8 @@ enum PlainURLReader {
         return number > 0 ? (UInt16(number), place) : nil
     }
 
-    /// Up to the query or the end; nil where a segment begins with a dot, or with what may stand for one.
+    /// Finds the end of the path, at the query or the end; nil if a segment begins with a dot, or with what may stand
+    /// for one.
     private static func endOfPath(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         var place = start
         var previous: UInt8 = 0
@@ -110,7 +112,8 @@ enum PlainURLReader {
         return place
     }
 
-    /// Unreserved, and those of the reserved characters that mean nothing to the reader of a URL (RFC 3986, section 2).
+    /// Whether a byte is unreserved, or one of the reserved characters that have no meaning for a URL parser (RFC 3986,
+    /// section 2).
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

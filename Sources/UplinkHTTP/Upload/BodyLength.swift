@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// A body that is longer or shorter than it was said to be.
+/// Errors for a body that is longer or shorter than announced.
 enum BodyLength {
     static func check(_ count: Int64, against length: Int64?) throws(HTTPClientError) {
         guard let length, count != length else { return }
@@ -23,11 +23,11 @@ enum BodyLength {
     }
 }
 
-/// Counts bytes; one task at a time, though perhaps not always the same.
+/// Counts bytes. Used by one task at a time, though perhaps not always the same.
 final class ByteCounter: Sendable {
     private let count = Locked<Int64>(0)
 
-    /// The sum with this.
+    /// Adds a number and returns the sum.
     func add(_ more: Int) -> Int64 {
         count.withLock { count in
             count += Int64(more)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Where what may block (files) holds nobody up.
+/// A place where work that may block (files) holds nobody up.
 package protocol BlockingWork: Sendable {
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result
 }
 
-/// Blocks whoever asks: for tests, and for transports without a loop.
+/// Blocks the caller: for tests, and for transports without a loop.
 struct InlineWork: BlockingWork {
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try work()
     }
 }
 
-/// Takes the pieces of a request's body; returns when there is room for more.
+/// Receives the pieces of a request's body; a call returns when there is room for more.
 package struct BodySink: Sendable {
     private let take: @Sendable (HTTPBody.Chunk) async throws -> Void
 
@@ -21,7 +21,7 @@ package struct BodySink: Sendable {
 
     package func callAsFunction(_ chunk: HTTPBody.Chunk) async throws { if chunk.count > 0 { try await take(chunk) } }
 
-    /// Bytes, in pieces that are not too large to wait one after the other.
+    /// Sends bytes, in pieces that are small enough to wait one after another.
     func bytes(_ bytes: [UInt8]) async throws {
         for start in stride(from: 0, to: bytes.count, by: SlabPool.slabSize) {
             let end = min(start + SlabPool.slabSize, bytes.count)
@@ -32,7 +32,7 @@ package struct BodySink: Sendable {
 
 /// A body that is produced while it is sent.
 package struct BodyStream: Sendable {
-    /// How many bytes there will be, where that is known without looking.
+    /// How many bytes there will be, if that is known without looking.
     let length: Int64?
     /// Whether it can be produced again.
     let isReplayable: Bool
@@ -41,7 +41,7 @@ package struct BodyStream: Sendable {
     /// Looks up what has to be known before the head is sent.
     let prepare: @Sendable (any BlockingWork) async throws -> BodyProduction
 
-    /// Pieces that somebody else makes.
+    /// Makes a stream of pieces that foreign code produces.
     static func foreign(
         length: Int64?, isReplayable: Bool, _ run: @escaping @Sendable (BodySink) async throws -> Void
     ) -> Self {
@@ -60,19 +60,19 @@ package struct BodyStream: Sendable {
         }
     }
 
-    /// The error of a body that is gone.
+    /// The error for a body that is gone.
     static let notReplayable = HTTPClientError(
         .bodyNotReplayable, phase: .request, requestDisposition: .maybeProcessed,
         message: "the request's body has been sent and cannot be produced again; "
             + "make a new one, or say `isReplayable` if its sequence can be iterated again")
 }
 
-/// One sending of a body: its length, and what produces it.
+/// One transmission of a body: its length, and what produces it.
 package struct BodyProduction: Sendable {
     /// How many bytes there will be.
     package let length: Int64?
-    /// Whether it runs code of others, which may take its time and does not belong on a loop's thread.
+    /// Whether it runs foreign code, which may take its time and does not belong on a loop's thread.
     package let runsForeignCode: Bool
-    /// Produces the pieces, each after the sink had room for the one before. Called for every sending anew.
+    /// Produces the pieces, each after the sink had room for the previous one. Called again for every transmission.
     package let run: @Sendable (BodySink) async throws -> Void
 }

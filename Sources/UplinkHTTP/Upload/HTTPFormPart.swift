@@ -5,24 +5,25 @@ public import SystemPackage
 public struct HTTPFormPart: Sendable {
     /// The field's name.
     public let name: String
-    /// The file's name as the server is told, if it is to be one.
+    /// The file name that the server is told, if the part is to be a file.
     public let filename: String?
-    /// What the field contains; its `contentType` is the part's.
+    /// The field's content; its `contentType` is that of the part.
     public let body: HTTPRequestBody
 
-    /// A part of any body.
+    /// Makes a part with any body.
     public init(name: String, filename: String? = nil, body: HTTPRequestBody) {
         self.name = name
         self.filename = filename
         self.body = body
     }
 
-    /// A field with a text, in UTF-8 and without a type, as browsers send it.
+    /// Makes a field with text, in UTF-8 and without a type, as browsers send it.
     public static func field(_ name: String, _ value: String) -> Self {
         Self(name: name, body: .text(value, contentType: nil))
     }
 
-    /// A regular file; see ``HTTPRequestBody/file(_:contentType:)``. Without a `filename` it has its own.
+    /// Makes a part from a regular file; see ``HTTPRequestBody/file(_:contentType:)``. Without a `filename`, the file's
+    /// own name is sent.
     public static func file(
         _ name: String, _ path: FilePath, filename: String? = nil, contentType: String = "application/octet-stream"
     ) -> Self {
@@ -31,7 +32,7 @@ public struct HTTPFormPart: Sendable {
             body: .file(path, contentType: contentType))
     }
 
-    /// Bytes as a file.
+    /// Makes a file part from bytes.
     public static func bytes(
         _ name: String, _ bytes: [UInt8], filename: String, contentType: String = "application/octet-stream"
     ) -> Self {
@@ -42,8 +43,8 @@ public struct HTTPFormPart: Sendable {
 extension HTTPRequestBody {
     /// A form with these parts, in order (`multipart/form-data`, RFC 7578).
     ///
-    /// Nothing is held in memory but what was given as bytes. The length is announced when that of every part is
-    /// known, and the form can be sent again when every part can.
+    /// Nothing is held in memory except what was given as bytes. The length is announced if that of every part is
+    /// known, and the form can be sent again if every part can.
     public static func multipart(_ parts: [HTTPFormPart]) -> Self {
         let form = MultipartForm(parts)
         return Self(.stream(form.stream), contentType: "multipart/form-data; boundary=\(form.boundary)")

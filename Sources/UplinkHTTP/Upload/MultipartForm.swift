@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The parts of a form with what stands between them (RFC 7578, RFC 2046 section 5.1.1).
+/// The parts of a form and the text between them (RFC 7578, RFC 2046 section 5.1.1).
 struct MultipartForm: Sendable {
     let boundary: String
     private let parts: [HTTPFormPart]
@@ -13,7 +13,7 @@ struct MultipartForm: Sendable {
         self.boundary = candidate
     }
 
-    /// 128 random bits, so that it stands in nothing that cannot be looked at either.
+    /// 128 random bits, so that it does not occur in contents that cannot be searched either.
     private static func randomBoundary() -> String {
         let bits = (0..<2).map { _ in
             let digits = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -75,7 +75,8 @@ struct MultipartForm: Sendable {
         }
     }
 
-    /// Runs a part's production, whose length is checked by itself: a part's missing byte must not be another's.
+    /// Runs a part's production, whose length is checked separately: a byte missing from one part must not be taken
+    /// from another.
     private static func run(_ production: BodyProduction, into sink: BodySink) async throws {
         let counter = ByteCounter()
         try await production.run(
@@ -87,9 +88,9 @@ struct MultipartForm: Sendable {
         try BodyLength.check(counter.add(0), against: production.length)
     }
 
-    // MARK: What stands between the parts
+    // MARK: The text between the parts
 
-    /// Bytes of everything but the parts' contents.
+    /// The number of bytes of everything but the parts' contents.
     private var framing: Int64 { parts.indices.reduce(Int64(end.utf8.count)) { $0 + Int64(head(of: $1).utf8.count) } }
 
     private var end: String { parts.isEmpty ? "--\(boundary)--\r\n" : "\r\n--\(boundary)--\r\n" }
@@ -103,8 +104,8 @@ struct MultipartForm: Sendable {
         return head + "\r\n\r\n"
     }
 
-    /// A name as browsers write it (HTML, "multipart/form-data encoding algorithm"): in UTF-8, where what would end
-    /// the name or the line is percent-encoded.
+    /// A name as browsers write it (HTML, "multipart/form-data encoding algorithm"): in UTF-8, with percent-encoding
+    /// for characters that would end the name or the line.
     private static func quoted(_ name: String) -> String {
         name.unicodeScalars.reduce(into: "") { text, scalar in
             switch scalar {
@@ -126,10 +127,10 @@ struct MultipartForm: Sendable {
 }
 
 extension HTTPRequestBody {
-    /// The length as a part of a form, where no body is an empty one.
+    /// The length as part of a form, in which no body is an empty one.
     fileprivate var knownLength: Int64? { isNone ? 0 : length }
 
-    /// What is wrong with the body itself, before anything of it is sent.
+    /// Checks the body itself, before anything of it is sent.
     func check() throws(HTTPClientError) {
         if let contentType, !FieldText.isValue(contentType) {
             throw HTTPClientError(

@@ -2,7 +2,7 @@
 import Glibc
 import SystemPackage
 
-/// A regular file that is read from its start to its end. Its calls block; they are made off the loop.
+/// A regular file that is read from start to end. Its calls block, so they are made off the loop.
 final class UploadFile: Sendable {
     private let descriptor: FileDescriptor
     private let path: FilePath
@@ -28,7 +28,7 @@ final class UploadFile: Sendable {
 
     deinit { try? descriptor.close() }
 
-    /// Bytes from `offset`, up to `end`.
+    /// Reads bytes from `offset`, up to `end`.
     func read(from offset: Int64, to end: Int64, into pool: SlabPool) throws -> HTTPBody.Chunk {
         let slab = pool.slab(expecting: end - offset)
         let limit = Int(min(end - offset, Int64(SlabPool.slabSize)))
@@ -45,7 +45,7 @@ final class UploadFile: Sendable {
         return slab.publish()
     }
 
-    /// Sees to it that the file ends here.
+    /// Checks that the file ends here.
     func expectEnd(at end: Int64) throws {
         let count = try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { memory in
             try withFailure { try descriptor.read(fromAbsoluteOffset: end, into: memory) }
@@ -71,7 +71,7 @@ final class UploadFile: Sendable {
 }
 
 extension BodyStream {
-    /// What a regular file contains, as long as it was when the request began.
+    /// The content of a regular file, with the length it had when the request began.
     static func file(_ path: FilePath) -> Self {
         Self(length: nil, isReplayable: true, isSpent: { false }) { work in
             let size = try await work.performBlocking { try UploadFile(path).size }

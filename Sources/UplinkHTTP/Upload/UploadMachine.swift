@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands between the producer of a request's body and the engine that sends it: pure; waiters are values.
+/// The state between the producer of a request's body and the engine that sends it: pure; waiters are values.
 ///
-/// The last byte of a body whose length is known waits until the producer has ended: a body that turns out longer than
-/// announced then never looks whole to the server.
+/// The last byte of a body of known length waits until the producer has ended: a body that turns out longer than
+/// announced then never looks complete to the server.
 struct UploadMachine<Waiter: Sendable> {
-    /// Where the producer stands.
+    /// The state of the producer.
     enum Phase: Sendable {
-        /// It has more to give, for all we know.
+        /// It has more to produce, as far as is known.
         case producing
-        /// It has given everything.
+        /// It has produced everything.
         case complete
-        /// It failed, or gave too much or too little.
+        /// It failed, or produced too much or too little.
         case failed(any Error)
         /// Nobody wants its bytes any more.
         case stopped
     }
 
-    /// What becomes of a piece.
+    /// The fate of a piece.
     enum Offer: Sendable {
-        /// It is kept. With `wakes`, tell the engine, which waits for it.
+        /// It is kept. If `wakes` is true, tell the engine, which waits for it.
         case taken(wakes: Bool)
         /// There is no room: park.
         case full
@@ -31,13 +31,13 @@ struct UploadMachine<Waiter: Sendable> {
 
     /// What the engine gets.
     enum Taking: Sendable, Equatable {
-        /// So many bytes, at least one.
+        /// This many bytes, at least one.
         case bytes(Int)
         /// Nothing is here yet; the engine will be told.
         case wait
-        /// The body is whole.
+        /// The body is complete.
         case end
-        /// There is no whole body.
+        /// The body is not complete and never will be.
         case failed
     }
 
@@ -45,7 +45,7 @@ struct UploadMachine<Waiter: Sendable> {
     private let highMark: Int
     private var chunks: [HTTPBody.Chunk] = []
     private var first = 0
-    /// Bytes of the first chunk that are gone.
+    /// Bytes of the first chunk that have been taken.
     private var offset = 0
     private(set) var phase = Phase.producing
     private var accepted: Int64 = 0
@@ -53,19 +53,19 @@ struct UploadMachine<Waiter: Sendable> {
     private var waiter: Waiter?
     /// The size of the piece that there was no room for.
     private var refused = 0
-    /// The engine has found nothing and waits.
+    /// Whether the engine has found nothing and waits.
     private var isStarved = false
 
-    /// - Parameter highMark: Bytes that may wait; a piece that is larger waits alone.
+    /// - Parameter highMark: The most bytes that may wait; a larger piece waits alone.
     init(length: Int64?, highMark: Int) {
         self.length = length
         self.highMark = highMark
     }
 
-    /// Bytes that wait.
+    /// The bytes waiting.
     var bytes: Int { Int(accepted - taken) }
 
-    /// Why there is no whole body.
+    /// The reason why the body is not complete.
     var failure: (any Error)? {
         switch phase {
         case .failed(let error): error
@@ -95,14 +95,14 @@ struct UploadMachine<Waiter: Sendable> {
         return .taken(wakes: takeStarvation())
     }
 
-    /// The producer has suspended. False when it need not.
+    /// The producer has suspended. Returns false when it need not.
     mutating func park(_ waiter: Waiter) -> Bool {
         guard case .producing = phase, self.waiter == nil, !hasRoom(for: refused) else { return false }
         self.waiter = waiter
         return true
     }
 
-    /// The producer has ended. True when the engine has to be told.
+    /// The producer has ended. Returns true when the engine has to be told.
     mutating func finish(throwing error: (any Error)?) -> Bool {
         switch phase {
         case .producing: break
@@ -122,7 +122,7 @@ struct UploadMachine<Waiter: Sendable> {
 
     // MARK: The engine
 
-    /// Copies bytes into `memory`, as many as may go.
+    /// Copies as many bytes as may be sent into `memory`.
     mutating func take(into memory: UnsafeMutableRawBufferPointer) -> Taking {
         switch phase {
         case .producing, .complete: break
@@ -139,13 +139,13 @@ struct UploadMachine<Waiter: Sendable> {
         return .bytes(count)
     }
 
-    /// The engine's turn is over: the producer to wake, if there is room for its piece.
+    /// The engine's turn is over. Returns the producer to wake, if there is room for its piece.
     mutating func flush() -> Waiter? {
         guard bytes == 0 || (bytes <= highMark / 2 && hasRoom(for: refused)) else { return nil }
         return takeWaiter()
     }
 
-    /// Nobody wants the body any more: whom to wake, who then ends.
+    /// Nobody wants the body any more. Returns the producer to wake, which then ends.
     mutating func stop() -> Waiter? {
         if case .failed = phase {} else { phase = .stopped }
         (chunks, first, offset) = ([], 0, 0)
@@ -157,7 +157,7 @@ struct UploadMachine<Waiter: Sendable> {
 
     private func hasRoom(for count: Int) -> Bool { bytes == 0 || bytes + count <= highMark }
 
-    /// Bytes that may go out now.
+    /// The bytes that may be sent now.
     private var available: Int {
         guard case .producing = phase, let length else { return bytes }
         return Int(max(0, min(Int64(bytes), length - 1 - taken)))

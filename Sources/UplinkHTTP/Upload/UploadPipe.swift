@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// The meeting place of a body's producer and an engine's thread, for one sending. No lock is held where anybody is
-/// resumed, and only the engine's side resumes.
+/// The meeting place of a body's producer and an engine's thread, for one transmission. Nobody is resumed while a lock
+/// is held, and only the engine's side resumes.
 package final class UploadPipe: Sendable {
     /// What the engine gets.
     package enum Taking: Sendable, Equatable {
-        /// So many bytes, at least one.
+        /// This many bytes, at least one.
         case bytes(Int)
         /// Nothing is here yet; the engine will be told.
         case wait
-        /// The body is whole.
+        /// The body is complete.
         case end
-        /// There is no whole body; see ``UploadPipe/failure``.
+        /// The body is not complete and never will be; see ``UploadPipe/failure``.
         case failed
     }
 
-    /// Which sending a production runs for: later ones have higher numbers, whichever of them a thread runs first.
+    /// The transmission that a production runs for: later ones have higher numbers, regardless of which one a thread
+    /// runs first.
     @TaskLocal package static var number: UInt64 = 0
     private static let count = Locked<UInt64>(0)
 
@@ -25,10 +26,10 @@ package final class UploadPipe: Sendable {
     private let tell: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - length: How many bytes there will be, where that is known.
-    ///   - highMark: Bytes that may wait for the engine.
-    ///   - tell: Tells the engine, which found nothing to send or has to know of a failure, to look again. Called on
-    ///     any thread.
+    ///   - length: How many bytes there will be, if that is known.
+    ///   - highMark: The most bytes that may wait for the engine.
+    ///   - tell: Tells the engine to look again, because it had found nothing to send or has to learn of a failure.
+    ///     Called on any thread.
     package init(length: Int64?, highMark: Int = 256 * 1024, tell: @escaping @Sendable () -> Void) {
         number = Self.count.withLock { count in
             count += 1
@@ -40,7 +41,7 @@ package final class UploadPipe: Sendable {
 
     // MARK: The producer's side
 
-    /// Runs a production to its end or to its failure.
+    /// Runs a production until it ends or fails.
     package func run(_ production: BodyProduction) async {
         var failure: (any Error)?
         do {
@@ -66,7 +67,8 @@ package final class UploadPipe: Sendable {
         }
     }
 
-    /// Ends by the engine, which stops the pipe before it cancels the producer: hence no cancellation handler.
+    /// The engine ends this wait, because it stops the pipe before it cancels the producer; hence no cancellation
+    /// handler.
     private func waitForRoom() async {
         await withCheckedContinuation { continuation in
             let suspension = Suspension(continuation)
@@ -76,7 +78,7 @@ package final class UploadPipe: Sendable {
 
     // MARK: The engine's side
 
-    /// Copies bytes into `memory`, as many as may go.
+    /// Copies as many bytes as may be sent into `memory`.
     package func take(into memory: UnsafeMutableRawBufferPointer) -> Taking {
         switch machine.withLock({ $0.take(into: memory) }) {
         case .bytes(let count): .bytes(count)
@@ -86,12 +88,12 @@ package final class UploadPipe: Sendable {
         }
     }
 
-    /// Why there is no whole body.
+    /// The reason why the body is not complete.
     package var failure: (any Error)? { machine.withLock { $0.failure } }
 
-    /// The turn is over: whom to wake because there is room now.
+    /// The turn is over. Returns the producer to wake if there is room now.
     package func flush() -> Suspension? { machine.withLock { $0.flush() } }
 
-    /// Nobody wants the body any more: whom to wake, who then ends.
+    /// Nobody wants the body any more. Returns the producer to wake, which then ends.
     package func stop() -> Suspension? { machine.withLock { $0.stop() } }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Addresses and paths, one after the other ⇒ what connections may not survive. Pure.
+/// Derives changes that connections may not survive from successive addresses and paths. Pure.
 struct ChangeDetector {
-    /// What there was at the last look.
+    /// The state at the last look.
     private struct Look {
         let addresses: Set<IPAddress>
         let ways: [IPAddress.Family: FamilyWay]
@@ -11,9 +11,9 @@ struct ChangeDetector {
 
     private var last: Look?
 
-    /// Compares with the last look; nil when nothing broke, and at the first look.
+    /// Compares with the last look; returns nil when nothing broke, and at the first look.
     ///
-    /// A way that comes breaks nothing, so only one that was there counts.
+    /// A new route breaks nothing, so only routes that existed before count.
     mutating func look(addresses: Set<IPAddress>, path: NetworkPath) -> NetworkChange? {
         let look = Look(
             addresses: addresses, ways: Dictionary(uniqueKeysWithValues: path.ways.map { ($0.family, $0.way) }))
@@ -25,17 +25,17 @@ struct ChangeDetector {
         return change == NetworkChange() ? nil : change
     }
 
-    /// Forgets the last look, because nobody listens.
+    /// Forgets the last look, because there are no subscribers.
     mutating func forget() { last = nil }
 }
 
-/// The way of an available family: what makes it the same one.
+/// The route of an available family, reduced to what makes it the same route.
 struct FamilyWay: Equatable {
     let interfaceIndex: UInt32?
     let gateway: IPAddress?
     let source: IPAddress?
 
-    /// Nil where the family has no way.
+    /// Nil if the family has no route.
     init?(_ path: FamilyPath) {
         guard path.isAvailable else { return nil }
         (interfaceIndex, gateway, source) = (path.interfaceIndex, path.gateway, path.source)
@@ -43,7 +43,7 @@ struct FamilyWay: Equatable {
 }
 
 extension NetworkPath {
-    /// The ways of the available families.
+    /// The routes of the available families.
     fileprivate var ways: [(family: IPAddress.Family, way: FamilyWay)] {
         IPAddress.Family.allCases.compactMap { family in FamilyWay(self[family]).map { (family, $0) } }
     }

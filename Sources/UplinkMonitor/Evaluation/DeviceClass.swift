@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// What kind of link an interface is, and whether its use usually costs money or quota.
+/// The kind of an interface's link, and whether its use usually costs money or quota.
 ///
-/// The evidence, strongest first: the driver's kind of a virtual link, the kind of hardware, and what sysfs says of a
-/// device. A name is none: `tun0` may be anything, and a tunnel may be called anything.
+/// The evidence, strongest first: the driver's kind of a virtual link, the kind of hardware, and what sysfs says about
+/// a device. A name is no evidence: `tun0` may be anything, and a tunnel may be called anything.
 struct DeviceClass: Equatable {
     var kind: NetworkInterface.Kind
     var isMetered = false
 
-    /// - Parameter device: What sysfs says of the device, when it is hardware.
+    /// - Parameter device: What sysfs says about the device, if it is hardware.
     init(_ link: LinkRecord, _ device: DeviceTypes.Device = .init()) {
         kind = Self.kind(of: link, deviceType: device.type)
         isMetered = kind == .cellular || device.type == "bluetooth" || Self.isTether(link, driver: device.driver)
     }
 
-    /// Whether the link is a phone on a USB cable. The drivers of network adapters on USB serve phones as well; those make
-    /// up their hardware address, and adapters have one from their maker.
+    /// Whether the link is a phone on a USB cable. The drivers of USB network adapters also serve phones; phones make
+    /// up their hardware address, while adapters have one from their maker.
     private static func isTether(_ link: LinkRecord, driver: String?) -> Bool {
         switch driver {
         case "rndis_host", "ipheth": true
@@ -43,8 +43,8 @@ struct DeviceClass: Equatable {
         }
     }
 
-    /// The kinds that say more than the hardware does. (A TAP is of kind `tun` and looks like Ethernet, so that one asks
-    /// its hardware.)
+    /// The kinds that say more than the hardware does. (A TAP is of kind `tun` and looks like Ethernet, so the decision
+    /// is left to its hardware.)
     private static func virtualKind(_ kind: String) -> NetworkInterface.Kind? {
         switch kind {
         case "wireguard", "amneziawg", "ovpn", "ovpn-dco", "ppp", "gre", "ip6gre", "gretap", "ip6gretap", "erspan",
@@ -56,7 +56,7 @@ struct DeviceClass: Equatable {
         }
     }
 
-    /// The kinds of hardware (`ARPHRD_…`) that tell something.
+    /// The kinds of hardware (`ARPHRD_…`) that are informative.
     private enum Hardware: UInt16 {
         case ethernet = 1
         case slip = 256

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// The links and addresses of the host, as the kernel's messages tell them.
+/// The links and addresses of the host, according to the kernel's messages.
 ///
-/// Keyed by index, never by name, because links are renamed while they are up. Each message is the full state of what it
-/// is about, so that hearing it twice, or again after a dump, does no harm.
+/// Keyed by index, never by name, because links are renamed while they are up. Each message is the full state of its
+/// subject, so getting it twice, or again after a dump, does no harm.
 struct InterfaceTable: Equatable {
     private(set) var links: [UInt32: LinkRecord] = [:]
     private var addressesByLink: [UInt32: [AddressRecord]] = [:]
 
-    /// Takes a link as it is now.
+    /// Stores a link's current state.
     mutating func update(_ link: LinkRecord) { links[link.index] = link }
 
-    /// Forgets a link and its addresses: its index may come back on another one.
+    /// Forgets a link and its addresses: its index may be used again for another link.
     mutating func removeLink(_ index: UInt32) {
         links[index] = nil
         addressesByLink[index] = nil
     }
 
-    /// Takes an address as it is now; whether that is news. One that is new has the place that the kernel gives it: of
-    /// IPv6 in front of those whose scope is no wider, because the newest is the source where all else is equal.
+    /// Stores an address's current state; returns whether anything changed. A new address gets the position that the
+    /// kernel gives it: an IPv6 address goes in front of those whose scope is no wider, because the newest is the
+    /// source if all else is equal.
     @discardableResult
     mutating func update(_ address: AddressRecord) -> Bool {
         let addresses = addressesByLink[address.index] ?? []
@@ -33,7 +34,7 @@ struct InterfaceTable: Equatable {
         return true
     }
 
-    /// Takes the next address of a list that is in the kernel's order.
+    /// Appends the next address of a list in the kernel's order.
     mutating func append(_ address: AddressRecord) {
         remove(address)
         addressesByLink[address.index, default: []].append(address)
@@ -47,7 +48,7 @@ struct InterfaceTable: Equatable {
     /// The addresses of a link, in the kernel's order.
     func addresses(of index: UInt32) -> [AddressRecord] { addressesByLink[index] ?? [] }
 
-    /// What is known of one of this host's addresses: on the link in question, or on the first that has it.
+    /// Returns what is known about one of this host's addresses: on the given link, or on the first link that has it.
     func record(of address: IPAddress, on index: UInt32?) -> AddressRecord? {
         func entry(_ index: UInt32) -> AddressRecord? { addresses(of: index).first { $0.address == address } }
         if let entry = index.flatMap(entry) { return entry }
@@ -57,9 +58,10 @@ struct InterfaceTable: Equatable {
     /// The link with this name.
     func link(named name: String) -> LinkRecord? { links.values.first { $0.name == name } }
 
-    /// What a socket sees that is bound to one link; nothing where there is no such link.
+    /// Returns what a socket bound to one link sees; nothing if there is no such link.
     ///
-    /// - Parameter own: The links that the kernel names on the way to this host's own addresses: the loopback, mostly.
+    /// - Parameter own: The links that the kernel names on the route to this host's own addresses: usually the
+    ///   loopback.
     func restricted(to index: UInt32, and own: Set<UInt32> = []) -> Self {
         var table = Self()
         guard let bound = links[index] else { return table }
@@ -77,16 +79,16 @@ struct InterfaceTable: Equatable {
         operationalLinks.flatMap { addresses(of: $0.index) }.filter { $0.address.family == family }
     }
 
-    /// The addresses on links that are switched on, whether these have a carrier or not, in the kernel's order.
+    /// The addresses on links that are switched on, with or without a carrier, in the kernel's order.
     var addressesOfLinksThatAreUp: [AddressRecord] {
         let links = links.values.filter { $0.flags.contains(.up) }.sorted { $0.index < $1.index }
         return links.flatMap { addresses(of: $0.index) }
     }
 
-    /// All addresses that may be a source.
+    /// All addresses that can be a source.
     var usableAddresses: Set<IPAddress> { Set(addressesByLink.values.joined().filter(\.isUsable).map(\.address)) }
 
-    /// The links that packets can leave through now, in order of their indices.
+    /// The links that packets can currently leave through, in order of index.
     var operationalLinks: [LinkRecord] {
         links.values.filter(\.isOperational).sorted { $0.index < $1.index }
     }
@@ -94,7 +96,7 @@ struct InterfaceTable: Equatable {
 
 extension AddressRecord {
     fileprivate func isSameEntry(as other: Self) -> Bool {
-        // A link has an address of IPv6 once; its other end may become another one.
+        // A link has an IPv6 address only once; its other end may change.
         let isSamePeer = peer == other.peer || address.family == .ipv6
         return address == other.address && prefixLength == other.prefixLength && isSamePeer
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// The number that tells networks apart which look alike (FNV-1a, 64 bits): the same in every process and on every day.
+/// Computes the number that tells networks apart that look alike (FNV-1a, 64 bits): the same in every process, at any
+/// time.
 enum NetworkIdentity {
-    /// - Parameter prefixLength: That of the source address.
+    /// - Parameter prefixLength: The prefix length of the source address.
     static func number(of path: FamilyPath, prefixLength: Int) -> UInt64? {
         guard path.isAvailable, let index = path.interfaceIndex else { return nil }
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

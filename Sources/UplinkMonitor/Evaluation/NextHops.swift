@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The routers of the path and of its alternatives, and which of them are silent. Pure.
+/// The routers of the path and of its alternatives, and which of them do not answer. Pure.
 ///
-/// The kernel chooses among routes of one metric by what the neighbour table says of their routers, and tells nothing
-/// else when it turns to another. That one falls silent always matters; what is told of one later, only while it is
-/// silent, so that the churn of those that answer does not.
+/// The kernel chooses among routes of equal metric by what the neighbour table says about their routers, and sends no
+/// other message when it switches to another. It always matters that a router stops answering. What is reported about a
+/// router later only matters while it is silent, so that the churn of routers that answer is ignored.
 struct NextHops {
-    /// More than this many are not kept: what was watched long ago is forgotten then.
+    /// The most routers to keep; beyond that, those watched earlier are forgotten.
     private static let capacity = 64
 
     private(set) var watched: Set<Neighbour> = []
     private(set) var silent: Set<Neighbour> = []
 
-    /// Watches these too; whether there is a new one among them.
+    /// Also watches these; returns whether there is a new one among them.
     mutating func watch(_ hops: Set<Neighbour>) -> Bool {
         guard !hops.isSubset(of: watched) else { return false }
         if watched.count + hops.count > Self.capacity {
@@ -23,7 +23,8 @@ struct NextHops {
         return true
     }
 
-    /// Takes what the kernel says of a neighbour; whether it may choose another way for it.
+    /// Processes what the kernel says about a neighbour; returns whether the kernel may choose another route because of
+    /// it.
     mutating func take(_ record: NeighbourRecord) -> Bool {
         guard watched.contains(record.neighbour) else { return false }
         guard record.isSilent else { return silent.remove(record.neighbour) != nil }

@@ -1,54 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// When a path is given to the subscribers: the monitor's state machine for time.
+/// Decides when a path is published: the monitor's state machine for time.
 ///
-/// The first change is given at once; the next one waits until the minimum interval has passed since, and is then the
-/// newest. The wait is never prolonged by further changes, so that a flapping network is still reported. A loss can be
-/// held down for longer (`settle`), to see whether the network comes back. That it is back is never held down: the
-/// interval is kept by the losses, so that there are two elements in each at most.
+/// The first change is published immediately; the next one waits until the minimum interval has passed, and the newest
+/// is published then. Further changes never prolong the wait, so a flapping network is still reported. A loss can be
+/// held back for longer (`settle`), to see whether the network comes back. The return of the network is never held
+/// back. Since the losses keep the interval, there are at most two elements per interval.
 struct PathEmission {
     typealias Instant = SuspendingClock.Instant
 
-    /// The path that the subscribers heard last.
+    /// The path that was last published.
     struct Told: Equatable {
         let key: PathKey
         let isSatisfied: Bool
         let at: Instant
     }
 
-    /// What the subscribers have heard.
+    /// What the subscribers have got.
     enum State: Equatable {
         /// Nothing yet.
         case silent
         /// The newest path.
         case told(Told)
-        /// An older path; a newer one waits until its time has come.
+        /// An older path; a newer one is waiting for its time.
         case holding(NetworkPath, until: Instant, told: Told)
     }
 
-    /// What is to be done.
+    /// What to do.
     enum Action: Equatable {
         /// Nothing.
         case none
-        /// Give this path to the subscribers.
+        /// Publish this path.
         case emit(NetworkPath)
         /// Call `timerFired` after this long.
         case wait(Duration)
-        /// Give this number to the path that was told last, and tell nobody: it is as it was, and was not in between.
+        /// Give this number to the last published path without publishing it again: it is as it was, but was different
+        /// in between.
         case renumber(UInt64)
     }
 
     let minimumInterval: Duration
-    /// How long a loss is held down.
+    /// How long a loss is held back.
     let settle: Duration
     private(set) var state = State.silent
-    /// Rises with every change that was seen, also with one that was over before it could be told, and where none could be
-    /// seen for a while.
+    /// Increases with every change that was seen, even if it was undone before it could be published, and when nothing
+    /// could be seen for a while.
     private(set) var generation: UInt64 = 0
-    /// Changes that were not told because another followed before their time.
+    /// Changes not published because another one followed before their time.
     private(set) var suppressed: UInt64 = 0
-    /// Paths that were told.
+    /// Paths published.
     private(set) var emitted: UInt64 = 0
 
     init(minimumInterval: Duration, settle: Duration = .zero) {
@@ -56,7 +57,7 @@ struct PathEmission {
         self.settle = settle
     }
 
-    /// Takes the path as it is now.
+    /// Processes the current path.
     mutating func evaluated(_ path: NetworkPath, at now: Instant) -> Action {
         let key = PathKey(path)
         switch state {
@@ -75,14 +76,14 @@ struct PathEmission {
                 state = .told(told)
                 return .renumber(generation)
             }
-            // A loss that changes its reason is the same loss: its time counts from its beginning.
+            // A loss whose reason changes is still the same loss: its time counts from its beginning.
             let isSameLoss = told.isSatisfied && !held.isSatisfied && !path.isSatisfied
             if isSameLoss { return hold(numbered(path), until: until, told, at: now) }
             return change(to: path, told, at: now)
         }
     }
 
-    /// Tells what has been held back, if its time has come.
+    /// Publishes what has been held back, if its time has come.
     mutating func timerFired(at now: Instant) -> Action {
         switch state {
         case .silent, .told: .none
@@ -90,7 +91,8 @@ struct PathEmission {
         }
     }
 
-    /// Forgets what was told, because nobody listens any more, or nothing is seen. What happens meanwhile counts as a change.
+    /// Forgets what was published, because there are no subscribers any more or nothing can be seen. Whatever happens
+    /// in the meantime counts as a change.
     mutating func restart() {
         state = .silent
         generation += 1

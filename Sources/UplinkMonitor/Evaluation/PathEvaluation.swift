@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Links, addresses and the kernel's verdicts ⇒ the path. Pure: the decision table of `docs/internals/monitor.md`.
+/// Derives the path from links, addresses and the kernel's verdicts. Pure: the decision table of
+/// `docs/internals/monitor.md`.
 struct PathEvaluation {
     let table: InterfaceTable
-    /// Where the path is to lead; nil for the internet.
+    /// The destination of the path; nil for the internet.
     var destination: IPAddress?
-    /// What the kernel said of each probe, in the order of the configuration, or of the destination.
+    /// The kernel's verdicts on each probe, in the order of the configuration, or on the destination.
     let verdicts: [IPAddress.Family: [RouteVerdict]]
 
-    /// The path: without its interfaces, what follows from them, and its generation.
+    /// The path, without its interfaces and what follows from them, and without its generation.
     var path: NetworkPath {
         let (ipv4, ipv6) = (family(.ipv4), family(.ipv6))
         let isSatisfied = ipv4.isAvailable || ipv6.isAvailable
@@ -21,14 +22,15 @@ struct PathEvaluation {
         return path
     }
 
-    /// One family. Every probe must be reachable: half of the internet is not the internet (a VPN's half routes).
+    /// The path of one family. Every probe must be reachable: half of the internet is not the internet (a VPN's two
+    /// half routes).
     func family(_ family: IPAddress.Family) -> FamilyPath {
         if let destination, destination.family != family { return .notAsked }
         let paths = (verdicts[family] ?? []).map { path(for: $0, to: family) }
         return paths.first { !$0.isAvailable } ?? paths.first ?? .unavailable(.unknown)
     }
 
-    /// The way that one verdict describes.
+    /// The route that one verdict describes.
     func path(for verdict: RouteVerdict, to family: IPAddress.Family) -> FamilyPath {
         switch verdict {
         case .none: .unavailable(reasonWithoutRoute(family))
@@ -47,7 +49,7 @@ struct PathEvaluation {
         return path(by: route, link, index, unless: reasonAgainst(route, link))
     }
 
-    /// The way to one of this host's own addresses.
+    /// The route to one of this host's own addresses.
     private func path(onThisHost route: RouteRecord) -> FamilyPath {
         guard let index = route.interfaceIndex else { return .unavailable(.unknown) }
         let link = table.links[index]
@@ -75,8 +77,8 @@ struct PathEvaluation {
         return isPending ? .addressPending : .noAddress
     }
 
-    /// Whether a socket can reach what is asked about from this address. IPv4's link-local addresses count, because some
-    /// clouds give them a default route; so do unique local ones, which may stand behind a translator.
+    /// Whether a socket can reach the targets from this address. IPv4's link-local addresses count, because some clouds
+    /// give them a default route; so do IPv6's unique local ones, which may be behind a translator.
     private func isUsable(_ source: IPAddress) -> Bool {
         if source.isUnspecified || source.isLoopback { return false }
         guard source.family == .ipv6, source.isLinkLocal else { return true }
@@ -97,7 +99,7 @@ struct PathEvaluation {
 // MARK: How far packets go
 
 extension PathEvaluation {
-    /// The scope of a satisfied path: to the internet, or as far as the destination is.
+    /// The scope of a satisfied path: the internet, or as far as the destination is.
     private func scope(of path: NetworkPath) -> NetworkPath.Scope {
         guard let destination else { return .global }
         let way = path[destination.family]
@@ -114,7 +116,7 @@ extension PathEvaluation {
         }
     }
 
-    /// How far packets go where they do not reach what is asked about.
+    /// How far packets go when they do not reach the targets.
     private var localScope: NetworkPath.Scope {
         let addresses = IPAddress.Family.allCases.flatMap(table.operationalAddresses)
         if addresses.contains(where: { $0.isUsable && !$0.address.isLinkLocal }) { return .site }
@@ -122,7 +124,7 @@ extension PathEvaluation {
         return table.links.values.contains { $0.flags.isSuperset(of: [.up, .loopback]) } ? .host : .none
     }
 
-    /// Of two reasons the one that is nearer to a network; what is not known is farthest.
+    /// Returns the reason that is closer to a working network; unknown counts as the farthest.
     static func nearest(_ left: UnsatisfiedReason?, _ right: UnsatisfiedReason?) -> UnsatisfiedReason {
         let order = UnsatisfiedReason.allCases
         let known = [left, right].compactMap { $0 }.filter { $0 != .unknown }

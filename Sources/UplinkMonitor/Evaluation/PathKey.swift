@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// What of a path makes it another path: a new one is given when the key differs, and not on every field.
+/// The part of a path that makes it a different path: a new one is published when the key changes, not when any field
+/// does.
 ///
-/// The MTU, an address more or less, alternatives, neighbours, lifetimes and a family that is not in use change no key.
-/// The scope does, because programs may wait for a local network.
+/// The MTU, an additional or missing address, alternatives, neighbours, lifetimes and a family that is not in use do
+/// not change the key. The scope does, because programs may wait for a local network.
 struct PathKey: Equatable {
     private let status: NetworkPath.Status
     private let reason: UnsatisfiedReason?
@@ -32,12 +33,12 @@ struct PathKey: Equatable {
         lastResume = path.lastResume
     }
 
-    /// What stands in the way of one family says nothing while the other one works.
+    /// Why one family does not work is irrelevant while the other one does.
     private static func key(of family: FamilyPath, in path: NetworkPath) -> Family? {
         family.isAvailable || !path.isSatisfied ? Family(family) : nil
     }
 
-    /// Interface, gateway, source and what validation found out, but not when.
+    /// Interface, gateway, source and the result of validation, but not its time.
     private struct Family: Equatable {
         let isAvailable: Bool
         let interface: String?

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When the path is to be asked for again because a route of it expires, which the kernel tells up to half a minute late.
+/// Decides when to evaluate the path again because one of its routes expires, which the kernel reports up to half a
+/// minute late.
 struct RouteExpiry {
     typealias Instant = SuspendingClock.Instant
 
-    /// Longer than what the kernel rounds a lifetime to. In its last hundredth of a second a route says that it has none,
-    /// as one without an end does.
+    /// Longer than the kernel's rounding of lifetimes. In the last hundredth of a second of its life a route says that
+    /// it has no lifetime, like a route that never expires.
     private static let tick = Duration.milliseconds(20)
 
     private var due: Instant?
 
-    /// Takes what the kernel says of the path's routes, and returns how long to wait before it is asked again.
+    /// Processes the time to expiry of the path's routes, and returns how long to wait before the next evaluation.
     mutating func asked(timeToExpiry: Duration?, at now: Instant) -> Duration? {
         if let timeToExpiry {
             due = now + timeToExpiry + Self.tick

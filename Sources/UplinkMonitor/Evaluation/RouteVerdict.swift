@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What the kernel says of the way to an address (`RTM_GETROUTE`).
+/// What the kernel says about the route to an address (`RTM_GETROUTE`).
 enum RouteVerdict: Equatable {
-    /// Packets leave by this route, if its link lets them.
+    /// Packets leave by this route, if its link allows it.
     case unicast(RouteRecord)
     /// Packets are for this host.
     case local(RouteRecord)
-    /// Packets go to many hosts (broadcast, multicast): no way to one.
+    /// Packets go to many hosts (broadcast, multicast), not to a single one.
     case toMany
     /// No route leads there.
     case none
-    /// A route or a rule forbids the way.
+    /// A route or a rule blocks the packets.
     case blocked
     /// The kernel refused the question itself.
     case unknown(CInt)
@@ -25,7 +25,7 @@ enum RouteVerdict: Equatable {
         }
     }
 
-    /// The verdict that an error number tells. A family that the kernel does not have is one without routes.
+    /// The verdict of an error number. A family that the kernel does not support counts as having no routes.
     init(errno: CInt) {
         switch errno {
         case ENETUNREACH, ESRCH, EAFNOSUPPORT, EOPNOTSUPP: self = .none
@@ -34,12 +34,12 @@ enum RouteVerdict: Equatable {
         }
     }
 
-    /// The verdict that an error number tells where the question named an interface: one without a route of its own.
+    /// The verdict of an error number for a question that named an interface, which may have no route of its own.
     init(errnoThroughInterface errno: CInt) {
         self = errno == EHOSTUNREACH || errno == ENODEV ? .none : Self(errno: errno)
     }
 
-    /// The route that packets take, when there is one.
+    /// The route that packets take, if there is one.
     var route: RouteRecord? {
         switch self {
         case .unicast(let route): route
@@ -47,7 +47,7 @@ enum RouteVerdict: Equatable {
         }
     }
 
-    /// The link that packets take, be it the loopback.
+    /// The link that packets take, including the loopback.
     var interfaceIndex: UInt32? {
         switch self {
         case .unicast(let route), .local(let route): route.interfaceIndex

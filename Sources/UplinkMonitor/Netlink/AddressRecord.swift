@@ -8,9 +8,9 @@ struct AddressRecord: Equatable {
     struct Flags: OptionSet {
         let rawValue: UInt32
 
-        /// Somebody else on the link has it.
+        /// Another host on the link has it.
         static let duplicate = Self(rawValue: 1 << 3)
-        /// Legal, but not for new connections.
+        /// Valid, but not for new connections.
         static let deprecated = Self(rawValue: 1 << 5)
         /// It is being checked for duplicates.
         static let tentative = Self(rawValue: 1 << 6)
@@ -22,10 +22,10 @@ struct AddressRecord: Equatable {
     var address: IPAddress
     var prefixLength: UInt8
     var flags: Flags
-    /// The other end of a point-to-point link, which tells two entries with one address of ours apart.
+    /// The other end of a point-to-point link, which distinguishes two entries with the same address of ours.
     var peer: IPAddress?
 
-    /// Whether the address could be used to speak with other hosts, now or when it has been checked.
+    /// Whether the address could be used to talk to other hosts, now or once it has been checked.
     private var isForOthers: Bool {
         !address.isLoopback && !address.isUnspecified && !(address.family == .ipv6 && address.isLinkLocal)
     }
@@ -42,10 +42,10 @@ struct AddressRecord: Equatable {
 extension AddressRecord {
     static let headerSize = 8  // struct ifaddrmsg
 
-    /// Reads the message behind its header; nil where it is not about an IPv4 or IPv6 address.
+    /// Parses the message after its header; nil if it is not about an IPv4 or IPv6 address.
     ///
-    /// `IFA_LOCAL` is ours. `IFA_ADDRESS` is the other end's on a point-to-point link, and ours where the former is
-    /// missing (IPv6).
+    /// `IFA_LOCAL` is our address. `IFA_ADDRESS` is that of the other end on a point-to-point link, and ours if the
+    /// former is missing (IPv6).
     init?(_ payload: RawSpan) {
         guard let family = payload.integer(at: 0, as: UInt8.self).flatMap(IPAddress.Family.init(kernel:)),
             let prefixLength = payload.integer(at: 1, as: UInt8.self),

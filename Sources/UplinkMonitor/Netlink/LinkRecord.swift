@@ -31,21 +31,23 @@ struct LinkRecord: Equatable {
     var operationalState: UInt8 = 0
     /// The kind of hardware (`ARPHRD_…`).
     var hardwareType: UInt16
-    /// The driver's word for a virtual link, such as `veth` or `wireguard` (`IFLA_INFO_KIND`); nil for hardware.
+    /// The driver's name for a kind of virtual link, such as `veth` or `wireguard` (`IFLA_INFO_KIND`); nil for
+    /// hardware.
     var kind: String?
     var mtu: UInt32 = 0
-    /// The link that it is a part of: a bridge, a bond, a VRF.
+    /// The link that it is part of: a bridge, a bond, a VRF.
     var master: UInt32?
-    /// The far end of a tunnel, where the driver knows it.
+    /// The far end of a tunnel, if the driver knows it.
     var remote: IPAddress?
-    /// Whether the hardware address was made up and not given by a maker (IEEE 802, the locally administered bit).
+    /// Whether the hardware address was made up rather than assigned by a maker (IEEE 802, the locally administered
+    /// bit).
     var isLocallyAdministered = false
 
-    /// Whether packets can leave through the link now. The carrier alone is not enough: it is there for a moment before
+    /// Whether packets can leave through the link now. A carrier alone is not enough: there is one for a moment before
     /// every link comes up, and while 802.1X or Wi-Fi waits for authentication.
     var isOperational: Bool { flags.isSuperset(of: [.up, .running, .lowerUp]) && !flags.contains(.loopback) }
 
-    /// Whether there is a carrier and the link waits for something else.
+    /// Whether there is a carrier but the link waits for something else.
     var isDormant: Bool {
         let waits =
             flags.contains(.dormant) || operationalState == OperationalState.dormant
@@ -57,10 +59,10 @@ struct LinkRecord: Equatable {
 extension LinkRecord {
     static let headerSize = 16  // struct ifinfomsg
 
-    /// Reads the message behind its header; nil where it is not about a link as such.
+    /// Parses the message after its header; nil if it is not about a link as such.
     ///
-    /// A bridge tells of its ports in messages of its own family: `RTM_DELLINK` there means that a port left the bridge.
-    /// Wireless extensions report through messages that change nothing.
+    /// A bridge reports its ports in messages of its own family: there `RTM_DELLINK` means that a port left the bridge.
+    /// Wireless extensions send messages that change nothing.
     init?(_ payload: RawSpan) {
         guard let family = payload.integer(at: 0, as: UInt8.self), family == 0,  // AF_UNSPEC
             let hardwareType = payload.integer(at: 2, as: UInt16.self),
@@ -86,7 +88,7 @@ extension LinkRecord {
         if isWirelessEvent { return nil }
     }
 
-    /// Reads what the driver of a virtual link says; the kernel writes its name before its data.
+    /// Parses what the driver of a virtual link says; the kernel writes the driver's name before its data.
     private mutating func readInformation(_ information: RawSpan) {
         NetlinkParser.forEachAttribute(in: information, after: 0) { type, value in
             switch type {
@@ -103,7 +105,7 @@ extension LinkRecord {
         }
     }
 
-    /// Where the drivers of tunnels keep the far end: attributes of linux/if_tunnel.h and linux/if_link.h.
+    /// The attributes in which tunnel drivers keep the far end, from linux/if_tunnel.h and linux/if_link.h.
     private static func remoteAttributes(of kind: String?) -> [Int] {
         switch kind {
         case "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan": [7]  // IFLA_GRE_REMOTE

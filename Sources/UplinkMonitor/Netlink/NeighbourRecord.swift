@@ -2,23 +2,23 @@
 import CNetlink
 import UplinkCore
 
-/// A host on a link of ours, such as a router. Two links may each have one of the same address.
+/// A host on one of our links, such as a router. Two links may each have one with the same address.
 struct Neighbour: Hashable {
     var address: IPAddress
     var interfaceIndex: UInt32
 }
 
-/// What the neighbour table says of one (`RTM_NEWNEIGH`).
+/// What the neighbour table says about a neighbour (`RTM_NEWNEIGH`).
 struct NeighbourRecord: Equatable {
     var neighbour: Neighbour
-    /// It was asked for its hardware address, and did not answer (`NUD_FAILED`).
+    /// Whether it was asked for its hardware address and did not answer (`NUD_FAILED`).
     var isSilent: Bool
 }
 
 extension NeighbourRecord {
     static let headerSize = 12  // struct ndmsg
 
-    /// Reads the message behind its header; nil where it is not about an IPv4 or IPv6 address, as that of a bridge.
+    /// Parses the message after its header; nil if it is not about an IPv4 or IPv6 address, as with that of a bridge.
     init?(_ payload: RawSpan) {
         guard let family = payload.integer(at: 0, as: UInt8.self).flatMap(IPAddress.Family.init(kernel:)),
             let index = payload.integer(at: 4, as: UInt32.self),

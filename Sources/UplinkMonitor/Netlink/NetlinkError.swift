@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A system call on a netlink socket that failed, or an answer that did not come.
+/// A failed system call on a netlink socket, or a missing answer.
 package struct NetlinkError: Error, Equatable {
     /// The call, such as `socket`.
     package let call: String
@@ -14,7 +14,7 @@ package struct NetlinkError: Error, Equatable {
 extension NetlinkError: CustomStringConvertible {
     package var description: String { "\(call): \(String(cString: strerror(errno)))" }
 
-    /// Whether a sandbox or the kernel's configuration forbids the call, rather than a want of resources.
+    /// Whether a sandbox or the kernel's configuration forbids the call, as opposed to a lack of resources.
     var isRefusal: Bool {
         [EAFNOSUPPORT, EPERM, EACCES, EPROTONOSUPPORT, ENOSYS, EOPNOTSUPP, ENOPROTOOPT].contains(errno)
     }

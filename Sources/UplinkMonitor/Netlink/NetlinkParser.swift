@@ -13,11 +13,11 @@ struct NetlinkHeader: Equatable {
     var port: UInt32
 }
 
-/// Bytes ⇒ messages and attributes, without copying and without ever reading what is not there.
+/// Parses bytes into messages and attributes, without copying and without ever reading beyond the bytes.
 enum NetlinkParser {
     /// Calls `body` for every message in a datagram, with its header and what follows it.
     ///
-    /// - Returns: Whether the datagram was well formed to its end. What came before a fault has been seen by `body`.
+    /// - Returns: Whether the datagram was well formed to its end. `body` has seen everything before a fault.
     @discardableResult
     static func forEachMessage(in datagram: RawSpan, _ body: (NetlinkHeader, RawSpan) -> Void) -> Bool {
         var offset = 0
@@ -66,13 +66,13 @@ extension NetlinkHeader {
 }
 
 extension RawSpan {
-    /// A number in the host's byte order, or nil where the bytes end before it does.
+    /// A number in the host's byte order, or nil if the bytes end before it does.
     func integer<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Number.Type) -> Number? {
         guard offset >= 0, offset <= byteCount - MemoryLayout<Number>.size else { return nil }
         return unsafeLoadUnaligned(fromByteOffset: offset, as: type)
     }
 
-    /// An address of a family, or nil where the length is not the family's.
+    /// An address of a family, or nil if the length is not that of the family.
     func address(of family: IPAddress.Family) -> IPAddress? {
         switch family {
         case .ipv4:
@@ -85,7 +85,7 @@ extension RawSpan {
         }
     }
 
-    /// A text that a zero byte or the end of the bytes ends.
+    /// The text up to a zero byte or the end.
     var text: String {
         withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }

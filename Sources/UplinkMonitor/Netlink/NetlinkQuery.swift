@@ -2,16 +2,17 @@
 import CNetlink
 import Glibc
 
-/// Asks the kernel and reads its answer, on a socket that nothing else uses.
+/// Asks the kernel and reads its answer, on a socket used for nothing else.
 ///
-/// The kernel answers while it takes the question, in microseconds. About a link it does so only when whoever changes the
-/// network at that moment has finished, and sendto(2) waits for that without a bound; recvmsg(2) has one.
+/// The kernel answers while it takes the question, in microseconds. A question about a link is answered only once any
+/// process that is changing the network at that moment has finished; sendto(2) waits for this without a limit,
+/// recvmsg(2) has one.
 final class NetlinkQuery {
-    /// How an exchange ended.
+    /// The outcome of an exchange.
     enum Reply: Equatable {
         /// The kernel answered. A dump is inconsistent when something changed while it was read.
         case answered(isConsistent: Bool)
-        /// The kernel said no, with this error number.
+        /// The kernel refused, with this error number.
         case refused(CInt)
     }
 
@@ -20,7 +21,7 @@ final class NetlinkQuery {
 
     init(over socket: any NetlinkTransport) { self.socket = socket }
 
-    /// Asks the kernel over a socket of its own.
+    /// Makes a query with a socket of its own.
     convenience init() throws(NetlinkError) {
         let socket = try NetlinkSocket(isBlocking: true)
         try socket.setReceiveTimeout(seconds: 2)
@@ -30,7 +31,7 @@ final class NetlinkQuery {
 
     /// Sends a request and calls `body` for each message of the answer.
     func ask(_ request: NetlinkRequest, _ body: (NetlinkHeader, RawSpan) -> Void) throws(NetlinkError) -> Reply {
-        sequence = sequence == .max ? 1 : sequence + 1  // never 0, which is what events have
+        sequence = sequence == .max ? 1 : sequence + 1  // never 0, which events have
         try socket.send(request.numbered(sequence))
         var exchange = Exchange(sequence: sequence)
         while true {
@@ -52,7 +53,7 @@ final class NetlinkQuery {
     }
 }
 
-/// What is known of an answer while it is read.
+/// What is known about an answer while it is read.
 struct Exchange {
     let sequence: UInt32
     var isConsistent = true
@@ -60,7 +61,7 @@ struct Exchange {
 
     init(sequence: UInt32) { self.sequence = sequence }
 
-    /// Takes note of a message; whether it carries content.
+    /// Processes a message; returns whether it carries content.
     mutating func accepts(_ header: NetlinkHeader, _ payload: RawSpan) -> Bool {
         guard header.sequence == sequence, reply == nil else { return false }  // of a question that was given up
         if Int32(header.flags) & NLM_F_DUMP_INTR != 0 { isConsistent = false }

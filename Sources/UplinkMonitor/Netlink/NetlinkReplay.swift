@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UplinkCore
 
-/// What the monitor makes of bytes that are not from a kernel: for the fuzzer and for recorded messages. No I/O.
+/// Interprets bytes that are not from a kernel as the monitor does: for the fuzzer and for recorded messages. No I/O.
 package struct NetlinkReplay {
-    /// The messages that told something.
+    /// The number of messages that contained an event.
     package private(set) var events = 0
     /// Whether all bytes belonged to messages.
     package private(set) var isWellFormed = true
@@ -12,7 +12,7 @@ package struct NetlinkReplay {
 
     package init() {}
 
-    /// Takes a datagram twice: as the event that it may be, and as the answer to a question.
+    /// Processes a datagram twice: as an event, and as the answer to a question.
     package mutating func take(_ datagram: RawSpan) {
         var exchange: Exchange?
         isWellFormed =
@@ -27,7 +27,7 @@ package struct NetlinkReplay {
             } && isWellFormed
     }
 
-    /// The path that all of it amounts to, if the routes were the kernel's answers.
+    /// The path that results from all of it, as if the routes were the kernel's answers.
     package var path: NetworkPath {
         var verdicts = verdicts
         for family in IPAddress.Family.allCases where verdicts[family] == nil { verdicts[family] = [.none] }

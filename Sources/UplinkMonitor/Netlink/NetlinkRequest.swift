@@ -65,11 +65,12 @@ extension NetlinkRequest {
         return request
     }
 
-    /// The way that packets would take. (Asked so with an interface, IPv4 invents a route on its link where there is none.)
+    /// The route that packets would take. (If an interface is given, IPv4 invents a route on its link where there is
+    /// none.)
     static func route(of flow: Flow) -> Self { route(of: flow, flags: RTM_F_LOOKUP_TABLE) }
 
-    /// The entry of the routing table that packets would match, if there is one: it tells a metric and when the route
-    /// expires. (Of IPv4 it would be said to stand in the main table always, if that were not asked for too.)
+    /// The entry of the routing table that packets would match, if there is one. It contains a metric and when the
+    /// route expires. (Without the second flag, an IPv4 entry would always claim to be in the main table.)
     static func tableEntry(of flow: Flow) -> Self { route(of: flow, flags: RTM_F_FIB_MATCH | RTM_F_LOOKUP_TABLE) }
 
     /// All policy rules of a family.
@@ -81,7 +82,7 @@ extension NetlinkRequest {
         return request
     }
 
-    /// What the neighbour table says of an address on a link.
+    /// What the neighbour table says about an address on a link.
     static func neighbour(_ address: IPAddress, on interface: UInt32) -> Self {
         var request = Self(Int(RTM_GETNEIGH))
         request.append(address.family.kernel)
@@ -110,7 +111,7 @@ extension NetlinkRequest {
 }
 
 extension IPAddress.Family {
-    /// The kernel's number for the family, or nil for another one.
+    /// Makes a family from the kernel's number; nil for any other family.
     init?(kernel family: UInt8) {
         switch Int32(family) {
         case AF_INET: self = .ipv4

@@ -46,7 +46,7 @@ final class NetlinkSocket: NetlinkTransport {
         }
     }
 
-    /// How long a blocking read waits.
+    /// Sets how long a blocking read waits.
     func setReceiveTimeout(seconds: Int) throws(NetlinkError) {
         var time = timeval(tv_sec: seconds, tv_usec: 0)
         guard setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size)) == 0 else {
@@ -54,7 +54,7 @@ final class NetlinkSocket: NetlinkTransport {
         }
     }
 
-    /// How many messages the kernel has dropped for want of room since the socket was opened (`SO_MEMINFO`).
+    /// The number of messages that the kernel has dropped for lack of room since the socket was opened (`SO_MEMINFO`).
     func dropCount() throws(NetlinkError) -> UInt32? {
         let drops = 8  // SK_MEMINFO_DROPS
         var values = [UInt32](repeating: 0, count: drops + 1)
@@ -67,7 +67,7 @@ final class NetlinkSocket: NetlinkTransport {
 
     func attach(_ filter: RouteFilter) -> Bool { filter.attach(to: descriptor) }
 
-    /// Sends a message to the kernel, which carries it out before this returns.
+    /// Sends a message to the kernel, which processes it before this returns.
     func send(_ message: [UInt8]) throws(NetlinkError) {
         var address = Self.address
         while true {
@@ -99,7 +99,7 @@ final class NetlinkSocket: NetlinkTransport {
         }
     }
 
-    /// Shows the datagram that was read last.
+    /// Calls `body` with the last datagram read.
     func withDatagram<Result>(_ body: (RawSpan) -> Result) -> Result {
         buffer.withUnsafeBytes { buffer in
             let bytes = buffer.bytes

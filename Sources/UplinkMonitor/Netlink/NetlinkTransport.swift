@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What carries netlink's datagrams: a socket, or a recording of one.
+/// The transport of netlink's datagrams: a socket, or a recording of one.
 ///
-/// The seam of the kernel's side. Everything above it (``EventSocket``, ``NetlinkQuery``, ``KernelNetwork``) works on
-/// bytes alone, so that a stand-in can play back what a kernel once said, whole or damaged.
+/// The interface to the kernel's side. Everything above it (``EventSocket``, ``NetlinkQuery``, ``KernelNetwork``) only
+/// works on bytes, so that a stand-in can play back what a kernel once said, intact or damaged.
 package protocol NetlinkTransport: AnyObject {
-    /// Takes a message to the kernel; the answer is there to be received when this returns.
+    /// Sends a message to the kernel; the answer can be received when this returns.
     func send(_ message: [UInt8]) throws(NetlinkError)
 
     /// Reads the next datagram.
     func receive() throws(NetlinkError) -> NetlinkReceived
 
-    /// Shows the datagram that was read last.
+    /// Calls `body` with the last datagram read.
     func withDatagram<Result>(_ body: (RawSpan) -> Result) -> Result
 
-    /// How many datagrams have been dropped for want of room since the start; nil where that is not counted.
+    /// The number of datagrams dropped for lack of room since the start; nil if they are not counted.
     func dropCount() throws(NetlinkError) -> UInt32?
 
-    /// Lets only those events through that a filter wants, from now on; whether that could be had.
+    /// From now on lets only those events through that a filter wants; returns whether this is supported.
     func attach(_ filter: RouteFilter) -> Bool
 }
 
@@ -25,20 +25,20 @@ extension NetlinkTransport {
     /// A recording drops nothing that it could count.
     package func dropCount() throws(NetlinkError) -> UInt32? { nil }
 
-    /// A recording filters nothing, which is harmless: what does not matter is ignored once more above.
+    /// A recording filters nothing, which is harmless: irrelevant events are also ignored later.
     package func attach(_ filter: RouteFilter) -> Bool { false }
 }
 
-/// What one read of netlink brought.
+/// The result of one read of netlink.
 package enum NetlinkReceived: Equatable {
     /// A datagram from the kernel; `withDatagram` shows it until the next read.
     case datagram
-    /// A datagram that was longer than the buffer, so that part of it is lost.
+    /// A datagram longer than the buffer, so that part of it is lost.
     case truncated
-    /// A datagram that some process sent. Any that runs as root can; it is not to be believed.
+    /// A datagram that another process sent. Any process that runs as root can do so; it must not be trusted.
     case foreign
-    /// Nothing is there (on a blocking socket: nothing came in time).
+    /// Nothing is there (on a blocking socket: nothing arrived in time).
     case empty
-    /// The kernel had to drop messages, and says so once.
+    /// The kernel had to drop messages, and reports it once.
     case overrun
 }

@@ -3,19 +3,18 @@ import CNetlink
 import Glibc
 package import UplinkCore
 
-/// A program that the kernel runs for every event before it queues it (socket(7), `SO_ATTACH_FILTER`): routes that lead
-/// to none of the addresses that matter, and neighbours that are not our routers, are dropped there, at no cost to this
-/// process.
+/// A program that the kernel runs for every event before queueing it (socket(7), `SO_ATTACH_FILTER`). It drops routes
+/// that lead to none of the relevant addresses, and neighbours that are not our routers, at no cost to this process.
 ///
-/// A route passes if its prefix holds one of the addresses, so default routes always do; the rule is that of
-/// `RouteRecord.covers`. A neighbour passes if it is a router that falls silent, or one that is silent and of which
-/// anything is told; the rule is that of `NextHops`, but for the interface. Everything else passes. The kernel puts one
-/// message into each datagram of events, so that looking at the first is enough.
+/// A route passes if its prefix contains one of the addresses, so default routes always do; the rule is that of
+/// `RouteRecord.covers`. A neighbour passes if it is a router that stops answering, or with any message if it is a
+/// router that is silent; the rule is that of `NextHops`, except for the interface. Everything else passes. The kernel
+/// puts one message into each datagram of events, so it is enough to look at the first.
 package struct RouteFilter: Equatable {
     /// The program, in classic BPF.
     let instructions: [BPFInstruction]
 
-    /// A filter for routes to these addresses, and for these routers, of which some are silent.
+    /// Makes a filter for routes to these addresses, and for these routers, some of which are silent.
     package init(_ addresses: [IPAddress], routers: [IPAddress] = [], silent: [IPAddress] = []) {
         let neighbours = Self.byFamily(otherwise: .drop) { family, _ in
             Self.neighbours(routers.filter { $0.family == family }, silent: silent.filter { $0.family == family })
@@ -35,10 +34,10 @@ package struct RouteFilter: Equatable {
             ] + neighbours + routes
     }
 
-    /// Puts the filter on a socket in place of the one before; whether the kernel took it.
+    /// Attaches the filter to a socket in place of the previous one; returns whether the kernel accepted it.
     ///
-    /// Where it does not (its memory for filters is limited, `net.core.optmem_max`), the socket has none: the one before
-    /// would drop what matters now.
+    /// If it does not (its memory for filters is limited, `net.core.optmem_max`), the socket has no filter, because the
+    /// previous one would drop what matters now.
     func attach(to descriptor: CInt) -> Bool {
         var instructions = instructions.map {
             sock_filter(code: $0.code, jt: $0.ifTrue, jf: $0.ifFalse, k: $0.operand)
@@ -51,7 +50,7 @@ package struct RouteFilter: Equatable {
             var program = sock_fprog(len: length, filter: instructions.baseAddress)
             let size = socklen_t(MemoryLayout<sock_fprog>.size)
             if setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, size) == 0 { return true }
-            Self.detach(from: descriptor)  // the memory of the one before may be what is missing
+            Self.detach(from: descriptor)  // the previous one's memory may be what is missing
             return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, size) == 0
         }
     }
@@ -61,8 +60,8 @@ package struct RouteFilter: Equatable {
         setsockopt(descriptor, SOL_SOCKET, SO_DETACH_FILTER, &unused, socklen_t(MemoryLayout<CInt>.size))
     }
 
-    /// Where things stand in a message: `struct nlmsghdr`, then `struct rtmsg` or `struct ndmsg`, which is as long, then
-    /// attributes.
+    /// The layout of a message: `struct nlmsghdr`, then `struct rtmsg` or `struct ndmsg`, which have the same length,
+    /// then attributes.
     private enum Offset {
         static let type: UInt32 = 4
         static let family: UInt32 = 16
@@ -73,21 +72,21 @@ package struct RouteFilter: Equatable {
         static let value: UInt32 = 4
     }
 
-    /// Where the program keeps things.
+    /// The program's use of its scratch memory.
     private enum Memory {
         static let prefixLength: UInt32 = 0
         static let destination: UInt32 = 1  // up to four words
         static let mask: UInt32 = 5  // up to four words
     }
 
-    // BPF loads numbers in network order, netlink writes them in the host's.
+    // BPF loads numbers in network order; netlink writes them in the host's.
     private static let newRoute = UInt32(UInt16(RTM_NEWROUTE).bigEndian)
     private static let deleteRoute = UInt32(UInt16(RTM_DELROUTE).bigEndian)
     private static let newNeighbour = UInt32(UInt16(RTM_NEWNEIGH).bigEndian)
     private static let deleteNeighbour = UInt32(UInt16(RTM_DELNEIGH).bigEndian)
     private static let failed = UInt32(UInt16(NUD_FAILED).bigEndian)
 
-    /// Goes on with what is made for the message's family, whose addresses have so many words of 32 bits.
+    /// Continues with the program for the message's family, whose addresses have this many 32-bit words.
     private static func byFamily(
         otherwise: BPFInstruction, _ program: (IPAddress.Family, _ words: UInt32) -> [BPFInstruction]
     ) -> [BPFInstruction] {
@@ -103,7 +102,8 @@ package struct RouteFilter: Equatable {
         return choice + ipv4 + ipv6
     }
 
-    /// Passes routers of one family that fall silent, and whatever is told of those that are; drops other neighbours.
+    /// Passes routers of one family that stop answering, and every message about those that are silent; drops other
+    /// neighbours.
     private static func neighbours(_ routers: [IPAddress], silent: [IPAddress]) -> [BPFInstruction] {
         var program: [BPFInstruction] = [
             .load(Offset.attributes),
@@ -119,7 +119,7 @@ package struct RouteFilter: Equatable {
         return program + [.drop]
     }
 
-    /// Passes a neighbour that has the address; otherwise goes on behind these instructions.
+    /// Passes a neighbour that has the address; otherwise continues after these instructions.
     private static func passing(neighbour address: IPAddress) -> [BPFInstruction] {
         let words = address.words
         let tests = words.enumerated().flatMap { number, word -> [BPFInstruction] in
@@ -131,20 +131,20 @@ package struct RouteFilter: Equatable {
         return tests + [.pass]
     }
 
-    /// Passes routes of one family that lead to an address, drops the others. An address has `words` of 32 bits.
+    /// Passes routes of one family that lead to an address, and drops the others. An address has `words` 32-bit words.
     private static func routes(to addresses: [IPAddress], words: UInt32) -> [BPFInstruction] {
         var program: [BPFInstruction] = [
             .loadByte(at: Offset.prefixLength),
             .unlessEqual(0, skip: 1),
             .pass,  // a default route
             .unlessGreater(32 * words, skip: 1),
-            .pass,  // nonsense is for the parser
+            .pass,  // invalid messages are for the parser
             .store(Memory.prefixLength),
             .load(Offset.attributes),
             .loadIndex(RTA_DST.rawValue),
             .findAttribute,
             .unlessEqual(0, skip: 1),
-            .pass,  // a prefix without a destination is, too
+            .pass,  // so is a prefix without a destination
             .moveToIndex,
         ]
         for word in 0..<words {
@@ -154,7 +154,7 @@ package struct RouteFilter: Equatable {
         return program + addresses.flatMap { passing($0) } + [.drop]
     }
 
-    /// Computes which bits of a word the prefix fixes, and clears the others of the destination.
+    /// Computes which bits of a word the prefix fixes, and clears the other bits of the destination.
     private static func mask(of word: UInt32) -> [BPFInstruction] {
         let (start, end) = (32 * word, 32 * (word + 1))
         return [
@@ -178,7 +178,7 @@ package struct RouteFilter: Equatable {
         ]
     }
 
-    /// Passes a route whose prefix holds the address; otherwise goes on behind these instructions.
+    /// Passes a route whose prefix contains the address; otherwise continues after these instructions.
     private static func passing(_ address: IPAddress) -> [BPFInstruction] {
         let words = address.words
         let tests = words.enumerated().flatMap { number, word -> [BPFInstruction] in
@@ -219,7 +219,8 @@ struct BPFInstruction: Equatable {
     static func store(_ place: UInt32) -> Self { Self(BPF_ST, operand: place) }
     static let moveToIndex = Self(BPF_MISC | BPF_TAX)
 
-    /// Looks, from the offset in the accumulator on, for an attribute of the type in the index register; its offset, or 0.
+    /// Searches from the offset in the accumulator for an attribute of the type in the index register; results in its
+    /// offset, or 0.
     static let findAttribute = Self(
         BPF_LD | BPF_W | BPF_ABS, operand: UInt32(bitPattern: SKF_AD_OFF + SKF_AD_NLATTR))
 
@@ -227,7 +228,7 @@ struct BPFInstruction: Equatable {
     static let subtractIndex = Self(BPF_ALU | BPF_SUB | BPF_X)
     static let shiftLeftByIndex = Self(BPF_ALU | BPF_LSH | BPF_X)
 
-    /// Goes on behind the next `count` instructions; so do those below, on their condition.
+    /// Continues after the next `count` instructions; so do the instructions below, on their condition.
     static func skip(_ count: Int) -> Self { Self(BPF_JMP | BPF_JA, operand: UInt32(count)) }
 
     static func ifEqual(_ number: UInt32, skip: UInt8) -> Self {
@@ -254,7 +255,7 @@ struct BPFInstruction: Equatable {
 }
 
 extension IPAddress {
-    /// The address in words of 32 bits, as BPF loads them.
+    /// The address as 32-bit words, as BPF loads them.
     fileprivate var words: [UInt32] {
         stride(from: 0, to: bytes.count, by: 4).map { start in
             bytes[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }

@@ -6,7 +6,7 @@ import UplinkCore
 struct RouteRecord: Equatable {
     /// The kind of a route (`rtm_type`).
     enum Kind: Equatable {
-        /// Packets leave, through a gateway or straight on a link.
+        /// Packets leave, through a gateway or directly on a link.
         case unicast
         /// Packets are dropped or refused: `blackhole`, `unreachable`, `prohibit`.
         case blocking
@@ -27,7 +27,7 @@ struct RouteRecord: Equatable {
     var source: IPAddress?
     /// The metric; the lowest wins.
     var metric: UInt32 = 0
-    /// How long the route still works; nil where it has no end or the kernel was not asked for the table's entry.
+    /// How long the route remains valid; nil if it does not expire or the kernel was not asked for the table's entry.
     var lifetime: Duration?
 
     /// Whether a change of this route may change what the kernel says about an address.
@@ -44,9 +44,9 @@ struct RouteRecord: Equatable {
         return Neighbour(address: gateway, interfaceIndex: interfaceIndex)
     }
 
-    /// Whether the kernel turns by itself from this entry of its table to another one when the router of this one is
-    /// silent: it does so among routes of one metric. IPv4 does it for default routes alone, and not between the legs of
-    /// one route (which name no interface here).
+    /// Whether the kernel switches by itself from this table entry to another one when this one's router does not
+    /// answer: it does so among routes of equal metric. IPv4 does so for default routes only, and not between the legs
+    /// of one route (which name no interface here).
     func isAsGood(as other: Self) -> Bool {
         guard family == other.family, table == other.table, prefixLength == other.prefixLength, metric == other.metric
         else { return false }
@@ -60,7 +60,7 @@ struct RouteRecord: Equatable {
 extension RouteRecord {
     static let headerSize = 12  // struct rtmsg
 
-    /// Reads the message behind its header; nil where it is of another family than IPv4 and IPv6.
+    /// Parses the message after its header; nil if it is of a family other than IPv4 and IPv6.
     init?(_ payload: RawSpan) {
         guard let family = payload.integer(at: 0, as: UInt8.self).flatMap(IPAddress.Family.init(kernel:)),
             let prefixLength = payload.integer(at: 1, as: UInt8.self),
@@ -84,7 +84,7 @@ extension RouteRecord {
         }
     }
 
-    /// The remaining time in `struct rta_cacheinfo`, in hundredths of a second; 0 stands for no end.
+    /// The remaining time in `struct rta_cacheinfo`, in hundredths of a second; 0 means that it does not expire.
     private static func lifetime(_ value: RawSpan) -> Duration? {
         guard let hundredths = value.integer(at: 8, as: Int32.self), hundredths != 0 else { return nil }
         return .milliseconds(10 * max(0, Int64(hundredths)))

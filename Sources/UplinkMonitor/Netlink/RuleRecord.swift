@@ -2,9 +2,9 @@
 import CNetlink
 import UplinkCore
 
-/// A policy rule (`RTM_NEWRULE`), as far as it takes to know whether one makes packets unreachable.
+/// A policy rule (`RTM_NEWRULE`), as far as needed to know whether one makes packets unreachable.
 ///
-/// Read only where the kernel has no way to tell: it answers an `unreachable` rule with the same error as a missing route.
+/// Read only if the kernel has no route: it answers an `unreachable` rule with the same error as a missing route.
 struct RuleRecord: Equatable {
     var family: IPAddress.Family
     var isUnreachable: Bool
@@ -26,7 +26,7 @@ struct RuleRecord: Equatable {
     ///
     /// - Parameters:
     ///   - interface: The name of the interface that the socket is bound to.
-    ///   - user: The user who asks, where the flow names none.
+    ///   - user: The user who asks, if the flow names none.
     func forbids(_ flow: Flow, interface: String?, user: UInt32) -> Bool {
         guard isUnreachable, family == flow.destination.family else { return false }
         let matches =
@@ -38,7 +38,7 @@ struct RuleRecord: Equatable {
         return matches != isInverted
     }
 
-    /// Whether an address lies in a prefix; one that is not known yet lies in none.
+    /// Whether an address is in a prefix; an address that is not known yet is in none.
     private static func matches(_ address: IPAddress?, _ prefix: IPAddress?, _ length: UInt8) -> Bool {
         guard length > 0 else { return true }
         guard let address, let prefix else { return false }
@@ -49,7 +49,7 @@ struct RuleRecord: Equatable {
 extension RuleRecord {
     static let headerSize = 12  // struct fib_rule_hdr
 
-    /// Reads the message behind its header; nil where it is of another family than IPv4 and IPv6.
+    /// Parses the message after its header; nil if it is of a family other than IPv4 and IPv6.
     init?(_ payload: RawSpan) {
         guard let family = payload.integer(at: 0, as: UInt8.self).flatMap(IPAddress.Family.init(kernel:)),
             let destinationLength = payload.integer(at: 1, as: UInt8.self),

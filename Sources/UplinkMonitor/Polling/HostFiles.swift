@@ -3,25 +3,25 @@ import CNetlink
 import Glibc
 import UplinkCore
 
-/// What the kernel tells of its network without netlink: files of proc(5), netdevice(7), and sockets of UDP that are
-/// connected, which sends nothing. (getifaddrs(3) is no help, because it asks netlink.)
+/// What the kernel reveals about its network without netlink: files of proc(5), netdevice(7), and connected UDP
+/// sockets, which send nothing. (getifaddrs(3) is no help, because it uses netlink.)
 ///
-/// Everything is opened at the start, on the loop's thread, and so belongs to the network namespace of that thread. What
-/// is read may be read on any thread, by one at a time.
+/// Everything is opened at the start, on the loop's thread, and so belongs to that thread's network namespace. Reading
+/// may be done on any thread, by one at a time.
 final class HostFiles: Sendable {
     /// The files' names under `/proc/thread-self/net`.
     private enum File: String, CaseIterable { case dev, route, ipv6Routes = "ipv6_route", ipv6Addresses = "if_inet6" }
 
-    /// The most bytes that are read of a table, and the most IPv4 addresses that are asked for. One that is larger, such as
-    /// the routes of a router that knows all of the internet's, cannot be had: what is missing leaves a doubt, and half a
-    /// table a wrong answer.
+    /// The most bytes that are read of a table, and the most IPv4 addresses that are asked for. A larger table, such as
+    /// the routes of a router with all routes of the internet, counts as unavailable: a missing table leaves a doubt,
+    /// half a table gives a wrong answer.
     static let maximumTableSize = 4 << 20
     static let maximumAddresses = 4096
 
     private let files: [File: CInt]
     private let sockets: [IPAddress.Family: CInt]
 
-    /// Opens what can be opened. What cannot is missing from what is read.
+    /// Opens what can be opened. The rest is missing from what is read.
     init() {
         var files: [File: CInt] = [:]
         for file in File.allCases {
@@ -42,7 +42,7 @@ final class HostFiles: Sendable {
         files[file].flatMap { Self.text(of: $0, atMost: Self.maximumTableSize) }
     }
 
-    /// The text of a table; nil where it cannot be read, or has more bytes.
+    /// The text of a table; nil if it cannot be read or has more bytes.
     static func text(of descriptor: CInt, atMost maximum: Int) -> String? {
         var text: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65536)
@@ -58,7 +58,7 @@ final class HostFiles: Sendable {
 }
 
 extension HostFiles {
-    /// All there is to know now.
+    /// Reads everything there is to know now.
     func read(probes: [IPAddress]) -> HostSnapshot {
         let names = text(of: .dev).map(HostTables.interfaceNames) ?? []
         return HostSnapshot(
@@ -68,15 +68,16 @@ extension HostFiles {
             ipv6Routes: text(of: .ipv6Routes).map(HostTables.ipv6Routes), verdicts: probes.map(verdict))
     }
 
-    /// Which way the kernel would send a packet to the address: connecting a UDP socket asks for a route and no more.
+    /// Returns how the kernel would send a packet to the address: connecting a UDP socket looks up a route and does no
+    /// more.
     private func verdict(on probe: IPAddress) -> HostSnapshot.Verdict {
         guard let descriptor = sockets[probe.family] else {
-            // A kernel without IPv6 has no table of its addresses either; all else is a sandbox.
+            // A kernel without IPv6 has no table of its addresses either; anything else is a sandbox.
             return probe.family == .ipv6 && files[.dev] != nil && files[.ipv6Addresses] == nil
                 ? .refused(EAFNOSUPPORT) : .unknown
         }
         var nobody = SocketAddress.unspecified
-        _ = nobody.withSockaddr { connect(descriptor, $0, $1) }  // forgets the source address of the last question
+        _ = nobody.withSockaddr { connect(descriptor, $0, $1) }  // clears the source address of the last question
         var address = SocketAddress(probe, port: 9)
         guard address.withSockaddr({ connect(descriptor, $0, $1) }) == 0 else { return .refused(errno) }
         var (own, length) = (SocketAddress.unspecified, SocketAddress.size)
@@ -98,10 +99,10 @@ extension HostFiles {
         return link
     }
 
-    /// The IPv4 addresses by the names of their interfaces; nil where they cannot be had, or are more.
+    /// The IPv4 addresses with the names of their interfaces; nil if they cannot be read, or there are more.
     func ipv4Addresses(atMost maximum: Int) -> [(name: String, address: IPAddress)]? {
         guard let descriptor = sockets[.ipv4] else { return nil }
-        // Room for one more, since the kernel does not say that it has left some out.
+        // Room for one more, since the kernel does not say whether it has left some out.
         var buffer = [UInt8](repeating: 0, count: (maximum + 1) * InterfaceRequest.size)
         let length = buffer.withUnsafeMutableBytes { bytes in
             var list = ifconf()
@@ -113,7 +114,7 @@ extension HostFiles {
         return stride(from: 0, to: length - InterfaceRequest.size + 1, by: InterfaceRequest.size).compactMap { start in
             let entry = buffer[start..<start + InterfaceRequest.size]
             let name = entry.prefix(16).prefix { $0 != 0 }
-            let address = entry.dropFirst(20).prefix(4)  // behind the family and the port of a sockaddr_in
+            let address = entry.dropFirst(20).prefix(4)  // after the family and the port of a sockaddr_in
             return IPAddress(bytes: address).map { (String(decoding: name, as: UTF8.self), $0) }
         }
     }

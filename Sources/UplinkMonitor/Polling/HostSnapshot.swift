@@ -2,9 +2,9 @@
 import Glibc
 import UplinkCore
 
-/// What can be seen of the network without netlink ⇒ the path, by the same decision table. Pure.
+/// Derives the path from what can be seen of the network without netlink, with the same decision table. Pure.
 ///
-/// What cannot be seen is nil; where that leaves a doubt, the network is said to be there.
+/// What cannot be seen is nil; if that leaves a doubt, the network counts as available.
 struct HostSnapshot: Sendable {
     /// An interface (netdevice(7)).
     struct Link: Sendable, Equatable {
@@ -13,13 +13,13 @@ struct HostSnapshot: Sendable {
         var flags: UInt32
         var hardwareType: UInt16
         var mtu: UInt32
-        /// What sysfs says of the device.
+        /// What sysfs says about the device.
         var device = DeviceTypes.Device()
     }
 
-    /// What the kernel says of a probe.
+    /// What the kernel says about a probe.
     enum Verdict: Sendable, Equatable {
-        /// It would send packets from this address; nil where that cannot be told.
+        /// It would send packets from this address; nil if that is not known.
         case source(IPAddress?)
         /// It would send none.
         case refused(CInt)
@@ -35,9 +35,9 @@ struct HostSnapshot: Sendable {
     /// In the order of the probes.
     var verdicts: [Verdict] = []
 
-    /// The path; `probes` are those that were asked about, or the one destination.
+    /// Returns the path; `probes` are those that were asked about, or the one destination.
     ///
-    /// - Parameter hints: What the program knows of interfaces.
+    /// - Parameter hints: What the program knows about interfaces.
     func path(
         probes: [IPAddress], destination: IPAddress? = nil, hints: ((NetworkInterface) -> InterfaceHints)? = nil
     ) -> NetworkPath {
@@ -64,7 +64,7 @@ struct HostSnapshot: Sendable {
         return path
     }
 
-    /// All links and addresses, as netlink would have told them.
+    /// All links and addresses, as netlink would have reported them.
     var table: InterfaceTable {
         var table = InterfaceTable()
         for link in links {
@@ -83,7 +83,7 @@ struct HostSnapshot: Sendable {
         return table
     }
 
-    /// Nil where nothing can be said.
+    /// Returns nil if nothing can be said.
     private func routeVerdict(_ verdict: Verdict, on probe: IPAddress, _ table: InterfaceTable) -> RouteVerdict? {
         switch verdict {
         case .refused(EADDRNOTAVAIL): return RouteVerdict.none
@@ -100,7 +100,8 @@ struct HostSnapshot: Sendable {
             let source = table.addresses(of: link.index).first { $0.address.family == probe.family && $0.isUsable }
             return source.map { .unicast(record(for: probe, through: link, route, $0.address)) }
         case .source(let source):
-            // The main table may not be the one that decided; then the source address says which interface it is.
+            // The main table may not be the one that decided; in that case the source address shows which interface it
+            // is.
             let route = routes(of: probe.family).flatMap { Self.best($0, for: probe, from: source) }
             let routed = links.first { $0.name == route?.interface }
             let owners = links.filter { link in table.addresses(of: link.index).contains { $0.address == source } }
@@ -126,7 +127,7 @@ struct HostSnapshot: Sendable {
         }
     }
 
-    /// The longest prefix wins, then that of the source, then the lowest metric.
+    /// Returns the best route: the longest prefix wins, then the longest source prefix, then the lowest metric.
     private static func best(
         _ routes: [HostTables.Route], for address: IPAddress, from source: IPAddress?
     ) -> HostTables.Route? {
@@ -159,7 +160,8 @@ extension HostTables.Route {
         ).covers(address)
     }
 
-    /// Whether packets with this source may take the route; of one that is not known that cannot be told.
+    /// Whether packets with this source may take the route; false if the route is for certain sources and this one is
+    /// not known.
     fileprivate func isOpen(to source: IPAddress?) -> Bool {
         guard sourceLength > 0, let prefix = self.source else { return true }
         return source.map { prefix.sharesPrefix(ofLength: Int(sourceLength), with: $0) } ?? false
@@ -167,7 +169,7 @@ extension HostTables.Route {
 }
 
 extension NetworkPath {
-    /// Takes a family for available, because nothing is known against it.
+    /// Treats a family as available, because nothing is known against it.
     fileprivate mutating func assumeAvailable(_ family: IPAddress.Family) {
         var way = self[family]
         guard way.unsatisfiedReason == .unknown || way.isAvailable else { return }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// The tables of `/proc/net`, from text. Pure; a line that makes no sense is left out.
+/// Parses the tables of `/proc/net`. Pure; lines that make no sense are skipped.
 enum HostTables {
-    /// A route of the main table. What the other tables hold is not told here.
+    /// A route of the main table. Other tables are not shown here.
     struct Route: Equatable {
         var destination: IPAddress
         var prefixLength: UInt8
-        /// Whose packets alone take it (`default from PREFIX`, IPv6).
+        /// The prefix of the only sources whose packets take it (`default from PREFIX`, IPv6).
         var source: IPAddress?
         var sourceLength: UInt8 = 0
         var gateway: IPAddress?
@@ -17,7 +17,7 @@ enum HostTables {
 
     private static let (up, reject): (UInt32, UInt32) = (0x1, 0x200)  // RTF_UP, RTF_REJECT
 
-    /// The names in `dev`: what stands before the colon, after two lines of headings.
+    /// The names in `dev`: the text before the colon, after two heading lines.
     static func interfaceNames(_ text: String) -> [String] {
         text.split(separator: "\n").dropFirst(2).compactMap { line in
             line.lastIndex(of: ":").map { line[..<$0].drop { $0 == " " } }.map(String.init)

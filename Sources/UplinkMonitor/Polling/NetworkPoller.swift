@@ -2,18 +2,17 @@
 import UplinkCore
 import UplinkEventLoop
 
-/// Looks at the network from time to time where there is no netlink: the shell around ``HostFiles`` and
-/// ``HostSnapshot``. Belongs to the loop's thread; reading goes on off the loop, since its calls can wait for locks of
-/// the kernel.
+/// Inspects the network at intervals if there is no netlink: the shell around ``HostFiles`` and ``HostSnapshot``.
+/// Belongs to the loop's thread; files are read off the loop, since the calls can wait for locks of the kernel.
 final class NetworkPoller {
-    /// The addresses that are asked about: probes of the internet, or the one destination.
+    /// The addresses to ask about: probes of the internet, or the one destination.
     let targets: [IPAddress]
     let interval: Duration
     let files = HostFiles()
     let timer: LoopTimer
     /// Whether a reading is under way; there is one at a time.
     var isReading = false
-    /// What was read last.
+    /// The last result.
     var latest: HostSnapshot?
 
     init(

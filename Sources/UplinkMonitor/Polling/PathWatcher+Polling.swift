@@ -3,8 +3,7 @@ import UplinkCore
 import UplinkEventLoop
 
 extension PathWatcher {
-    /// Whether the network is looked at from time to time from now on, because netlink is refused and the configuration
-    /// says so.
+    /// Starts polling if netlink is refused and the configuration says so; returns whether it did.
     func startPolling(insteadOf error: NetworkMonitorError) -> Bool {
         guard case .poll(let interval) = configuration.whenUnavailable, !configuration.isForOtherSockets,
             let refusal = error.underlyingError as? NetlinkError, refusal.isRefusal
@@ -20,7 +19,7 @@ extension PathWatcher {
         return true
     }
 
-    /// Looks at the network now, unless that is under way.
+    /// Inspects the network now, unless that is already under way.
     func poll() {
         guard let poller, !poller.isReading else { return }
         poller.isReading = true
@@ -29,7 +28,7 @@ extension PathWatcher {
         eventLoop.offLoop {
             files.read(probes: targets)
         } completion: { [weak self] result in
-            self?.assumeIsolated { $0.polled(files, try? result.get()) }  // fails when the loop ends, which is told
+            self?.assumeIsolated { $0.polled(files, try? result.get()) }  // fails when the loop ends, which is reported
         }
     }
 

@@ -3,11 +3,11 @@ import Glibc
 import UplinkCore
 import UplinkEventLoop
 
-/// An inotify(7) descriptor that becomes readable when a file is written or replaced, also where it is a link.
+/// An inotify(7) descriptor that becomes readable when a file is written or replaced, even if it is a link.
 ///
-/// The directories that the name leads through are watched, because the file is replaced more often than written; and the
-/// file itself, because a container may have it mounted over another one. Where a directory does not exist, the nearest
-/// one above it is watched, until it does.
+/// The directories along the name are watched, because the file is replaced more often than written; and so is the file
+/// itself, because a container may have it mounted over another one. If a directory does not exist, the nearest
+/// existing one above it is watched until it does.
 final class FileChanges: Sendable {
     private static let inDirectory = UInt32(
         IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
@@ -16,13 +16,13 @@ final class FileChanges: Sendable {
 
     let descriptor: CInt
     private let loop: EventLoop?
-    /// What is watched, by inotify's numbers.
+    /// The current watches, by inotify's numbers.
     private let watches = Locked<Set<CInt>>([])
 
-    /// Nil where none can be had; their number is limited per user.
+    /// Returns nil if no descriptor is available; their number is limited per user.
     ///
-    /// - Parameter loop: The loop that closing must not hold up: it waits for the kernel to forget the watches, which
-    ///   takes milliseconds, on a busy machine tens of them.
+    /// - Parameter loop: The loop that closing must not delay: closing waits for the kernel to remove the watches,
+    ///   which takes milliseconds, on a busy machine tens of them.
     init?(on loop: EventLoop? = nil) {
         self.loop = loop
         descriptor = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
@@ -40,8 +40,8 @@ final class FileChanges: Sendable {
         }
     }
 
-    /// Watches a file, wherever its name leads at this moment, and no longer where it led before. May block; harmless when
-    /// repeated, by one at a time.
+    /// Watches a file, wherever its name leads at this moment, and no longer where it led before. May block. May be
+    /// called repeatedly, by one caller at a time.
     ///
     /// - Returns: The names that events about the file have.
     func watch(_ path: String) -> Set<String> {
@@ -61,14 +61,15 @@ final class FileChanges: Sendable {
             defer { watches = wanted }
             return watches.subtracting(wanted)
         }
-        // One whose file is gone has been taken back by the kernel, and cannot be once more.
+        // The kernel has already removed a watch whose file is gone; it cannot be removed again.
         for watch in unwanted where watch >= 0 { inotify_rm_watch(descriptor, watch) }
         return names
     }
 
-    /// Reads what happened; whether any of it is about a file with one of these names, or about what is watched itself.
+    /// Reads the events; returns whether any of them is about a file with one of these names, or about a watched object
+    /// itself.
     ///
-    /// - Parameter names: With none, as before the first reading has ended, all of it is.
+    /// - Parameter names: If empty, as before the first reading has ended, every event counts.
     func takeChanges(of names: Set<String>) -> Bool {
         var isConcerned = false
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -85,8 +86,8 @@ final class FileChanges: Sendable {
         }
     }
 
-    /// The names in a sequence of `struct inotify_event`; empty where an event is about what is watched itself. That a
-    /// watch has ended is left out: what ended it has been told before, or was ourselves.
+    /// The names in a sequence of `struct inotify_event`; empty if an event is about the watched object itself. The end
+    /// of a watch is left out: its cause has already been reported, or was our own doing.
     static func names(in events: RawSpan) -> [String] {
         var names: [String] = []
         var offset = 0
@@ -103,9 +104,9 @@ final class FileChanges: Sendable {
         return names
     }
 
-    /// Watches the directory of a file, or the nearest one above that exists.
+    /// Watches the directory of a file, or the nearest existing one above it.
     ///
-    /// - Returns: The name that an event in it would have, and inotify's number, which is negative where it refuses.
+    /// - Returns: The name that an event in it would have, and inotify's number, which is negative if it refuses.
     private func watchDirectory(of path: String) -> (name: String, watch: CInt)? {
         var parts = path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
         while let name = parts.popLast() {
@@ -116,7 +117,7 @@ final class FileChanges: Sendable {
         return nil
     }
 
-    /// Where a symbolic link leads, or nil where the path is none.
+    /// Returns the target of a symbolic link, or nil if the path is not one.
     private static func target(of path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &buffer, buffer.count)

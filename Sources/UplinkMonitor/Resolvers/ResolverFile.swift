@@ -3,11 +3,11 @@ import Glibc
 import UplinkCore
 import UplinkEventLoop
 
-/// Reads the resolver's file at the start and whenever it changes: off the loop, so that a file system which hangs does
-/// not hold it up.
+/// Reads the resolver's file at the start and whenever it changes: off the loop, so that a hanging file system does not
+/// block it.
 ///
-/// The file is watched, and read once more, when the monitor has been at work for a moment: subscriptions that come and go
-/// quickly leave inotify alone, which is slow to close and limited in number. Where it cannot be had, that was all.
+/// The file is watched, and read again, once the monitor has been working for a moment: short subscriptions do not use
+/// inotify, which is slow to close and limited in number. If inotify is not available, the file is not read again.
 actor ResolverFile: LoopActor {
     nonisolated let eventLoop: EventLoop
     private let path: String
@@ -29,8 +29,8 @@ actor ResolverFile: LoopActor {
         self.tell = tell
     }
 
-    /// Begins to read. The name servers are told when they are known, at the latest after `limit` (then none), and
-    /// whenever they are others. From then on the file is watched.
+    /// Begins to read. The name servers are reported when they are known, at the latest after `limit` (then none), and
+    /// whenever they change. After `limit` the file is watched.
     ///
     /// - Throws: ``EventLoopError`` when the loop has ended.
     func start(within limit: Duration = .milliseconds(100)) throws(EventLoopError) {
@@ -51,7 +51,7 @@ actor ResolverFile: LoopActor {
         } catch {}  // the loop ends
     }
 
-    /// Tells nothing any more.
+    /// Stops all reports.
     func close() {
         isClosed = true
         watcher?.close()
@@ -84,20 +84,20 @@ actor ResolverFile: LoopActor {
 }
 
 extension ResolverFile {
-    /// What the file said, and how its changes are going to be called.
+    /// The content of the file, and the names that events about it will have.
     private struct Content: Sendable {
         private static let maximumSize = 65536
 
         let names: Set<String>
         let resolvers: [DNSConfiguration.Resolver]
 
-        /// Watches before it reads, so that no change falls between the two.
+        /// Watches before it reads, so that no change falls in between.
         init(of path: String, _ changes: FileChanges?) {
             names = changes?.watch(path) ?? []
             resolvers = ResolverText.resolvers(in: Self.text(of: path))
         }
 
-        /// The text of a regular file; a pipe could be waited on for ever.
+        /// The text of a regular file; reading a pipe could wait forever.
         private static func text(of path: String) -> String {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
             guard descriptor >= 0 else { return "" }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// When the resolver's file is read and when its name servers are told: the state machine of ``ResolverFile``.
+/// Decides when the resolver's file is read and when its name servers are reported: the state machine of
+/// ``ResolverFile``.
 struct ResolverReading {
     typealias Resolvers = [DNSConfiguration.Resolver]
 
@@ -15,20 +16,20 @@ struct ResolverReading {
         case readingOldText
     }
 
-    /// What is to be done.
+    /// What to do.
     enum Action: Equatable {
         /// Nothing.
         case none
-        /// Read the file; then comes `finished`.
+        /// Read the file; then call `finished`.
         case read
-        /// Tell these name servers.
+        /// Report these name servers.
         case tell(Resolvers)
     }
 
     private(set) var state = State.resting
     private var told: Resolvers?
 
-    /// The file is to be read for the first time, or has changed.
+    /// The file must be read for the first time, or has changed.
     mutating func changed() -> Action {
         switch state {
         case .resting:
@@ -52,7 +53,7 @@ struct ResolverReading {
         }
     }
 
-    /// The file takes too long: nobody is to wait for it any more.
+    /// Reading takes too long: nobody should wait for it any more.
     mutating func timeIsUp() -> Action { told == nil ? tell([]) : .none }
 
     private mutating func tell(_ resolvers: Resolvers) -> Action {

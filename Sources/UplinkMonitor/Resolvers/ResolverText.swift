@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// The text of a resolver's file (resolv.conf(5)) ⇒ its name servers. Pure.
+/// Parses the name servers in the text of a resolver's file (resolv.conf(5)). Pure.
 enum ResolverText {
     /// As many as the C library asks (`MAXNS`).
     private static let limit = 3
 
-    /// Reads the lines that begin with `nameserver`, as the C library does; what is no address is passed over.
+    /// Parses the lines that begin with `nameserver`, as the C library does; values that are not addresses are skipped.
     static func resolvers(in text: String) -> [DNSConfiguration.Resolver] {
         let resolvers = text.split(whereSeparator: \.isNewline).compactMap { line -> DNSConfiguration.Resolver? in
             let words = line.split { $0 == " " || $0 == "\t" }

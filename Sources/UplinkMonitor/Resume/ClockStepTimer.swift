@@ -3,14 +3,14 @@ import CNetlink
 import Glibc
 
 /// A timer that never expires, but becomes readable when the wall clock is set or the system wakes from sleep
-/// (`timerfd_create(2)`, `TFD_TIMER_CANCEL_ON_SET`; since Linux 5.15 for every wake-up). Nothing is woken before that.
+/// (`timerfd_create(2)`, `TFD_TIMER_CANCEL_ON_SET`; since Linux 5.15 for every wake-up). It causes no other wake-ups.
 final class ClockStepTimer {
-    /// In the year 2096, which the kernel takes on any machine. A timer that expires tells no step.
+    /// In the year 2096, which the kernel accepts on any machine. A timer that expires reports no step.
     private static let never = 4_000_000_000
 
     let descriptor: CInt
 
-    /// Arms the timer. Nil where the system has none to give, which a monitor can do without.
+    /// Arms the timer. Nil if the system has none to give, which a monitor can do without.
     init?() {
         descriptor = timerfd_create(CLOCK_REALTIME, CInt(TFD_CLOEXEC) | CInt(TFD_NONBLOCK))
         guard descriptor >= 0 else { return nil }
@@ -33,7 +33,7 @@ final class ClockStepTimer {
 }
 
 extension ClockReading {
-    /// The clocks now.
+    /// The current reading of the clocks.
     static var now: Self {
         let before = time(of: CLOCK_MONOTONIC)
         let boottime = time(of: CLOCK_BOOTTIME)

@@ -6,7 +6,7 @@ final class ResumeWatch {
     private let timer: ClockStepTimer
     private let watcher: DescriptorWatcher
 
-    /// Watches from now on. Nil where the system has no such timer; a sleep then shows by the network's changes alone.
+    /// Watches from now on. Nil if the system has no such timer; a sleep then only shows in the network's changes.
     init?(
         for owner: isolated PathWatcher, _ stepped: @escaping @Sendable (isolated PathWatcher) -> Void
     ) throws(EventLoopError) {
@@ -19,6 +19,6 @@ final class ResumeWatch {
     /// Whether the clock was stepped since the last call.
     func wasStepped() -> Bool { timer.wasStepped() }
 
-    /// Stops watching, and lets the descriptor be closed.
+    /// Stops watching, so that the descriptor may be closed.
     func close() { watcher.close() }
 }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UplinkCore
 
-/// How a monitor finds out whether the internet answers: with which probe, and when. Opt-in, because it sends packets.
+/// How a monitor checks whether the internet answers: with which probe, and when. Opt-in, because it sends packets.
 ///
-/// Each family that has a way is probed at once when its interface, gateway or source address changes and after a sleep of
-/// the system; then 1, 2, 4, … seconds after every probe that failed, until one succeeds. What was found out stands in
+/// Each family that has a route is probed immediately when its interface, gateway or source address changes and after a
+/// sleep of the system; then 1, 2, 4, … seconds after every failed probe, until one succeeds. The result appears in
 /// `FamilyPath.validation`. It never decides whether a path is satisfied.
 public struct PathValidator: Sendable {
-    /// What is asked.
+    /// The probe to run.
     public let probe: ValidationProbe
-    /// How long one probe may take; then it has failed.
+    /// How long one probe may take; after that it has failed.
     public let timeout: Duration
-    /// The pause after the first probe that failed; it doubles from there.
+    /// The pause after the first failed probe; it doubles from there.
     public let firstPause: Duration
     /// The longest pause between probes while they fail.
     public let longestPause: Duration
-    /// How often a validated way is probed again; nil for never, until something changes.
+    /// How often a validated route is probed again; nil for never, until something changes.
     public let interval: Duration?
 
-    /// Describes when to probe. Times that make no sense are taken as the nearest that do.
+    /// Describes when to probe. Times that make no sense are replaced by the nearest that do.
     ///
     /// - Parameters:
-    ///   - probe: What is asked.
+    ///   - probe: The probe to run.
     ///   - timeout: How long one probe may take; 0.1 seconds to an hour.
     ///   - firstPause: The pause after the first failure; 0.1 seconds to an hour.
-    ///   - longestPause: What the pause grows up to; not less than `firstPause`.
-    ///   - interval: How often a validated way is probed again, at most once a second; nil for never.
+    ///   - longestPause: The longest pause between failing probes; not less than `firstPause`.
+    ///   - interval: How often a validated route is probed again, at most once a second; nil for never.
     public init(
         _ probe: ValidationProbe, timeout: Duration = .seconds(10), firstPause: Duration = .seconds(1),
         longestPause: Duration = .seconds(300), interval: Duration? = nil

@@ -3,7 +3,7 @@ import UplinkCore
 import UplinkEventLoop
 
 /// Runs the probes that the schedules ask for: the shell around ``ValidationSchedule``, one for each family. Belongs to
-/// the loop's thread; the probes themselves run elsewhere, so that none can hold up the loop.
+/// the loop's thread; the probes themselves run elsewhere, so that none can block the loop.
 final class ValidationRunner {
     /// A family's schedule, its timer and its running probe.
     private final class Course {
@@ -21,10 +21,10 @@ final class ValidationRunner {
     private var courses: [Course] = []
     private var path = NetworkPath()
     private weak var owner: PathWatcher?
-    /// Probes that were started.
+    /// The number of probes started.
     private(set) var started: UInt64 = 0
 
-    /// - Parameter last: No probe of an earlier runner had a higher number.
+    /// - Parameter last: An upper bound of the probe numbers of earlier runners.
     init(for owner: isolated PathWatcher, _ validator: PathValidator, after last: UInt64) throws(EventLoopError) {
         probe = validator.probe
         self.owner = owner
@@ -34,13 +34,13 @@ final class ValidationRunner {
         }
     }
 
-    /// Takes the path as it is now.
+    /// Processes the current path.
     func pathIs(_ path: NetworkPath) {
         self.path = path
         for course in courses { perform(course.schedule.wayIs(FamilyWay(path[course.family]), at: .now), course) }
     }
 
-    /// Begins anew, because the system has slept.
+    /// Starts again, because the system has slept.
     func restart() { for course in courses { perform(course.schedule.restart(at: .now), course) } }
 
     /// Probes soon, because somebody found the network bad.
@@ -67,7 +67,7 @@ final class ValidationRunner {
         }
     }
 
-    /// Cancels what runs.
+    /// Cancels running probes.
     func close() { for course in courses { perform(course.schedule.end(), course) } }
 
     private func perform(_ action: ValidationSchedule.Action, _ course: Course) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// When one family is probed, and what is known of it: the validation's state machine.
+/// The state machine of validation: when one family is probed, and what is known about it.
 ///
-/// Probes have numbers that are never used again, so that what comes too late from a cancelled one finds nothing.
+/// Probes have numbers that are never reused, so that a late result of a cancelled one is ignored.
 struct ValidationSchedule {
     typealias Instant = SuspendingClock.Instant
 
-    /// What is being done.
+    /// The current activity.
     enum State: Equatable {
-        /// There is no way to probe.
+        /// There is no route to probe.
         case idle
         /// The probe of this number is under way, until its time is over.
         case probing(FamilyWay, probe: UInt64, deadline: Instant)
@@ -17,7 +17,7 @@ struct ValidationSchedule {
         case resting(FamilyWay, since: Instant, next: Instant?)
     }
 
-    /// What is to be done: in this order.
+    /// What to do, in this order.
     struct Action: Equatable {
         /// Cancel the probe of this number.
         var cancel: UInt64?
@@ -27,7 +27,7 @@ struct ValidationSchedule {
         var wait: Duration?
     }
 
-    /// A report that the network is bad is heard at most once in this time.
+    /// The shortest time between two reports of a bad network that are heeded.
     private static let reportPause = Duration.seconds(1)
 
     private let timeout: Duration
@@ -35,7 +35,7 @@ struct ValidationSchedule {
     private let longestPause: Duration
     private let interval: Duration?
     private(set) var state = State.idle
-    /// What is known of the way: disabled where there is none, probing until the first probe has ended.
+    /// What is known about the route: disabled if there is none, probing until the first probe has ended.
     private(set) var verdict = PathValidation.disabled
     private var failures = 0
     private var lastProbe: UInt64
@@ -49,7 +49,7 @@ struct ValidationSchedule {
         interval = validator.interval
     }
 
-    /// Takes the family's way as it is now; nil where there is none.
+    /// Processes the family's current route; nil if there is none.
     mutating func wayIs(_ way: FamilyWay?, at now: Instant) -> Action {
         guard let way else { return end() }
         switch state {
@@ -59,7 +59,7 @@ struct ValidationSchedule {
         }
     }
 
-    /// Begins anew, because the system has slept.
+    /// Starts again, because the system has slept.
     mutating func restart(at now: Instant) -> Action {
         switch state {
         case .idle: Action()
@@ -79,7 +79,7 @@ struct ValidationSchedule {
         }
     }
 
-    /// Takes what a probe found out; from one that was cancelled, nothing.
+    /// Processes the result of a probe; ignored if the probe was cancelled.
     mutating func probeEnded(_ probe: UInt64, _ found: PathValidation, at now: Instant) -> Action {
         guard case .probing(let way, probe, _) = state else { return Action(wait: timeToNext(now)) }
         return rest(way, found, at: now)
@@ -100,7 +100,7 @@ struct ValidationSchedule {
         }
     }
 
-    /// Forgets everything, because the monitor rests.
+    /// Forgets everything, because the monitor pauses.
     mutating func end() -> Action {
         let running = runningProbe
         (state, verdict, failures) = (.idle, .disabled, 0)
