@@ -129,4 +129,15 @@ enum LocalAddress {
         var name = SocketAddress(address, port: 0)
         return name.withSockaddr { bind(descriptor, $0, $1) } != 0 && errno == EADDRNOTAVAIL
     }
+
+    /// Whether packets to this address stay on this host: the kernel sends them from the address itself.
+    static func isOurs(_ address: IPAddress) -> Bool {
+        let family = address.family == .ipv4 ? AF_INET : AF_INET6
+        let descriptor = socket(family, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var name = SocketAddress(address, port: 9)
+        return name.withSockaddr { connect(descriptor, $0, $1) } == 0
+            && SocketIdentity(of: descriptor).localAddress == address
+    }
 }

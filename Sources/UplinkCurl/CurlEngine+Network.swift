@@ -43,11 +43,21 @@ extension CurlEngine {
         connections.shutDown(where: isGone)
     }
 
+    /// Lets a transfer that has no connection yet look for one in the network as it is now.
+    private func beginAgain(_ transfer: CurlTransfer) {
+        let action = transfer.machine.networkChanged()
+        guard case .enterGate = action else { return }
+        takeFromLibcurl(transfer)
+        (transfer.sockets, transfer.watchedSocket) = (OpenedSockets(), -1)
+        perform(action, on: transfer)
+    }
+
     /// Lets new transfers begin with no connection, no name and no TLS session of before.
     private func beginGeneration() {
         for generation in generations { generation.isRetired = true }
         // What they look up is of no use to new transfers, which would wait for it.
         for id in gate.leaders where transfers[id]?.generation?.isRetired == true { open(gate.left(id)) }
+        for transfer in Array(transfers.values) where transfer.generation?.isRetired == true { beginAgain(transfer) }
         let configured = configuration.unacknowledgedTimeout?.milliseconds ?? .max
         // A peer that takes its time to read an upload looks the same to the kernel as one that is gone.
         let uploading = transfers.values.filter { $0.upload != nil }.map(\.uploadSocket)

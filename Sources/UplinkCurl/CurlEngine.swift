@@ -181,6 +181,16 @@ actor CurlEngine: TurnActor {
         end(transfer, ending, code: code)
     }
 
+    /// Takes a transfer from libcurl, which may have it.
+    func takeFromLibcurl(_ transfer: CurlTransfer) {
+        guard let handle = transfer.handle, let generation = transfer.generation else { return }
+        if let multi = generation.multi?.curl { curl_multi_remove_handle(multi, handle.curl) }
+        generation.transfers -= 1
+        generation.running = min(generation.running, generation.transfers)
+        handle.transfer = nil
+        (transfer.handle, transfer.generation) = (nil, nil)
+    }
+
     /// Takes a transfer from libcurl and everywhere else, and remembers whom to tell.
     private func end(_ transfer: CurlTransfer, _ ending: TransferMachine.Ending, code: CURLcode) {
         let outcome = transfer.outcome(of: ending, code: code)
@@ -195,12 +205,8 @@ actor CurlEngine: TurnActor {
             }
             if outcome == nil { transfer.endIdleConnectionIfMoreCame(in: generation) }
             generation.forgetUpload(transfer, on: transfer.uploadSocket)
-            if let multi = generation.multi?.curl { curl_multi_remove_handle(multi, handle.curl) }
-            generation.transfers -= 1
-            generation.running = min(generation.running, generation.transfers)
-            handle.transfer = nil
+            takeFromLibcurl(transfer)
             if outcome == nil { generation.takeBack(handle) }
-            (transfer.handle, transfer.generation) = (nil, nil)
         }
         deadlines.remove(slot: transfer.slot)
         transfers.remove(transfer.id)

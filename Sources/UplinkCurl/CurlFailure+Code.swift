@@ -33,7 +33,12 @@ extension CurlFailure {
         case CURLE_GOT_NOTHING: (.emptyReply, "the server closed the connection without an answer; try again")
         case CURLE_PARTIAL_FILE: (.truncated, "the body ended before its end; try again")
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER: handshake(report)
+        // The server's alert that the client's certificate has expired comes under the same code, without a verdict.
+        case CURLE_PEER_FAILED_VERIFICATION where report.text == "SSL certificate verification failed":
+            (.clientCertificateRefused, "the server refuses the client's certificate; check `identity`")
         case CURLE_PEER_FAILED_VERIFICATION: certificate(report.verifyResult, of: "server")
+        case CURLE_SSL_CLIENTCERT:
+            (.clientCertificateRequired, "the server wants a certificate of the client; see `identity`")
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
             (
                 .certificatePinMismatch,
@@ -70,17 +75,32 @@ extension CurlFailure {
         case CURLE_COULDNT_CONNECT: (.proxyFailed, "no connection to the proxy; check that it runs")
         case CURLE_PEER_FAILED_VERIFICATION where report.proxyVerifyResult != 0:
             certificate(report.proxyVerifyResult, of: "proxy")
-        case CURLE_PROXY:
-            (.proxyRefused, "the proxy refuses; check its credentials, its rules, and that the server runs")
+        case CURLE_PROXY: socks(report.proxyError)
+        // OpenSSL's reason is lost where libcurl tells the server why, through the TLS to the proxy.
+        case CURLE_SSL_CONNECT_ERROR where proxy.kind == .https && report.text.contains("SSL_ERROR_SYSCALL"):
+            (.tlsFailed, "the TLS handshake with the server failed; is its certificate trusted, and not expired?")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
             if report.text.contains("response 407") {
                 (.proxyRefused, "the proxy wants other credentials")
-            } else if report.text.contains("CONNECT tunnel failed") {
+            } else if report.text.contains("CONNECT tunnel failed"), !report.text.contains("response 0") {
                 (.proxyRefused, "the proxy refuses to connect to the server; check its rules, and that the server runs")
             } else {
                 (.proxyFailed, "the proxy closed the connection; does it speak what its URL says?")
             }
         default: nil
+        }
+    }
+
+    /// What a SOCKS proxy, or the way to it, has to say.
+    private static func socks(_ error: CURLproxycode) -> (Code, String) {
+        switch error {
+        case CURLPX_RESOLVE_HOST:
+            (.dnsFailed, "the host's name cannot be resolved here; check it, or let the proxy do it (socks5h)")
+        case CURLPX_BAD_ADDRESS_TYPE, CURLPX_BAD_VERSION, CURLPX_CLOSED, CURLPX_RECV_ADDRESS, CURLPX_RECV_AUTH,
+            CURLPX_RECV_CONNECT, CURLPX_RECV_REQACK, CURLPX_SEND_AUTH, CURLPX_SEND_CONNECT, CURLPX_SEND_REQUEST,
+            CURLPX_UNKNOWN_FAIL, CURLPX_UNKNOWN_MODE:
+            (.proxyFailed, "the proxy closed the connection; does it speak what its URL says?")
+        default: (.proxyRefused, "the proxy refuses; check its credentials, its rules, and that the server runs")
         }
     }
 
@@ -119,6 +139,7 @@ extension CurlFailure {
     }
 
     private static func certificate(_ verdict: Int, of whom: String) -> (Code, String) {
+        // By the numbers of OpenSSL (X509_STORE_CTX_get_error(3)). A wrong name is libcurl's own finding: it leaves 0, or 1.
         switch verdict {
         case 10: (.certificateExpired, "the \(whom)'s certificate has expired; its owner must renew it")
         case 9: (.certificateNotYetValid, "the \(whom)'s certificate is not valid yet; check this machine's clock")
@@ -138,7 +159,7 @@ extension CurlReport {
     var isOfTLS: Bool {
         switch code {
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
-            CURLE_SSL_CERTPROBLEM, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
             true
         default: false
         }

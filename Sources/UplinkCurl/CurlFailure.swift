@@ -12,6 +12,8 @@ struct CurlReport: Equatable {
     var verifyResult = 0
     /// The same of the proxy's certificate.
     var proxyVerifyResult = 0
+    /// What a SOCKS proxy answered.
+    var proxyError = CURLPX_OK
     /// Whether the host's name has been resolved.
     var isResolved = false
 
@@ -26,6 +28,7 @@ struct CurlReport: Equatable {
         errno = CInt(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
         verifyResult = handle.long(CURLINFO_SSL_VERIFYRESULT)
         proxyVerifyResult = handle.long(CURLINFO_PROXY_SSL_VERIFYRESULT)
+        proxyError = CURLproxycode(UInt32(truncatingIfNeeded: handle.long(CURLINFO_PROXY_ERROR)))
         isResolved = handle.offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
     }
 }

@@ -34,7 +34,7 @@ extension CurlTransfer {
         guard let generation else { return -1 }
         let configuration = generation.engine.configuration
         if configuration.publicAddressesOnly {
-            guard let address = IPAddress(of: wish), address.isOnInternet else {
+            guard let address = IPAddress(of: wish), address.isOnInternet, !LocalAddress.isOurs(address) else {
                 sockets.forbidden = sockets.forbidden ?? IPAddress(of: wish)
                 return -1
             }
@@ -58,18 +58,15 @@ extension CurlTransfer {
     /// may send at once: then the connection is closed.
     func endConnectionIfMoreComes() {
         guard let handle else { return }
-        if isInClear {
-            guard watchedSocket >= 0, ConnectionTable.hasUnreadBytes(watchedSocket) else { return }
-        } else {
-            guard handle.hasMoreFromTLS else { return }
-        }
+        let isMoreInKernel = watchedSocket >= 0 && ConnectionTable.hasUnreadBytes(watchedSocket)
+        guard isMoreInKernel || !isInClear && handle.hasMoreFromTLS else { return }
         handle.forbidReuse()
     }
 
     /// The same for chunks, whose end only libcurl knows, and tells when it has let go of the connection: ends that, if
     /// nobody else has it yet.
     func endIdleConnectionIfMoreCame(in generation: Generation) {
-        guard case .chunked = framing?.kind, isInClear, let socket = handle?.socket, socket >= 0,
+        guard case .chunked = framing?.kind, let socket = handle?.socket, socket >= 0,
             !generation.isInUse(socket)
         else { return }
         if ConnectionTable.hasUnreadBytes(socket) { ConnectionTable.discard(socket) }
@@ -78,6 +75,8 @@ extension CurlTransfer {
     /// What libcurl has read already behind an answer without a body, or behind the last chunk, it forgets, and uses the
     /// connection again. It says so, and nowhere else than here.
     func hearOfLeftovers() {
+        // What lies in the TLS to a proxy, under the TLS to the server, nobody can see.
+        if url.scheme == .https, proxy?.kind == .https { handle?.forbidReuse() }
         switch framing?.kind {
         case .some(.none), .length(0), .chunked: handle?.setTelling(true)
         case .length, .untilClose, nil: break

@@ -27,9 +27,9 @@ extension CurlTransport {
         /// Give the next key as well as the present one before the server changes. They hold for every server of this
         /// transport.
         public var pinnedKeys: [String] = []
-        /// Connects to hosts on the internet alone, whatever a name or a redirect leads to: never to this host, private
-        /// networks, links or a cloud's metadata service (`IPAddress.isOnInternet`). What is looked at is
-        /// the address of each attempt. Not with a proxy, which looks names up itself, nor with ``unixSocket``.
+        /// Connects to hosts on the internet alone, whatever a name or a redirect leads to: never to this host (not by an
+        /// address of its own on the internet either), private networks, links or a cloud's metadata service
+        /// (`IPAddress.isOnInternet`). The address of each attempt is checked. Not with a proxy, which looks names up itself, nor with ``unixSocket``.
         public var publicAddressesOnly = false
         /// Told, once per transport, what is dangerous about its settings. Standard error when nil.
         public var warn: (@Sendable (String) -> Void)?

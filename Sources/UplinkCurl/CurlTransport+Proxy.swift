@@ -8,9 +8,9 @@ extension CurlTransport {
         /// None, whatever the environment says.
         case none
         /// All go through this one, but those to the hosts excepted: names, which stand for what is below them too
-        /// (`example.com`, `.example.com`), addresses, networks (`10.0.0.0/8`), or `*`.
+        /// (`example.com`, `.example.com`, `*.example.com`), addresses, networks (`10.0.0.0/8`), or `*`.
         case always(Proxy, except: [String])
-        /// As the environment says when the transport is made: `http_proxy` for `http` (in lower case alone, since CGI
+        /// As the environment says when the transport is made, passing over exceptions that are none of these: `http_proxy` for `http` (in lower case alone, since CGI
         /// lets clients set `HTTP_PROXY`), `https_proxy` for `https`, `all_proxy` for both, `no_proxy` for what is
         /// excepted; the last three in capitals too.
         case fromEnvironment
@@ -20,9 +20,12 @@ extension CurlTransport {
     public struct Proxy: Sendable, Hashable {
         /// What a proxy speaks.
         public enum Kind: String, Sendable, Hashable {
-            /// HTTP: CONNECT for `https`, whole URLs for `http` (RFC 9110, section 9.3.6; RFC 9112, section 3.2.2).
+            /// HTTP: CONNECT for `https`, whole URLs for `http` (RFC 9110, section 9.3.6; RFC 9112, section 3.2.2). For
+            /// `http` the proxy's own answers (407, 502) are answers like the server's.
             case http
-            /// The same over TLS, with the transport's ``Configuration/trust``.
+            /// The same over TLS, with the transport's ``Configuration/trust``; the client's identity is for servers alone.
+            /// An `https` request has a connection to itself: what a server sends beyond its answer cannot be seen through
+            /// both layers of TLS, and must not become the answer to the next request.
             case https
             /// SOCKS 4a: the proxy resolves the name.
             case socks4a
@@ -105,7 +108,11 @@ extension CurlTransport {
                 throw Configuration.invalid(
                     "the proxy's user contains a colon, which Basic authentication cannot send (RFC 7617); "
                         + "choose another one")
-            case .socks4a, .socks5, .socks5h: break
+            case .socks4a: break
+            case .socks5, .socks5h:
+                guard max(credentials.user.utf8.count, credentials.password.utf8.count) > 255 else { return }
+                throw Configuration.invalid(
+                    "the proxy's user or password has more than the 255 bytes that SOCKS 5 can send (RFC 1929)")
             }
         }
 
@@ -118,7 +125,10 @@ extension CurlTransport {
             guard let bytes = PercentEncoding.decode(text) else {
                 throw invalid("its user information has a percent sign without two digits")
             }
-            return String(decoding: bytes, as: UTF8.self)
+            guard let decoded = String(validating: bytes, as: UTF8.self) else {
+                throw invalid("its user information is not UTF-8")
+            }
+            return decoded
         }
 
         private static func invalid(_ reason: String) -> HTTPClientError {

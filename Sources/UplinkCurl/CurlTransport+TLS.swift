@@ -6,7 +6,7 @@ extension CurlTransport {
     public enum Trust: Sendable, Hashable {
         /// The system's authorities.
         case system
-        /// The authorities in this file (PEM), and no others.
+        /// The authorities in this file (PEM), and no others. A file that has changed is read again within five minutes.
         case authorities(FilePath)
         /// Any certificate, by whomever it was made and for whatever host: whoever sits between this host and the server
         /// can read and change everything. For tests. Pinned keys are checked all the same, and the transport warns once

@@ -42,20 +42,22 @@ extension CurlTransport.Configuration {
         }
     }
 
-    /// The addresses that the configuration has for a URL's host.
-    func addresses(for url: HTTPURL) -> [IPAddress]? {
+    /// The addresses that the configuration has for a host.
+    func addresses(ofHost host: String, port: UInt16) -> [IPAddress]? {
         if resolve.isEmpty { return nil }
-        return resolve["\(url.host):\(url.port)"] ?? resolve["\(url.host):*"]
+        return resolve["\(host):\(port)"] ?? resolve["\(host):*"]
     }
 
     private func validateAddresses() throws(HTTPClientError) {
         for (key, addresses) in resolve {
             let name = key.hasSuffix(":*") ? "\(key.dropLast())1" : key
             let url = try? HTTPRequest(parsing: "http://\(name)/").checkedURL()
-            guard let url, "\(url.host):\(url.port)" == name else {
-                throw Self.invalid("the key `\(key)` of `resolve` is not `host:port`")
+            guard let url, "\(url.host):\(url.port)" == name, IPAddress(url.hostWithoutBrackets) == nil,
+                url.host.utf8.first?.isAlphanumeric == true || url.host.hasPrefix("_")
+            else { throw Self.invalid("the key `\(key)` of `resolve` is not `host:port`, with a name for a host") }
+            guard addresses.contains(where: { addressFamily ?? $0.family == $0.family }) else {
+                throw Self.invalid("`resolve` has no address for `\(key)` of the family that is wanted")
             }
-            guard !addresses.isEmpty else { throw Self.invalid("`resolve` has no address for `\(key)`") }
         }
         switch localEnd {
         case .interface(let name):

@@ -39,9 +39,17 @@ extension EasyHandle {
         setConnectTimeout(Int(min(limit.nanosecondsRoundedUp / 1_000_000, 86_400_000)) + 100)
     }
 
-    func setAddresses(_ addresses: [IPAddress], of url: HTTPURL) {
+    /// Sets the addresses that the configuration has for the hosts that a transfer connects to.
+    func setAddresses(for transfer: CurlTransfer, _ configuration: CurlTransport.Configuration) {
+        let hosts = [(transfer.url.host, transfer.url.port)] + (transfer.proxy.map { [($0.host, $0.port)] } ?? [])
+        let entries = hosts.compactMap { host, port in
+            configuration.addresses(ofHost: host, port: port).map { addresses in
+                "\(host):\(port):\(addresses.map(\.description).joined(separator: ","))"
+            }
+        }
+        guard !entries.isEmpty else { return }
         isParticular = true
-        set(CURLOPT_RESOLVE, list: ["\(url.host):\(url.port):\(addresses.map(\.description).joined(separator: ","))"])
+        set(CURLOPT_RESOLVE, list: entries)
     }
 
     func setProxy(_ proxy: CurlTransport.Proxy) {
@@ -52,8 +60,9 @@ extension EasyHandle {
         set(CURLOPT_PROXYAUTH, uplink_auth_basic)
         set(CURLOPT_SOCKS5_AUTH, uplink_auth_basic)
         if let credentials = proxy.credentials {
-            set(CURLOPT_PROXYUSERNAME, credentials.user)
-            set(CURLOPT_PROXYPASSWORD, credentials.password)
+            // libcurl decodes percent signs in these, too.
+            set(CURLOPT_PROXYUSERNAME, PercentEncoding.encode(credentials.user.utf8) { $0 != UInt8(ascii: "%") })
+            set(CURLOPT_PROXYPASSWORD, PercentEncoding.encode(credentials.password.utf8) { $0 != UInt8(ascii: "%") })
         }
     }
 }

@@ -32,7 +32,7 @@ extension EasyHandle {
         setBody(of: transfer)
         setFields(transfer, expectsContinue: transfer.upload?.expectsContinue == true)
         setConnectTimeout(transfer.exchange.request.timeouts)
-        if let addresses = configuration.addresses(for: transfer.url) { setAddresses(addresses, of: transfer.url) }
+        if !configuration.resolve.isEmpty { setAddresses(for: transfer, configuration) }
         if let proxy = transfer.proxy { setProxy(proxy) }
     }
 

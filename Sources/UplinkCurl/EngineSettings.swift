@@ -37,8 +37,10 @@ struct EngineSettings: Sendable {
 
     /// The host that libcurl looks up for a URL; nil where an address is known.
     func hostToLookUp(for url: HTTPURL, through proxy: CurlTransport.Proxy?) -> String? {
-        if configuration.unixSocket != nil || configuration.addresses(for: url) != nil { return nil }
-        if let proxy, proxy.resolvesNames { return IPAddress(proxy.host) == nil ? proxy.host : nil }
-        return url.hasAddress ? nil : url.host
+        guard configuration.unixSocket == nil else { return nil }
+        let (host, port) =
+            if let proxy, proxy.resolvesNames { (proxy.host, proxy.port) } else { (url.host, url.port) }
+        let isAddress = IPAddress(host) != nil || host.hasPrefix("[")
+        return isAddress || configuration.addresses(ofHost: host, port: port) != nil ? nil : host
     }
 }

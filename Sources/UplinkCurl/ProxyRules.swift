@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import UplinkCore
 import UplinkHTTP
 
@@ -23,12 +24,18 @@ struct ProxyRules: Sendable {
         case .none: break
         case .always(let proxy, let except):
             byScheme = [.http: proxy, .https: proxy]
-            exceptions = except.map(Self.exception)
+            for text in except {
+                guard let exception = Self.exception(text) else {
+                    throw CurlTransport.Configuration.invalid(
+                        "`\(HTTPFields.printable(text))` in the proxy's exceptions is no name, address, network or `*`")
+                }
+                exceptions.append(exception)
+            }
         case .fromEnvironment:
             byScheme[.http] = try Self.proxy(["http_proxy", "all_proxy", "ALL_PROXY"], environment)
             byScheme[.https] = try Self.proxy(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"], environment)
             let words = Self.first(of: ["no_proxy", "NO_PROXY"], environment)?.value ?? ""
-            exceptions = words.split { $0 == "," || $0 == " " }.map { Self.exception(String($0)) }
+            exceptions = words.split { $0 == "," || $0 == " " }.compactMap { Self.exception(String($0)) }
         }
         for proxy in byScheme.values { try proxy.validate() }
     }
@@ -48,7 +55,8 @@ struct ProxyRules: Sendable {
         return isException ? nil : proxy
     }
 
-    private static func exception(_ text: String) -> Exception {
+    /// Nil for what excepts nothing.
+    private static func exception(_ text: String) -> Exception? {
         if text == "*" { return .any }
         let parts = text.split(separator: "/", maxSplits: 1)
         let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
@@ -58,7 +66,9 @@ struct ProxyRules: Sendable {
         {
             return .network(network, length)
         }
-        return .name(withoutRoot(String(text.lowercased().drop { $0 == "." })))
+        let name = withoutRoot(String(text.lowercased().trimmingPrefix("*").drop { $0 == "." }))
+        let isName = name.utf8.allSatisfy { $0 >= 0x80 || $0.isAlphanumeric || "-._".utf8.contains($0) }
+        return isName && !name.isEmpty ? .name(name) : nil
     }
 
     /// A name without the dot that stands for the root (RFC 1034, section 3.1): with it and without, it is the same host.

@@ -9,18 +9,22 @@ package final class OpenSSLServer: Sendable {
     package let port: UInt16
     private let pid: pid_t
 
-    /// - Parameter options: More of `openssl-s_server(1)`; files are in the directory of the ``Certificates``.
-    package init(_ options: [String]) throws {
+    /// - Parameters:
+    ///   - options: More of `openssl-s_server(1)`; files are in the directory of the ``Certificates``.
+    ///   - answer: All that every connection gets, in place of the page; requested as `/answer`.
+    package init(_ options: [String], answer: [UInt8]? = nil) throws {
         directory = try TemporaryDirectory()
         try Certificates.make(in: directory)
+        if let answer { try directory.write("answer", answer) }
         let port = try FreePort.take()
         self.port = port
         let path = directory.path
         func place(_ name: String) -> String { path.appending(name).string }
         pid = try Spawn.start(
             [
-                "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-www", "-quiet", "-cert", place("good.pem"),
-                "-key", place("good.key"), "-CAfile", place("ca.pem"),
+                "env", "--chdir=\(path)", "openssl", "s_server", "-accept", "127.0.0.1:\(port)",
+                answer == nil ? "-www" : "-HTTP", "-quiet",
+                "-cert", place("good.pem"), "-key", place("good.key"), "-CAfile", place("ca.pem"),
             ] + options, in: path)
         try waitUntilItListens()
     }

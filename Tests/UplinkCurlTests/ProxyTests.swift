@@ -3,6 +3,7 @@ import HTTPTypes
 import SystemPackage
 import TestSupport
 import Testing
+import UplinkCore
 import UplinkHTTP
 
 @testable import UplinkCurl
@@ -99,6 +100,59 @@ struct ProxyTests {
         }
     }
 
+    /// libcurl decodes percent signs where it is told a user and a password, which are not of a URL.
+    @Test(arguments: [("http", TestProxy.Kind.http), ("socks5h", .socks)])
+    func credentialsArriveAsTheyAre(_ scheme: String, _ kind: TestProxy.Kind) async throws {
+        let proxy = try TestProxy(kind, credentials: "u%41:p%%20%zz")
+        defer { proxy.stop() }
+        try await withServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]) { server in
+            var configuration = CurlTransport.Configuration()
+            let address = "\(scheme)://u%2541:p%25%2520%25zz@127.0.0.1:\(proxy.port)"
+            configuration.proxy = .always(try .init(address), except: [])
+            try await withClient(transport: configuration) { client, _ in
+                let body = try await client.get("http://origin.test:\(server.port)/").body.collect(upTo: 2)
+                #expect(body == Array("ok".utf8))
+            }
+        }
+    }
+
+    /// Nobody has refused anything, and it may be tried again.
+    @Test func aSOCKSProxyThatClosesTheConnectionIsANetworkFailure() async throws {
+        try await withServer([.readSome(3), .close]) { server in
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .always(try .init("socks5h://127.0.0.1:\(server.port)"), except: [])
+            try await withClient(transport: configuration) { client, _ in
+                let (error, _) = await failure { _ = try await client.get("http://192.0.2.1/") }
+                #expect(error?.code == .proxyFailed && error?.isNetworkFailure == true, "\(String(describing: error))")
+            }
+        }
+    }
+
+    @Test func aNameThatIsNotResolvedHereIsNoRefusal() async throws {
+        try await withServer([.readSome(3), .send([5, 0]), .waitForClose]) { server in
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .always(try .init("socks5://127.0.0.1:\(server.port)"), except: [])
+            try await withClient(transport: configuration) { client, _ in
+                let (error, _) = await failure { _ = try await client.get("http://nobody.invalid/") }
+                #expect(error?.code == .dnsFailed && error?.isNetworkFailure == true, "\(String(describing: error))")
+            }
+        }
+    }
+
+    @Test func theProxysOwnNameMayHaveAddresses() async throws {
+        let proxy = try TestProxy(.http)
+        defer { proxy.stop() }
+        try await withServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]) { server in
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .always(try .init("http://proxy.test:\(proxy.port)"), except: [])
+            configuration.resolve = ["proxy.test:*": [try #require(IPAddress("127.0.0.1"))]]
+            try await withClient(transport: configuration) { client, _ in
+                let body = try await client.get("http://origin.test:\(server.port)/").body.collect(upTo: 2)
+                #expect(body == Array("ok".utf8))
+            }
+        }
+    }
+
     @Test(arguments: [("http", TestProxy.Kind.http), ("socks5h", .socks), ("socks4a", .socks)])
     func refusalsAreTold(_ scheme: String, _ kind: TestProxy.Kind) async throws {
         try await withProxy(kind, scheme: scheme, isRefusing: true) { proxy, server, client in
@@ -183,10 +237,13 @@ struct ProxyRulesTests {
     @Test func exceptionsAreNamesAddressesAndNetworks() throws {
         let rule = CurlTransport.ProxyRule.always(
             try .init("p:1"),
-            except: ["Example.COM", "root.test.", "10.0.0.0/8", "192.0.2.7", "[2001:db8::1]", "2001:db8:1::/48"])
+            except: [
+                "Example.COM", "*.star.test", "root.test.", "10.0.0.0/8", "192.0.2.7", "[2001:db8::1]",
+                "2001:db8:1::/48",
+            ])
         let direct = [
             "http://example.com/", "http://a.example.com/", "http://example.com./", "http://a.root.test/",
-            "http://10.9.8.7/", "http://192.0.2.7/",
+            "http://10.9.8.7/", "http://192.0.2.7/", "http://a.star.test/",
             "http://[2001:db8::1]/", "http://[2001:db8:1::9]/",
         ]
         for url in direct { #expect(try proxy(for: url, rule) == nil, "\(url)") }
@@ -196,6 +253,15 @@ struct ProxyRulesTests {
         ]
         for url in others { #expect(try proxy(for: url, rule) == "http://p:1", "\(url)") }
         #expect(try proxy(for: "http://any/", .always(try .init("p:1"), except: ["*"])) == nil)
+    }
+
+    @Test(arguments: ["", "a.test:80", "10.0.0.0/33", "[::1]/128", "a.test;b", "a b", "http://a.test", "*a*"])
+    func anExceptionThatExceptsNothingIsAnError(_ text: String) throws {
+        let proxy = try CurlTransport.Proxy("p:1")
+        #expect(throws: HTTPClientError.self) { try ProxyRules(.always(proxy, except: [text])) { _ in nil } }
+        let environment = ["http_proxy": "p:1", "no_proxy": "\(text),b.test"]
+        let rules = try ProxyRules(.fromEnvironment) { environment[$0] }
+        #expect(rules.proxy(for: try HTTPRequest(parsing: "http://b.test/").checkedURL()) == nil)
     }
 
     @Test func proxiesAreReadFromURLs() throws {
@@ -211,12 +277,18 @@ struct ProxyRulesTests {
         #expect(try CurlTransport.Proxy("p").port == 1080)
     }
 
-    @Test(arguments: ["", "ftp://p", "http://", "http://p/path", "http://p:99999", "u:%4@p", "http://a b:1", "p?q"])
+    @Test(arguments: [
+        "", "ftp://p", "http://", "http://p/path", "http://p:99999", "u:%4@p", "u:%+1@p", "us%E9r@p", "http://a b:1",
+        "p?q",
+    ])
     func whatIsNoProxyIsAnError(_ text: String) {
         #expect(throws: HTTPClientError.self) { try CurlTransport.Proxy(text) }
     }
 
-    @Test(arguments: ["http://us%3Aer:p@p", "https://us%3Aer@p", "http://user:p%00@p", "socks5://us%0Aer:p@p"])
+    @Test(arguments: [
+        "http://us%3Aer:p@p", "https://us%3Aer@p", "http://user:p%00@p", "socks5://us%0Aer:p@p",
+        "socks5h://u:\(String(repeating: "p", count: 256))@p",
+    ])
     func credentialsThatCannotBeSentAreErrors(_ text: String) throws {
         var configuration = CurlTransport.Configuration()
         configuration.proxy = .always(try .init(text), except: [])

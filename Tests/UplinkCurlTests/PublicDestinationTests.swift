@@ -50,6 +50,17 @@ struct PublicDestinationTests {
         }
     }
 
+    /// A host may have an address of the internet itself.
+    @Test func thisHostIsNotReachedByItsOwnAddressOnTheInternet() async throws {
+        try await RouterScene.with(address: "45.0.0.1/32", [.readHead, .send(Self.answer), .loop]) { scene in
+            try scene.network.device.ip("addr add 45.0.0.9/32 dev lo")
+            try await scene.withClient(configuration()) { client, _ in
+                let (error, _) = await failure { _ = try await client.get("http://45.0.0.9:\(RouterScene.port)/") }
+                #expect(error?.code == .addressForbidden, "\(String(describing: error))")
+            }
+        }
+    }
+
     /// Nobody listens there, which only those learn who are let through.
     @Test func anIPv6HostOnTheInternetIsTried() async throws {
         let script: [RawServer.Step] = [.readHead, .send(Self.answer), .loop]

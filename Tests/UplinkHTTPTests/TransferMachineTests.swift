@@ -54,6 +54,19 @@ struct TransferMachineTests {
         #expect(machine.deadline == 10 * second)
     }
 
+    @Test func aChangeOfTheNetworkBeginsAgainWithinTheSameLimit() {
+        var connecting = machine()
+        #expect(connecting.networkChanged() == .none)
+        _ = connecting.turnCame(now: second)
+        #expect(connecting.networkChanged() == .none)  // it waits, and nothing has been begun
+        #expect(connecting.gateOpened() == .start)
+        #expect(connecting.networkChanged() == .enterGate)
+        #expect(connecting.gateOpened() == .start)
+        #expect(connecting.timePassed(now: 3 * second) == .end(.timedOut(.connect)))
+        var flowing = flowing()
+        #expect(flowing.networkChanged() == .none)
+    }
+
     @Test func theAnswersTimeCountsFromTheEndOfTheRequestsBody() {
         var machine = machine()
         _ = machine.turnCame(now: 0)

@@ -39,7 +39,7 @@ extension HTTPFields {
     }
 
     /// The beginning of text from elsewhere, for a message, without control characters that a terminal would obey.
-    static func printable(_ text: String) -> String {
+    package static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
                 text.unicodeScalars.prefix(64).map { $0.properties.generalCategory == .control ? "?" : $0 }))

@@ -151,6 +151,16 @@ package struct TransferMachine: Sendable {
         }
     }
 
+    /// The network has changed. A transfer without a connection begins again, within the same limit.
+    package mutating func networkChanged() -> Action {
+        switch phase {
+        case .connecting:
+            phase = .gated
+            return .enterGate
+        case .queued, .gated, .awaitingHead, .bodyFlowing, .bodyPaused, .ended: return .none
+        }
+    }
+
     /// The final head is complete.
     package mutating func headArrived(now: Int64) -> Action {
         switch phase {
