@@ -62,8 +62,8 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Waits until `count` sleepers are asleep, then moves the time and wakes those who are due: they are resumed in order,
-    /// and run side by side.
+    /// Waits until `count` sleepers are asleep, then moves the time and wakes those that are due: they are resumed in
+    /// order, and run concurrently.
     ///
     /// A sleeper that wakes and sleeps again does so from the new time: to see each tick of a ticker, advance tick by
     /// tick.
