@@ -2,7 +2,7 @@
 
 /// The field that names an uploaded file (RFC 6266), in the form that carries any name (RFC 8187).
 enum ContentDisposition {
-    /// `attachment;filename*=utf-8''…`, in which every byte that could mean something is percent-encoded: no name can
+    /// `attachment;filename*=utf-8''…`, with every byte percent-encoded that could have a meaning, so that no name can
     /// break the field.
     static func attachment(named name: String) -> String {
         let digits = Array("0123456789ABCDEF")
@@ -17,7 +17,7 @@ enum ContentDisposition {
         return "attachment;filename*=utf-8''\(encoded)"
     }
 
-    /// The file's name that a field carries: that of `filename*` if it has one, otherwise that of `filename`.
+    /// The file name in a field: that of `filename*` if it has one, otherwise that of `filename`.
     ///
     /// Nil when there is none, or it is not UTF-8.
     static func fileName(in field: String) -> String? {
@@ -36,7 +36,7 @@ enum ContentDisposition {
         }
     }
 
-    /// `utf-8'en'%e2%82%ac`, the language left out of account.
+    /// Reads `utf-8'en'%e2%82%ac`; the language is ignored.
     private static func extendedValue(_ text: String) -> String? {
         let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
@@ -58,8 +58,8 @@ enum ContentDisposition {
         Character(Unicode.Scalar(digit)).hexDigitValue.map { UInt8($0) }
     }
 
-    /// What follows the type, by lower-case name. Values may be tokens or quoted strings (RFC 9110, section 5.6.4), which
-    /// may hold semicolons.
+    /// The parameters after the type, by lower-case name. Values may be tokens or quoted strings (RFC 9110, section
+    /// 5.6.4), which may contain semicolons.
     private static func parameters(of field: String) -> [String: String] {
         var parameters: [String: String] = [:]
         var pieces: [String] = [""]
