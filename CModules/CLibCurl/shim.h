@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 What UplinkCurl needs from libcurl and Swift cannot import directly.
+// SPDX-License-Identifier: Apache-2.0
+// What UplinkCurl needs from libcurl and Swift cannot import directly.
 #ifndef UPLINK_CLIBCURL_SHIM_H
 #define UPLINK_CLIBCURL_SHIM_H
 

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 What UplinkEventLoop needs from libuv, and some system calls.
+// SPDX-License-Identifier: Apache-2.0
+// What UplinkEventLoop needs from libuv, and some system calls.
 #ifndef UPLINK_CLIBUV_SHIM_H
 #define UPLINK_CLIBUV_SHIM_H
 

@@ -9,7 +9,7 @@ struct TellingArguments: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Tell on the standard error only what goes wrong: no progress, no waiting.")
     var silent = false
 
-    // Options for what this program always does, and curl(1) only on request: many people type `-fsSL`.
+    // Options for what this program always does, and curl(1) only on request: many people type `-fsSL` out of habit.
 
     @Flag(name: .shortAndLong, help: .hidden)
     private var fail = false
