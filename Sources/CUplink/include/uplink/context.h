@@ -28,8 +28,8 @@ typedef enum uplink_log_level {
     UPLINK_LOG_DEBUG = 4    /* calls begin and end */
 } uplink_log_level;
 
-/* Receives the log. Runs where the context's other callbacks run. While more than 1,000 messages are waiting, further
- * ones are dropped, and the next one says how many. */
+/* Called with each log message, where the context's other callbacks run. While more than 1,000 messages are waiting,
+ * further ones are dropped, and the next one says how many. */
 typedef void (*uplink_log_cb)(uplink_context *context, int level, const char *message, void *user);
 
 typedef struct uplink_context_options {

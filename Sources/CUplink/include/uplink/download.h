@@ -44,7 +44,7 @@ typedef struct uplink_download_progress {
     const char *trouble;            /* why the last attempt failed, or what the network lacks; NULL: all is well */
 } uplink_download_progress;
 
-/* Reports how a download is going: its state, then every change of it; changes of the byte counts alone at most ten
+/* Called with the state of a download, then with every change of it; for changes of the byte counts alone at most ten
  * times a second. A slow callback gets the newest state and misses those in between. */
 typedef void (*uplink_download_progress_cb)(
     uplink_context *context, uint64_t id, const uplink_download_progress *progress, void *user);
@@ -66,7 +66,7 @@ typedef struct uplink_download_options {
     int64_t connect_milliseconds;          /* until the connection is established, TLS included; 10 s */
     int64_t first_byte_milliseconds;       /* from then until the answer's head; 60 s */
     int64_t stall_milliseconds;            /* without a byte of the body; 30 s */
-    uplink_download_progress_cb progress;  /* NULL: no reports */
+    uplink_download_progress_cb progress;  /* called with the progress; NULL: none */
 } uplink_download_options;
 
 #define UPLINK_DOWNLOAD_OPTIONS_INIT                                                                     \
@@ -91,7 +91,7 @@ typedef struct uplink_download_result {
     const char *message;  /* the status in words, with what the system said */
 } uplink_download_result;
 
-/* Reports the end of a download, once; nothing of the call is used after it. */
+/* Called once, at the end of a download; nothing of the call is used after it. */
 typedef void (*uplink_download_cb)(
     uplink_context *context, uint64_t id, const uplink_download_result *result, void *user);
 
@@ -105,7 +105,7 @@ typedef void (*uplink_download_cb)(
  * within_milliseconds: the limit on everything, waits, attempts and pauses; UPLINK_INFINITE. If the disk does not
  *   answer, the download ends up to a second later.
  * options: NULL for the defaults.
- * done: reports the end.
+ * done: called at the end.
  * id: set to the call's id; may be NULL.
  *
  * The status at the end is UPLINK_OK; UPLINK_ETIMEDOUT when the time ran out; UPLINK_EEXIST, UPLINK_EINUSE,

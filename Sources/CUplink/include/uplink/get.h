@@ -43,7 +43,7 @@ typedef struct uplink_get_result {
     const char *message;             /* the status in words, with what the system said */
 } uplink_get_result;
 
-/* Reports the end of a transfer, once; nothing of the call is used after it. */
+/* Called once, at the end of a transfer; nothing of the call is used after it. */
 typedef void (*uplink_get_cb)(
     uplink_context *context, uint64_t id, const uplink_get_result *result, void *user);
 
@@ -52,7 +52,7 @@ typedef void (*uplink_get_cb)(
 #define UPLINK_PAUSE 1
 
 /*
- * Receives the body, piece by piece. The first call has only the head, with `count` 0 and `bytes` NULL.
+ * Called with the body, piece by piece. The first call has only the head, with `count` 0 and `bytes` NULL.
  *
  * Returns UPLINK_CONTINUE; UPLINK_PAUSE, and no more comes until uplink_resume(); or a negative number, which ends the
  * transfer and becomes its status (numbers of the program's own are -1000 or less). During a pause the server has to
@@ -67,8 +67,8 @@ typedef int (*uplink_body_cb)(
  * Fetches a URL and hands on the body as it arrives.
  *
  * options: NULL for the defaults.
- * body: receives the pieces.
- * done: reports the end.
+ * body: called with the pieces.
+ * done: called at the end.
  * id: set to the call's id; may be NULL.
  *
  * The status at the end is UPLINK_OK, UPLINK_ENONETWORK when nothing was sent because the network did not come,

@@ -42,7 +42,7 @@ typedef enum uplink_family { UPLINK_IPV4 = 4, UPLINK_IPV6 = 6 } uplink_family;
 
 /* What is known about a next hop (arp(7)). */
 typedef enum uplink_gateway_state {
-    UPLINK_GATEWAY_NONE = 0,      /* there is no next hop, or nothing stands there */
+    UPLINK_GATEWAY_NONE = 0,      /* there is no next hop, or its state cannot be read */
     UPLINK_GATEWAY_REACHABLE = 1, /* it answered a moment ago */
     UPLINK_GATEWAY_STALE = 2,     /* it answered once, and will be asked again */
     UPLINK_GATEWAY_PROBING = 3,   /* it is being asked now */
@@ -75,7 +75,7 @@ typedef enum uplink_kind {
  */
 int uplink_current_path(uplink_context *context, int64_t timeout_milliseconds, uplink_path **path);
 
-/* Reports a path, with status UPLINK_OK, or the end of watching, with NULL and an error: UPLINK_ECANCELED,
+/* Called with a path and UPLINK_OK, and at the end of watching with NULL and an error: UPLINK_ECANCELED,
  * UPLINK_ESTOPPED, UPLINK_EMONITOR. A slow callback gets the newest path and misses those in between. */
 typedef void (*uplink_watch_cb)(uplink_context *context, uint64_t id, int status, const uplink_path *path, void *user);
 

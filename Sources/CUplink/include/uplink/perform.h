@@ -43,7 +43,7 @@ typedef struct uplink_outcome {
     const char *message; /* the status in words, with what was missing */
 } uplink_outcome;
 
-/* Reports what became of an operation, once; nothing of the call is used after it. */
+/* Called once, with what became of an operation; nothing of the call is used after it. */
 typedef void (*uplink_outcome_cb)(
     uplink_context *context, uint64_t id, const uplink_outcome *outcome, void *user);
 

@@ -60,12 +60,12 @@ int uplink_request_set_body(uplink_request *request, const void *bytes, size_t c
 int uplink_request_set_body_file(uplink_request *request, const char *path);
 
 /*
- * Is asked for the next piece of a body when there is room for it. Runs where the context's other callbacks run.
+ * Called for the next piece of a body when there is room for it, where the context's other callbacks run.
  *
  * offset: how many bytes of the body it has given before; 0 again when the body is sent again.
  * bytes, count: where to write the piece, and for how many bytes there is room, at least 1.
  *
- * Returns how many bytes it wrote; 0 for the end of the body; UPLINK_EAGAIN when there are none yet, and it is asked
+ * Returns how many bytes it wrote; 0 for the end of the body; UPLINK_EAGAIN when there are none yet, and it is called
  * again after uplink_resume(); or another negative number, which ends the transfer and becomes its status, INT_MIN if
  * it is below that (numbers of the program's own are -1000 or less).
  */
@@ -90,8 +90,8 @@ typedef int64_t (*uplink_read_cb)(
 int uplink_request_set_body_source(
     uplink_request *request, int64_t length, bool can_rewind, uplink_read_cb read, void *user);
 
-/* Reports how many bytes of the body have gone out, `sent` of `length` or of UPLINK_UNKNOWN_LENGTH; fewer than before
- * when the body is sent again. A slow callback gets the newest numbers and misses those in between. An answer that
+/* Called with how many bytes of the body have gone out, fewer than before when the body is sent again, and with its
+ * length or UPLINK_UNKNOWN_LENGTH. A slow callback gets the newest numbers and misses those in between. An answer that
  * comes before the whole body has gone out may be the end of it, so the last numbers reported need not be those of the
  * whole body. */
 typedef void (*uplink_sent_cb)(uplink_context *context, uint64_t id, int64_t sent, int64_t length, void *user);
@@ -110,7 +110,7 @@ typedef struct uplink_request_options {
     int64_t first_byte_milliseconds;       /* from then, or the body's last byte, until the answer's head; 60 s */
     int64_t stall_milliseconds;            /* without a byte of a body, unless a callback holds it up; 30 s */
     int64_t total_milliseconds;            /* for everything but the wait for the network; none */
-    uplink_sent_cb sent;                   /* reports how much of the body has gone out; NULL: no reports */
+    uplink_sent_cb sent;                   /* called with how much of the body has gone out; NULL: none */
 } uplink_request_options;
 
 #define UPLINK_REQUEST_OPTIONS_INIT                                                                  \
