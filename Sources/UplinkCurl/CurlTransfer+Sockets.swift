@@ -9,7 +9,7 @@ struct OpenedSockets {
     private(set) var all: [SocketIdentity] = []
     /// How many sockets were opened since the request last went out; zero if the connection was there already.
     var sinceRequest = 0
-    /// The first address for which a socket was asked and that is forbidden.
+    /// The first forbidden address for which libcurl wanted a socket.
     var forbidden: IPAddress?
     /// The error if the system had no descriptor left (EMFILE, ENFILE).
     var shortage: CInt?

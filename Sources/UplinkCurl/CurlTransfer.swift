@@ -27,7 +27,8 @@ final class CurlTransfer {
     var reachesForAnswer = false
     /// Whether sending was held up the last time.
     var hasReached = false
-    /// The socket that libcurl last had watched for the transfer, and below this end's port on it; negative before.
+    /// The socket that libcurl last had watched for the transfer, and this end's port on it (`localPort`); negative
+    /// before.
     var watchedSocket: curl_socket_t = -1
     var localPort: CInt = -1
     /// The socket on which the request's body goes out; negative before.

@@ -138,8 +138,8 @@ public final class Outbox: Sendable {
 
     /// Removes the later entries of an entry's key, failed ones included, when they make no sense without it.
     ///
-    /// Call it in the `write` of the entry's verdict: only while an entry is being sent can none that comes after it
-    /// be.
+    /// Call it in the `write` of the entry's verdict: only while an entry is being sent is it certain that no later one
+    /// is.
     ///
     /// ```swift
     /// return .failed(reason: "refused") { db in try outbox.cancelFollowing(entry, in: db) }
@@ -201,7 +201,7 @@ public final class Outbox: Sendable {
     /// Whether a call of this process runs the outbox, or is about to.
     private var isClaimed: Bool { store.running.withLock { $0.contains(name) } }
 
-    /// Makes an entry that failed or is resting due immediately, in its place in the order.
+    /// Schedules a failed or resting entry to be tried again immediately, in its place in the order.
     ///
     /// - Returns: Whether there is such an entry.
     /// - Throws: ``StoreError``: `outboxInUse` while another process runs the outbox, because that process would not

@@ -99,8 +99,8 @@ extension Outbox {
         return OutboxListening(self, id)
     }
 
-    /// An element now, and one after every change, even of entries if that leaves the state as it was; a slow reader
-    /// gets one for all that it has missed.
+    /// An element now, and one after every change, even a change of entries that leaves the state as it was; a slow
+    /// reader gets one for all that it has missed.
     package var changes: AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let listening = listen { continuation.yield() }
@@ -138,7 +138,7 @@ extension Outbox {
         report { _ in ("\(problem)", claim) }
     }
 
-    /// Reports that there is no problem any more: an entry went well, and so did everything that takes.
+    /// Reports that there is no problem any more: an entry went well, and with it everything that sending takes.
     func reportNoProblem() { report { _ in nil } }
 
     /// Reports that looking for entries went well, and found these first entries of the keys.

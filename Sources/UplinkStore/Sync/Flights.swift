@@ -26,7 +26,7 @@ final class Flights: Sendable {
     /// Begins a new era because everything is cleared: later callers share no sync that began before.
     func beginEra() { era.withLock { $0 += 1 } }
 
-    /// Whether this era is still the current one: everything has not been cleared since it began.
+    /// Whether this era is still the current one, so that there was no clearing of everything since it began.
     func isCurrent(_ era: UInt64) -> Bool { self.era.withLock { $0 == era } }
 
     /// Shares the key's sync, or starts one.

@@ -162,7 +162,7 @@ struct DownloadBatchMachine {
         return progress
     }
 
-    /// The sum; nil if either is not known.
+    /// The sum; nil if it is too large for the type.
     private static func sum(_ some: Int64, _ more: Int64) -> Int64? {
         let (sum, isTooLarge) = some.addingReportingOverflow(more)
         return isTooLarge ? nil : sum

@@ -9,7 +9,7 @@ import UplinkStore
 struct ChangeSender: Sendable {
     let remote: FilesUseCases
     let files: OfflineStore
-    /// The entries that the server has, and whose completion has been recorded.
+    /// The entries that the server has, once that is recorded.
     let sent = Locked<Set<PendingChange.ID>>([])
 
     /// Sends one entry.
