@@ -51,8 +51,8 @@ extension StubTransport {
         /// An error instead of an answer.
         ///
         /// An error created without `requestDisposition` means that nothing was sent, and a retry repeats whatever was
-        /// not sent, even a POST. If the test is about a connection that broke later, pass `requestDisposition:
-        /// .maybeProcessed`.
+        /// not sent, even a POST. Pass `requestDisposition: .maybeProcessed` if the test is about a connection that
+        /// broke later.
         public static func error(_ error: HTTPClientError) -> Self { Self(kind: .error(error)) }
 
         /// Neither answer nor error: the request waits until it is cancelled.
