@@ -14,7 +14,7 @@ let package = Package(
         .library(name: "UplinkStore", targets: ["UplinkStore"]),
         .library(name: "UplinkStoreTesting", targets: ["UplinkStoreTesting"]),
         .executable(name: "uplink", targets: ["UplinkCommand"]),
-        // What scripts/build-c-library makes libuplink.so of; of no use to Swift programs.
+        // What scripts/build-c-library makes libuplink.so from; of no use to Swift programs.
         .library(name: "UplinkC", type: .static, targets: ["UplinkC"]),
     ],
     traits: [
@@ -31,7 +31,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
-        // Taken with the trait `Store` alone.
+        // Only used with the trait `Store`.
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
@@ -48,7 +48,7 @@ let package = Package(
         .systemLibrary(name: "CZLib", path: "CModules/CZLib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CPNG", path: "CModules/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
-        // Pure: no C but libc, and zlib where it is wanted.
+        // Pure: no C except libc, and zlib if it is wanted.
         .target(name: "UplinkCore"),
         .target(
             name: "UplinkHTTP",
@@ -99,8 +99,8 @@ let package = Package(
         // The positive control of the ThreadSanitizer run: a deliberate race beside its correct twin.
         .executableTarget(name: "RacyCounter", path: "Tests/RacyCounter"),
 
-        // Fuzzed with libFuzzer by scripts/fuzz; otherwise it takes files.
-        // An executable cannot be depended on, so the program's parsers stand in it once more, by symbolic links.
+        // Fuzzed with libFuzzer by scripts/fuzz; otherwise it takes files. A target cannot depend on an executable, so
+        // symbolic links bring the program's parsers into it a second time.
         .executableTarget(
             name: "Fuzzer",
             dependencies: [
@@ -116,7 +116,7 @@ let package = Package(
             dependencies: ["UplinkStore", "Uplink", "UplinkCore", "UplinkHTTP", .httpTypes, .grdb],
             path: "Tests/StoreVictim"),
 
-        // Killed in the middle of a download by the tests, and started by them on disks that are full.
+        // Killed by the tests in the middle of a download, and started by them on full disks.
         .executableTarget(
             name: "DownloadVictim", dependencies: ["Uplink", .httpTypes, .system], path: "Tests/DownloadVictim"),
 
@@ -177,7 +177,7 @@ let package = Package(
                 "UplinkStore", "UplinkStoreTesting", "Uplink", "UplinkCore", "UplinkHTTP", "UplinkTesting",
                 "TestSupport", "StoreVictim", .httpTypes, .system, .grdb,
             ]),
-        // What fails below: descriptors, memory, interrupted calls, clocks, a thread that does not run.
+        // Failures of the system below: descriptors, memory, interrupted calls, clocks, a thread that does not run.
         .testTarget(
             name: "FaultTests",
             dependencies: [

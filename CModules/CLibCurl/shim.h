@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What UplinkCurl needs from libcurl and Swift cannot import by itself.
+// What UplinkCurl needs from libcurl and Swift cannot import directly.
 #ifndef UPLINK_CLIBCURL_SHIM_H
 #define UPLINK_CLIBCURL_SHIM_H
 
@@ -11,7 +11,7 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
-// Variadic functions, which Swift does not call: one wrapper for each type of their last argument.
+// Swift cannot call variadic functions: there is one wrapper for each type of their last argument.
 
 static inline CURLcode uplink_easy_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -29,7 +29,7 @@ static inline CURLcode uplink_easy_set_list(CURL *easy, CURLoption option, struc
     return curl_easy_setopt(easy, option, value);
 }
 
-// Headers and body are taken by functions of the same type.
+// Headers and body are received by functions of the same type.
 static inline CURLcode uplink_easy_set_write(CURL *easy, CURLoption option, curl_write_callback value) {
     return curl_easy_setopt(easy, option, value);
 }
@@ -78,24 +78,25 @@ static inline CURLcode uplink_easy_get_socket(CURL *easy, curl_socket_t *value) 
     return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, value);
 }
 
-// OpenSSL's, where libcurl has brought it along; libcurl itself does not say. Missing otherwise, hence weak.
+// Functions of OpenSSL, if libcurl is linked with it; libcurl itself has no equivalent. They may be missing, hence
+// weak.
 extern int SSL_session_reused(const void *ssl) __attribute__((weak));
 extern int SSL_pending(const void *ssl) __attribute__((weak));
 
-// OpenSSL's connection of a transfer that runs; NULL where there is none.
+// OpenSSL's connection of a running transfer; NULL if there is none.
 static inline void *uplink_easy_get_openssl(CURL *easy) {
     struct curl_tlssessioninfo *tls = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || !tls) return NULL;
     return tls->backend == CURLSSLBACKEND_OPENSSL ? tls->internals : NULL;
 }
 
-// 1 when the connection's TLS session was resumed, 0 when not, -1 when that cannot be told.
+// 1 if the connection's TLS session was resumed, 0 if not, -1 if that is not known.
 static inline int uplink_easy_is_tls_resumed(CURL *easy) {
     void *ssl = uplink_easy_get_openssl(easy);
     return ssl && SSL_session_reused ? SSL_session_reused(ssl) != 0 : -1;
 }
 
-// Bytes that have been decrypted and not been read; 0 where that cannot be told.
+// How many bytes have been decrypted but not read; 0 if that is not known.
 static inline int uplink_easy_tls_pending(CURL *easy) {
     void *ssl = uplink_easy_get_openssl(easy);
     return ssl && SSL_pending ? SSL_pending(ssl) : 0;
@@ -121,7 +122,7 @@ static inline CURLSHcode uplink_share_set_long(CURLSH *share, CURLSHoption optio
     return curl_share_setopt(share, option, value);
 }
 
-// Deprecated, and the one way to make libcurl before 8.4 try a host's next address in time.
+// Deprecated, but the only way to make libcurl before 8.4 try a host's next address in time.
 static inline CURLMcode uplink_multi_socket_all(CURLM *multi, int *running) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -129,7 +130,7 @@ static inline CURLMcode uplink_multi_socket_all(CURLM *multi, int *running) {
 #pragma GCC diagnostic pop
 }
 
-// Macros with casts, and one that stands for a case.
+// Macros with casts, and one that is an alias of an enumerator.
 static const CURLversion uplink_version_now = CURLVERSION_NOW;
 static const curl_socket_t uplink_socket_timeout = CURL_SOCKET_TIMEOUT;
 static const size_t uplink_writefunc_pause = CURL_WRITEFUNC_PAUSE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What UplinkEventLoop needs from libuv and from the kernel calls beside it.
+// What UplinkEventLoop needs from libuv, and some system calls.
 #ifndef UPLINK_CLIBUV_SHIM_H
 #define UPLINK_CLIBUV_SHIM_H
 
@@ -8,7 +8,7 @@
 #endif
 #include <uv.h>
 
-// Calls that glibc declares for _GNU_SOURCE only, or in headers that Swift's Glibc module leaves out.
+// Calls that glibc declares only for _GNU_SOURCE, or in headers that Swift's Glibc module leaves out.
 #include <sys/eventfd.h>
 int setns(int descriptor, int kind);
 int pthread_setname_np(pthread_t thread, const char *name);

@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 
-/* The flags are an enumeration of their own type in C, of which Swift makes no number. */
+/* In C the flags are an enumeration with a type of its own, which Swift does not import as a number. */
 static inline int uplink_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 /* prctl is variadic. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Downloads a file, over as many outages as there are within an hour, and says how it goes. When it is killed, the next
- * run goes on from there.
+ * Downloads a file, across any number of outages within an hour, and prints its progress. If it is killed, the next run
+ * goes on from there.
  *
  *     cc download.c $(pkg-config --cflags --libs uplink) && ./a.out https://example.org/disk.iso disk.iso [SHA-256]
  */
@@ -14,7 +14,7 @@
 static sem_t ended;
 static int told = UPLINK_OK;
 
-/* The state, then every change of it; while this runs, the next ones wait and only the newest is told. */
+/* Gets the state, then every change of it; while this runs, later ones wait, and only the newest is reported. */
 static void progress(uplink_context *context, uint64_t id, const uplink_download_progress *now, void *user) {
     (void)context, (void)id, (void)user;
     switch (now->phase) {
@@ -27,11 +27,11 @@ static void progress(uplink_context *context, uint64_t id, const uplink_download
         fprintf(stderr, "%" PRId64 " of %" PRId64 " bytes, %" PRId64 " a second\n", now->received, now->total,
                 now->bytes_per_second);
         break;
-    default: break; /* also what a newer library may say */
+    default: break; /* also phases of a newer library */
     }
 }
 
-/* Once. */
+/* Runs once. */
 static void done(uplink_context *context, uint64_t id, const uplink_download_result *result, void *user) {
     (void)context, (void)id, (void)user;
     told = result->status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Runs an operation if the network is there or comes within three seconds, and otherwise never. The operation hands its
- * work to a thread of the program's own, which says when it is complete.
+ * work to a thread of the program's own, which reports when it is complete.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>

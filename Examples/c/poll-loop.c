@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * With poll(2): streams a URL to the standard output, and lets it rest after every mebibyte for as long as the program
- * has something better to do. Everything happens on the one thread of the program.
+ * With poll(2): streams a URL to standard output, and pauses it after every mebibyte for as long as the program has
+ * something better to do. Everything happens on the program's only thread.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <poll.h>

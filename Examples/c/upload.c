@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sends a file, or with `-` what comes on the standard input, to a URL, and says how much has gone out.
+ * Sends a file, or with `-` the standard input, to a URL, and prints how much has gone out.
  *
  *     cc upload.c $(pkg-config --cflags --libs uplink) && ./a.out report.pdf https://example.org/reports/7
  */
@@ -14,7 +14,7 @@
 static sem_t ended;
 static int told = UPLINK_OK;
 
-/* The next piece of the body; it may block, as this does, or return UPLINK_EAGAIN until uplink_resume(). */
+/* Gives the next piece of the body; it may block, as this does, or return UPLINK_EAGAIN until uplink_resume(). */
 static int64_t read_input(
     uplink_context *context, uint64_t id, int64_t offset, void *bytes, size_t count, void *user) {
     size_t length = fread(bytes, 1, count, (FILE *)user);
@@ -31,7 +31,7 @@ static void sent(uplink_context *context, uint64_t id, int64_t count, int64_t le
         fprintf(stderr, "%" PRId64 " of %" PRId64 " bytes\n", count, length);
 }
 
-/* Once. */
+/* Runs once. */
 static void done(uplink_context *context, uint64_t id, const uplink_get_result *result, void *user) {
     (void)context, (void)id, (void)user;
     told = result->status;
@@ -54,7 +54,7 @@ int main(int count, char **arguments) {
     }
     options.waits_for_network = true;
     options.wait_milliseconds = 10000;
-    options.attempts = 3; /* a PUT may be sent again; standard input cannot be read again, and is not */
+    options.attempts = 3; /* a PUT may be sent again; standard input is not, because it cannot be read again */
     options.sent = sent;
 
     sem_init(&ended, 0, 0);
@@ -67,7 +67,7 @@ int main(int count, char **arguments) {
     if (status == UPLINK_OK) status = uplink_context_create(NULL, &context);
     if (status == UPLINK_OK)
         status = uplink_request_collect(context, request, &options, 1 << 20, done, NULL, NULL);
-    uplink_request_free(request); /* what is sent of it goes on */
+    uplink_request_free(request); /* the call that is sending it goes on */
     if (status == UPLINK_OK)
         while (sem_wait(&ended) != 0) continue;
     else

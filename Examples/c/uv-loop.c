@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside a libuv loop of the program's own: callbacks run on the loop's thread. Tells when the network is there, waiting
- * for up to three seconds, and ends.
+ * Inside a libuv loop of the program's own: callbacks run on the loop's thread. Waits for up to three seconds until the
+ * network is there, reports whether it is, and ends.
  *
  *     cc uv-loop.c $(pkg-config --cflags --libs uplink libuv)
  */
@@ -12,7 +12,7 @@
 
 static uv_poll_t readiness;
 
-/* libuv says that callbacks are due. */
+/* Called by libuv when callbacks are due. */
 static void ready(uv_poll_t *handle, int error, int events) {
     (void)error, (void)events;
     uplink_dispatch((uplink_context *)handle->data);
@@ -46,6 +46,6 @@ int main(void) {
         uv_loop_close(uv_default_loop());
     }
     if (status != UPLINK_OK) fprintf(stderr, "%s\n", uplink_strerror(status));
-    uplink_context_destroy(context); /* after libuv has let go of the descriptor */
+    uplink_context_destroy(context); /* after libuv has released the descriptor */
     return status == UPLINK_OK && told == UPLINK_OK ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Waits for the network, for up to ten seconds, and then fetches a URL to the standard output.
+ * Waits for the network, for up to ten seconds, and then fetches a URL to standard output.
  *
  *     cc wait-then-fetch.c $(pkg-config --cflags --libs uplink) && ./a.out https://example.org/
  */

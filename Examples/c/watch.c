@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tells the network's path and every change of it, until a line comes on the standard input; where that is at its end,
- * until a signal. With `json` as its argument it tells everything that is known.
+ * Prints the network's path and every change of it, until a line comes on standard input; if that has ended, until a
+ * signal. With `json` as its argument it prints everything that is known.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -28,6 +28,6 @@ int main(int count, char **arguments) {
         fprintf(stderr, "%s\n", uplink_strerror(status));
     else if (getchar() == EOF)
         pause();
-    uplink_context_destroy(context); /* ends watching: the last callback has come when it returns */
+    uplink_context_destroy(context); /* ends watching: the last callback has run when it returns */
     return status == UPLINK_OK ? 0 : 1;
 }

@@ -14,7 +14,8 @@ let package = Package(
                 .product(name: "Uplink", package: "uplink"), .product(name: "UplinkStore", package: "uplink"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        // What the guides show, so that it compiles: scripts/check-docs looks for each of their examples.
+        // The code that the guides show, so that it is compiled: scripts/check-docs looks for each of their examples
+        // here.
         .target(
             name: "StoreGuides",
             dependencies: [

@@ -12,7 +12,8 @@ let package = Package(
             dependencies: [
                 .product(name: "Uplink", package: "uplink"), .product(name: "UplinkTesting", package: "uplink"),
             ]),
-        // What README and guides show, so that it compiles: scripts/check-docs looks for each of their examples.
+        // The code that the README and guides show, so that it is compiled: scripts/check-docs looks for each of their
+        // examples here.
         .target(name: "Guides", dependencies: [.product(name: "Uplink", package: "uplink")]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// `import Uplink` brings all that a program needs: the currency types of swift-http-types with it, and the one type of
-// swift-system that our signatures name, so that a path need not be a literal.
+// SPDX-License-Identifier: Apache-2.0 `import Uplink` brings everything that a program needs, including the currency
+// types of swift-http-types and the one type of swift-system that our signatures name, so that a path need not be a
+// literal.
 
 @_exported public import HTTPTypes
 @_exported public import UplinkCore

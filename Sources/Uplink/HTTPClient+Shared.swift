@@ -4,20 +4,20 @@ public import UplinkEventLoop
 public import UplinkHTTP
 
 extension HTTPClient {
-    /// The process's own client, on the shared event loop: for programs with nothing to configure.
+    /// The process's own client, on the shared event loop, for programs with nothing to configure.
     ///
-    /// It is made with its first use and never shut down, so it needs no scope. Some idle connections are kept for later
-    /// requests as long as the process runs. Defaults are those of `HTTPClient.Configuration` and of
+    /// It is created on first use and never shut down, so it needs no scope. It keeps some idle connections for later
+    /// requests as long as the process runs. Its defaults are those of `HTTPClient.Configuration` and of
     /// `CurlTransport.Configuration`.
     public static let shared = HTTPClient(transport: transport(on: .shared, .init()))
 
-    /// Makes a client with connections of its own and no scope.
+    /// Creates a client with connections of its own and no scope.
     ///
     /// Nothing has to be done at its end: when the last copy and the last body are gone, so are its connections. To be
-    /// sure of the moment use ``withHTTPClient(on:configuration:transport:ending:_:)``. Of changes of the network it hears
-    /// as described there.
+    /// sure of the moment, use ``withHTTPClient(on:configuration:transport:ending:_:)``, which also says how a client
+    /// learns of changes of the network.
     ///
-    /// - Throws: `HTTPClientError` when a setting of the transport makes no sense, or libcurl is too old.
+    /// - Throws: `HTTPClientError` when a setting of the transport is invalid, or libcurl is too old.
     public init(
         on loop: EventLoop, configuration: Configuration = .init(), transport: CurlTransport.Configuration = .init()
     ) throws(HTTPClientError) {
@@ -37,7 +37,7 @@ extension HTTPClient {
     }
 }
 
-/// Says with each request why there is no transport.
+/// A transport that fails each request with the reason why there is none.
 private struct Unavailable: HTTPTransport {
     let error: HTTPClientError
 

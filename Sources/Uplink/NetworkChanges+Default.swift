@@ -5,8 +5,8 @@ import UplinkEventLoop
 import UplinkMonitor
 
 extension CurlTransport.Configuration {
-    /// The same, with the changes of the process-wide monitor where nothing else was chosen: on the shared loop, which is
-    /// in the network that this monitor watches.
+    /// The same configuration, with the changes of the process-wide monitor if nothing else was chosen and the loop is
+    /// the shared one, which is in the network that this monitor watches.
     func hearingOfChanges(on loop: EventLoop) -> Self {
         guard networkChanges == nil, loop === EventLoop.shared else { return self }
         var configuration = self

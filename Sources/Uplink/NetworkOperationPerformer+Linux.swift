@@ -4,8 +4,9 @@ import UplinkEventLoop
 import UplinkMonitor
 
 extension NetworkOperationPerformer {
-    /// Makes a performer on the process-wide monitor of the kernel's network, timed by the process-wide event loop.
+    /// Creates a performer on the process-wide monitor of the kernel's network, timed by the process-wide event loop.
     ///
-    /// Making one costs nothing, and a temporary one completes its call: `await NetworkOperationPerformer().perform…`.
+    /// Creating one costs nothing, and a temporary one completes its call: `await
+    /// NetworkOperationPerformer().perform…`.
     public convenience init() { self.init(monitor: LinuxNetworkMonitor.shared, clock: LoopClock.shared) }
 }

@@ -3,10 +3,10 @@ public import UplinkCurl
 public import UplinkEventLoop
 public import UplinkHTTP
 
-/// Runs `body` with an HTTP client of its own, of which nothing is left when this returns.
+/// Runs `body` with an HTTP client of its own, and leaves nothing of that client behind when it returns.
 ///
-/// When `body` returns, transfers that still run are cancelled, or with `.draining` waited for; when it throws, or the
-/// task is cancelled, they are cancelled in either case. Then every connection is closed.
+/// When `body` returns, transfers that are still running are cancelled, or with `.draining` waited for; when it throws
+/// or the task is cancelled, they are always cancelled. Then every connection is closed.
 ///
 /// ```swift
 /// let page = try await withHTTPClient { client in
@@ -17,13 +17,13 @@ public import UplinkHTTP
 /// - Parameters:
 ///   - loop: The event loop that the client works on.
 ///   - configuration: How the client behaves: timeouts, limits, redirects, middlewares.
-///   - transport: How connections are made: certificates, name overrides, how many at once. On the shared loop the
-///     client renews its connections when `LinuxNetworkMonitor.shared` tells that the network has changed; elsewhere,
-///     and to hear another monitor, set `networkChanges`.
-///   - ending: What becomes of transfers that still run when `body` returns. A body that is waited for needs a reader,
-///     or to be dropped.
-///   - body: Uses the client, which must not be kept beyond it: its requests throw `HTTPClientError` then.
-/// - Throws: `HTTPClientError` when a setting makes no sense, or what `body` throws.
+///   - transport: How connections are made: certificates, name overrides, how many at a time. On the shared loop the
+///     client renews its connections when `LinuxNetworkMonitor.shared` reports that the network has changed; on other
+///     loops, or to follow another monitor, set `networkChanges`.
+///   - ending: What becomes of transfers that are still running when `body` returns. With `.draining`, each response
+///     body must be read or dropped.
+///   - body: Uses the client, and must not keep it: later requests throw `HTTPClientError`.
+/// - Throws: `HTTPClientError` when a setting is invalid, or whatever `body` throws.
 public nonisolated(nonsending) func withHTTPClient<Result>(
     on loop: EventLoop = .shared, configuration: HTTPClient.Configuration = .init(),
     transport: CurlTransport.Configuration = .init(), ending: CurlTransport.ShutdownMode = .cancelling,
@@ -47,7 +47,7 @@ private nonisolated(nonsending) func shutdown(_ transport: CurlTransport, _ mode
         await withTaskCancellationHandler {
             await transport.shutdown(.draining)
         } onCancel: {
-            // A second shutdown waits for the same end and hurries it.
+            // A second shutdown waits for the same end, and brings it forward.
             Task { await transport.shutdown(.cancelling) }
         }
     }

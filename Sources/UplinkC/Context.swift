@@ -7,7 +7,7 @@ import UplinkEventLoop
 import UplinkHTTP
 import UplinkMonitor
 
-/// What belongs together for a C program: a loop and all that works on it, and the callbacks.
+/// The context of a C program: a loop with everything that works on it, and the callbacks.
 final class Context: Sendable {
     /// Its number in ``Handles``.
     let handle: UInt
@@ -18,7 +18,7 @@ final class Context: Sendable {
     let transport: CurlTransport
     let queue: CallQueue
     let log: Log
-    /// Nil where the program dispatches by itself.
+    /// The callback thread; nil if the program dispatches itself.
     private let thread: CallbackThread?
 
     init(_ options: ContextOptions) throws(StatusError) {
@@ -52,24 +52,24 @@ final class Context: Sendable {
     /// Whether callbacks run in `uplink_dispatch`.
     var dispatches: Bool { thread == nil }
 
-    /// What a call that was cancelled tells: by the program, or by the end of the context.
+    /// The status of a call that was cancelled: by the program, or by the end of the context.
     var cancellation: CInt { queue.update { $0.phase == .closing } ? Status.stopped : Status.cancelled }
 
-    /// Ends a call, whose last callback this is, and says so to the log.
+    /// Ends a call with its last callback, and logs that.
     func end(_ id: CallMachine.ID, _ what: String, _ status: CInt, _ message: String, _ last: CallMachine.Delivery) {
         let isFailure = ![Status.ok, Status.cancelled, Status.stopped].contains(status)
         log(isFailure ? .warning : .debug) { "call \(id), \(what), has ended: \(message)" }
         queue.update { $0.end(id, last) }
     }
 
-    /// Runs the callbacks that are due, and says how many; only for programs that dispatch by themselves.
+    /// Runs the callbacks that are due, and returns how many; only for programs that dispatch themselves.
     func dispatch() -> CInt {
         guard dispatches else { return Status.invalid }
         if queue.isRunningHere { return Status.deadlock }
         return queue.update { $0.phase == .closing } ? Status.stopped : queue.dispatch()
     }
 
-    /// Ends everything. When this returns, nothing of the context is left but its memory.
+    /// Ends everything. When this returns, only the context's memory is left.
     func destroy() -> CInt {
         guard !queue.isRunningHere else { return Status.deadlock }
         guard let calls = queue.update({ $0.close() }) else { return Status.stopped }
@@ -88,10 +88,11 @@ final class Context: Sendable {
         return Status.ok
     }
 
-    /// Holds a subscription, so that the path is known whenever it is asked for. While nothing changes it costs nothing.
+    /// Holds a subscription, so that the path is known whenever it is asked for. It costs nothing while nothing
+    /// changes.
     ///
-    /// A monitor that fails (no descriptors, no memory) begins anew when it is asked again, which happens after 1, 2, 4
-    /// and so on, at most 30 seconds.
+    /// A monitor that fails (no descriptors, no memory) starts again when it is asked again, which happens after 1, 2,
+    /// 4 and so on, at most 30 seconds.
     private func keepMonitorAwake() {
         Task(executorPreference: loop) { [clock, monitor, log] in
             var pause = Duration.seconds(1)
@@ -112,12 +113,12 @@ final class Context: Sendable {
     }
 }
 
-/// The program's own number, with which a callback of it ended a transfer.
+/// The program's own number with which a callback ended a transfer.
 struct VerdictError: Error {
     let status: CInt
 }
 
-/// What a function of the C library refuses with.
+/// The status with which a function of the C library refuses a call.
 struct StatusError: Error {
     let status: CInt
 

@@ -3,10 +3,10 @@ import CUplink
 import Glibc
 import UplinkCore
 
-// The one place where what C holds becomes an object, and the other way round.
+// The one place where C's pointers become objects, and objects become C's pointers.
 
-/// The contexts that exist. C does not hold their addresses but numbers that are never used again, so that one which is
-/// used after its end is told and not followed.
+/// The contexts that exist. C does not hold their addresses but numbers that are never reused, so that a context used
+/// after its end is reported as an error instead of being followed as a pointer.
 enum Handles {
     private struct State {
         var contexts: [UInt: Context] = [:]
@@ -14,14 +14,14 @@ enum Handles {
     }
 
     private static let state = Locked(State())
-    /// The process that the contexts belong to, from the first time on that one is made or named. A child that it forks has
-    /// their memory and none of their threads; and perhaps a lock that one of these held.
+    /// The process that the contexts belong to, from the first time that one is created or used. A child that it forks
+    /// has their memory but none of their threads, and perhaps a lock that one of these held.
     private static let forks = ForkCount.current
 
     /// Whether there may be contexts in this process.
     static var areOfThisProcess: Bool { forks == ForkCount.current }
 
-    /// A number that no context has or had. Its low bits are zero, as an address's would be.
+    /// Returns a number that no context has or had. Its low bits are zero, like an address's.
     static func reserve() -> UInt {
         state.withLock { state in
             state.last += 16
@@ -33,7 +33,7 @@ enum Handles {
 
     static func remove(_ context: Context) { state.withLock { _ = $0.contexts.removeValue(forKey: context.handle) } }
 
-    /// The context that a handle from C means, if there is one.
+    /// The context for a handle from C, if there is one.
     static func context(_ handle: OpaquePointer?) -> Context? {
         guard areOfThisProcess else { return nil }
         let number = UInt(bitPattern: handle)
@@ -42,12 +42,12 @@ enum Handles {
 }
 
 extension Context {
-    /// What C gets for this context.
+    /// The pointer that C gets for this context.
     var pointer: OpaquePointer? { OpaquePointer(bitPattern: handle) }
 }
 
 extension PathBox {
-    /// What C gets where it becomes an owner.
+    /// The pointer that C gets when it becomes an owner.
     func retained() -> OpaquePointer { OpaquePointer(Unmanaged.passRetained(self).toOpaque()) }
 
     /// What C gets for the time of a callback, in which the box is alive.
@@ -78,7 +78,7 @@ extension ResponseBox {
 }
 
 extension RequestBox {
-    /// What C gets, who is the only owner.
+    /// The pointer that C gets as the only owner.
     func retained() -> OpaquePointer { OpaquePointer(Unmanaged.passRetained(self).toOpaque()) }
 
     /// The box of a request that C has.
@@ -91,7 +91,7 @@ extension RequestBox {
     }
 }
 
-/// What a C program wants to have back with its callbacks; never looked into.
+/// The pointer that a C program gets back in its callbacks; never dereferenced.
 struct UserPointer: @unchecked Sendable {  // the program's own: it is handed through, and nothing else
     let pointer: UnsafeMutableRawPointer?
 

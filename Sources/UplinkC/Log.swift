@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUplink
 
-/// Tells a program what happens, among its other callbacks.
+/// Logs what happens to a program, among its other callbacks.
 struct Log: Sendable {
     /// How important a message is.
     enum Level: CInt, Sendable, Comparable {
@@ -31,7 +31,7 @@ struct Log: Sendable {
         self.handle = handle
     }
 
-    /// Tells a message, which is only made if somebody listens.
+    /// Logs a message, which is only made if it is to be logged.
     func callAsFunction(_ level: Level, _ message: () -> String) {
         guard let callback, level <= finest else { return }
         let (text, user, handle) = (message(), user, handle)

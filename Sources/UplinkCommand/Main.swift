@@ -5,7 +5,7 @@ import Uplink
 
 @main
 struct Main {
-    /// Runs the program on an event loop of its own, because Swift's default pool, once used, wakes every second.
+    /// Runs the program on an event loop of its own, because Swift's default pool, once used, wakes up every second.
     static func main() {
         InheritedSignals.remember()
         _ = DownloadTarget.usualPermissions  // while there is one thread
@@ -23,9 +23,9 @@ struct Main {
         } catch {
             guard Program.isToRunAnother else { UplinkProgram.exit(withError: error) }
             try? Output.error.write("Error: \(error)\n")
-            exit(125)  // any other status is that of the program to run
+            exit(125)  // any other status would be that of the program to run
         }
-        while true { pause() }  // signals wake the main thread, and it has nothing to do with them
+        while true { pause() }  // signals wake the main thread, which does not handle them
     }
 }
 
@@ -53,7 +53,7 @@ struct UplinkProgram: AsyncParsableCommand {
             OutageStageCommand.self, OutageServerCommand.self, OutageFileCommand.self,
         ])
 
-    /// Runs the command that the words name, and ends the program where that fails.
+    /// Runs the command named by the arguments, and ends the program if that fails.
     static func run() async {
         do {
             var command = try parseAsRoot()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What gathers until it is taken all at once. The storage is used again: there is such a batch in each turn of the loop.
+/// Elements that gather until all of them are taken together. The storage is reused, because each turn of the loop has
+/// such a batch.
 struct Batch<Element> {
     private var elements: [Element] = []
     private var spare: [Element] = []
@@ -9,7 +10,7 @@ struct Batch<Element> {
 
     mutating func append(_ element: Element) { elements.append(element) }
 
-    /// Takes what has gathered.
+    /// Takes the elements that have gathered.
     mutating func take() -> [Element] {
         var taken: [Element] = []
         swap(&taken, &spare)
@@ -17,7 +18,7 @@ struct Batch<Element> {
         return taken
     }
 
-    /// Keeps the storage of what was taken, unless it was for very many.
+    /// Keeps the storage of the elements taken, unless it is very large.
     mutating func giveBack(_ taken: consuming [Element]) {
         guard taken.capacity <= 4096 else { return }
         taken.removeAll(keepingCapacity: true)

@@ -2,7 +2,8 @@
 import Glibc
 import UplinkCore
 
-/// A socket beyond its number, which may be another one's at any time: with the kernel's cookie for it.
+/// A socket, identified by its number and the kernel's cookie for it, because another socket may have the number at any
+/// time.
 struct SocketIdentity: Hashable {
     let descriptor: CInt
     let cookie: UInt64
@@ -13,10 +14,10 @@ struct SocketIdentity: Hashable {
     /// Whether the number is still this socket's.
     var isCurrent: Bool { cookie != 0 && Self.cookie(of: descriptor) == cookie }
 
-    /// The socket's own address; nil where it is not of the internet's families.
+    /// The socket's own address; nil if it is not of the internet's families.
     var localAddress: IPAddress? { address(getsockname) }
 
-    /// Whether the connection stands.
+    /// Whether the connection is established.
     var isConnected: Bool { isCurrent && address(getpeername) != nil }
 
     /// The socket's own port; nil as for the address.
@@ -43,15 +44,15 @@ struct SocketIdentity: Hashable {
     }
 }
 
-/// The sockets that have been opened for connections, idle ones included. Some may be closed by now: libcurl does not
-/// tell of all, so each is looked at before anything is done to it. The loop's thread only.
+/// The sockets that were opened for connections, idle ones included. Some may be closed by now, because libcurl does
+/// not report every closing, so each is checked before anything is done to it. Only for the loop's thread.
 final class ConnectionTable {
     private struct Entry {
         let identity: SocketIdentity
         var uses = 0
     }
 
-    /// By number, so that there are never more than the process has descriptors.
+    /// By number, so that there are never more entries than the process has descriptors.
     private var entries: [CInt: Entry] = [:]
 
     func opened(_ descriptor: CInt) -> SocketIdentity {
@@ -68,7 +69,7 @@ final class ConnectionTable {
         }
     }
 
-    /// Lets what was sent before be unacknowledged for no longer than this, but for what stays within this host.
+    /// Limits how long data already sent may stay unacknowledged, except on connections within this host.
     func hurry(to milliseconds: CInt, sparing spared: Set<CInt> = []) {
         for socket in current() where !spared.contains(socket.descriptor) {
             guard let address = socket.localAddress, !address.isLoopback else { continue }
@@ -76,9 +77,10 @@ final class ConnectionTable {
         }
     }
 
-    /// An exchange on this connection is over. After so many, the connection is not used again.
+    /// Records that an exchange on this connection is over. After `maximum` of them the connection is not used again.
     ///
-    /// - Parameter isFree: Nobody has it. libcurl may have given it to the next one already, who is not to be cut off.
+    /// - Parameter isFree: Whether no transfer has the connection. libcurl may have given it to the next one already,
+    ///   which must not be cut off.
     func used(_ descriptor: CInt, atMost maximum: Int, isFree: Bool) {
         guard var entry = entries[descriptor], entry.identity.isCurrent else { return }
         entry.uses += 1
@@ -86,12 +88,12 @@ final class ConnectionTable {
         if isFree, entry.uses >= maximum { shutdown(descriptor, CInt(SHUT_RDWR)) }  // libcurl sees that it is dead
     }
 
-    /// Ends an idle connection whose other end has closed it or says something unasked, which would be taken for the answer
-    /// to the next request.
+    /// Ends an idle connection whose other end has closed it, or has sent something unasked, which would be taken for
+    /// the answer to the next request.
     ///
-    /// libcurl looks at a connection before it uses it again, and takes one that has something to read for alive (7.88:
-    /// also a TLS alert that says the opposite). It finds the end when all has been read, and after a shutdown nothing
-    /// more comes in.
+    /// libcurl checks a connection before it uses it again, and takes one with something to read for alive (7.88: even
+    /// if that is a TLS alert that says the opposite). It finds the end when everything has been read, and after a
+    /// shutdown nothing more comes in.
     static func discard(_ descriptor: CInt) {
         shutdown(descriptor, CInt(SHUT_RDWR))
         withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 1) { buffer in
@@ -99,13 +101,14 @@ final class ConnectionTable {
         }
     }
 
-    /// Whether something has come that libcurl has not read; not so where the other end has closed the connection.
+    /// Whether there are bytes that libcurl has not read; false if the other end has closed the connection.
     static func hasUnreadBytes(_ descriptor: CInt) -> Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1
     }
 
-    /// Notices a peer that vanished, though keep-alive would wait longer (`TCP_USER_TIMEOUT`, tcp(7)).
+    /// Limits how long a vanished peer can go unnoticed, where keep-alive would wait longer (`TCP_USER_TIMEOUT`,
+    /// tcp(7)).
     static func limit(_ descriptor: CInt, to milliseconds: CInt) {
         var milliseconds = milliseconds
         setsockopt(
@@ -118,9 +121,9 @@ final class ConnectionTable {
     }
 }
 
-/// The addresses that this host has.
+/// The addresses of this host.
 enum LocalAddress {
-    /// Whether the host has this address no more: whether a socket may not be bound to it.
+    /// Whether the host no longer has this address, so that no socket can be bound to it.
     static func isGone(_ address: IPAddress) -> Bool {
         let family = address.family == .ipv4 ? AF_INET : AF_INET6
         let descriptor = socket(family, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

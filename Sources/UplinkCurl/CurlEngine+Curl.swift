@@ -3,7 +3,7 @@ import CLibCurl
 import UplinkEventLoop
 import UplinkHTTP
 
-/// The ways into libcurl that are not a transfer's own: readiness, time, the nudge.
+/// The calls into libcurl that do not belong to one transfer: for readiness, for time, and the nudge.
 extension CurlEngine {
     private func generation(_ number: UInt64) -> Generation? { generations.first { $0.number == number } }
 
@@ -19,14 +19,14 @@ extension CurlEngine {
         var events: CInt = 0
         if readiness.contains(.readable) { events |= CURL_CSELECT_IN }
         if readiness.contains(.writable) { events |= CURL_CSELECT_OUT }
-        // No CURL_CSELECT_ERR: libcurl then gives up at once. With nothing it looks for itself, reads what came before
-        // the error, and replaces a connection that died idle.
+        // No CURL_CSELECT_ERR, because libcurl would then give up immediately. Without it, libcurl looks for itself,
+        // reads what came before the error, and replaces a connection that died idle.
         if readiness.contains(.error) { socket.didStop() }
         act(in: generation, on: descriptor, events)
         if generation.sockets[descriptor] === socket { socket.goOn() }
     }
 
-    /// Whether a transfer that is paused has the connection, which libcurl may never have had watched for it.
+    /// Whether a paused transfer has the connection; libcurl may never have asked for it to be watched.
     private func isOfPaused(_ descriptor: curl_socket_t, in generation: Generation) -> Bool {
         let paused = transfers.values.lazy.filter { $0.generation === generation && $0.isPaused }
         guard !paused.isEmpty else { return false }
@@ -46,10 +46,10 @@ extension CurlEngine {
         scheduleTurn()
     }
 
-    /// Calls libcurl as long as it wants to be called at once: with a timer, each of these would wait for another turn.
+    /// Calls libcurl as long as it wants to be called immediately: with a timer, each call would wait for another turn.
     ///
-    /// Not for ever: it wants that as long as a socket has something to read, so that a server which never pauses would
-    /// hold up all that is on the loop.
+    /// Not for ever: it wants that as long as a socket has something to read, so a server that never pauses would hold
+    /// up everything on the loop.
     func actOnWhatIsDue(in generation: Generation) {
         guard generation.isDue else { return }
         let end = Monotonic.now + 1_000_000
@@ -61,7 +61,7 @@ extension CurlEngine {
         }
     }
 
-    /// Anything but success leaves the multi in no state to go on with.
+    /// Checks a result of libcurl: after anything but success the multi cannot be used any further.
     func check(_ code: CURLMcode, of generation: Generation) {
         if code != CURLM_OK { breakDown(generation, code) }
     }
@@ -72,8 +72,8 @@ extension CurlEngine {
         scheduleTurn()
     }
 
-    /// While anything connects, libcurl before 8.4 has to be asked to look at its connection attempts: the timers that
-    /// start a host's next address do not reach it in event mode.
+    /// Starts the nudge. While anything is connecting, libcurl before 8.4 has to be asked to look at its connection
+    /// attempts, because the timers that start a host's next address do not reach it in event mode.
     func startNudging() {
         guard LibCurl.needsConnectNudge, let timers, !timers.isNudging else { return }
         timers.isNudging = true

@@ -3,12 +3,13 @@ import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
 
-/// When transfers take too long: one timer for all of them.
+/// The deadlines of transfers: one timer for all of them.
 extension CurlEngine {
-    /// How late a timer comes on a machine that is merely busy.
+    /// How late a timer may be on a machine that is merely busy.
     private static var lateness: Int64 { 10_000_000 }
 
-    /// Puts a transfer's deadline into the heap. One that has moved away stays: it is looked at when it is due.
+    /// Puts a transfer's deadline into the heap. An entry whose deadline has moved to later stays, and is checked when
+    /// it is due.
     func arm(_ transfer: CurlTransfer) {
         guard let deadline = transfer.machine.deadline, deadline < transfer.armedDeadline ?? .max else { return }
         deadlines.remove(slot: transfer.slot)
@@ -16,8 +17,8 @@ extension CurlEngine {
         transfer.armedDeadline = deadline
     }
 
-    /// Sets the timer for the nearest deadline. One that is set for an earlier time stays: the next one is looked for when
-    /// it is due.
+    /// Sets the timer for the nearest deadline. If it is set for an earlier time it stays so, and the next deadline is
+    /// looked for when it fires.
     func setDeadlineTimer() {
         guard let due = deadlines.first?.deadline, let timers, due < timers.deadline ?? .max else { return }
         timers.deadline = due
@@ -37,8 +38,8 @@ extension CurlEngine {
         scheduleTurn()
     }
 
-    /// Whether the deadlines have to wait until the loop has looked at its sockets: where it was held up, or the process was
-    /// stopped, what came in time may lie there unread. libuv calls for timers first.
+    /// Whether the deadlines have to wait until the loop has looked at its sockets: if the loop was held up or the
+    /// process was stopped, data that came in time may be there unread. libuv handles timers first.
     private func looksAtSocketsFirst(_ timers: Timers, now: Int64) -> Bool {
         guard !timers.isLate, let due = timers.deadline, now - due > Self.lateness else {
             timers.isLate = false

@@ -3,9 +3,9 @@ import CLibCurl
 import UplinkEventLoop
 import UplinkHTTP
 
-/// How the engine's generations and timers come and go.
+/// The life of the engine's generations and timers.
 extension CurlEngine {
-    /// Makes what is missing for a transfer to be handed to libcurl, and returns where it belongs.
+    /// Creates what is missing to hand a transfer to libcurl, and returns the generation it belongs in.
     @discardableResult func prepare() throws -> Generation {
         if timers == nil { timers = try Timers(for: self) }
         listenForChanges()
@@ -16,21 +16,21 @@ extension CurlEngine {
         return generation
     }
 
-    /// Ends the transfers of a generation that libcurl calls broken, and the generation.
+    /// Ends a generation that libcurl calls broken, with its transfers.
     func rebuild(_ generation: Generation) {
         guard let breakdown = generation.breakdown else { return }
-        generation.isRetired = true  // what starts from here on starts elsewhere
+        generation.isRetired = true  // what starts from here on starts in another one
         for transfer in Array(transfers.values) where transfer.generation === generation {
             transfer.refuse(breakdown)
             end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
         }
     }
 
-    /// Closes the generations that nobody uses any more, or all.
+    /// Closes the generations that are no longer in use, or all.
     func cleanUpGenerations(all: Bool = false) {
         guard all || generations.contains(where: \.isRetired) else { return }
         for generation in generations where generation.transfers == 0 && (generation.isRetired || all) {
-            generation.cleanUp()  // its callbacks are called meanwhile, which it must be there for
+            generation.cleanUp()  // calls its callbacks, which need the generation
         }
         generations.removeAll { $0.multi == nil }
     }
@@ -65,10 +65,11 @@ extension CurlEngine {
         beginShutdown(mode)
     }
 
-    /// The loop ends though the transport has not been shut down: nobody must wait for what cannot come any more.
+    /// Called when the loop ends although the transport has not been shut down: nothing may wait for what cannot come
+    /// any more.
     func loopEnded() {
         isClosing = true
-        isTurnScheduled = true  // a turn would come at once, in the middle of this: the end of one lets others start
+        isTurnScheduled = true  // no turn in the middle of this: the end of one lets others start
         for transfer in Array(transfers.values) {
             transfer.refuse(CurlFailure.loopEnded)
             end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
@@ -83,23 +84,23 @@ extension CurlEngine {
         timers = nil
         let waiters = closeWaiters
         closeWaiters = []
-        // Behind the timers' own closing, which they have just sent to the loop.
+        // After the timers' own closing, which they have just sent to the loop.
         eventLoop.execute { for waiter in waiters { waiter.resume() } }
     }
 }
 
-/// The engine's timers, beside those of its generations.
+/// The engine's own timers; its generations have others.
 final class Timers {
-    /// For the deadlines of all transfers.
+    /// The timer for the deadlines of all transfers.
     let deadlines: LoopTimer
-    /// For ``CurlEngine/nudge()``.
+    /// The timer for ``CurlEngine/nudge()``.
     let nudge: LoopTimer
     var isNudging = false
-    /// For ``CurlEngine/momentPassed()``.
+    /// The timer for ``CurlEngine/momentPassed()``.
     let moment: LoopTimer
-    /// What `deadlines` is set to.
+    /// The time that `deadlines` is set for.
     var deadline: Int64?
-    /// Whether that comes late, and the sockets are looked at first.
+    /// Whether it came late, so that the sockets are looked at first.
     var isLate = false
 
     init(for engine: isolated CurlEngine) throws(EventLoopError) {

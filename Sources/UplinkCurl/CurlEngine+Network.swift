@@ -3,12 +3,12 @@ import CLibCurl
 import UplinkCore
 import UplinkHTTP
 
-/// What becomes of connections when the network under them changes.
+/// What happens to connections when the network under them changes.
 extension CurlEngine {
-    /// Milliseconds that data may be unacknowledged after a change of the way to the internet.
+    /// For how many milliseconds data may be unacknowledged after a change of the way to the internet.
     private static let hurry: CInt = 5_000
 
-    /// Listens, from the first transfer to the end.
+    /// Listens for changes, from the first transfer to the end.
     func listenForChanges() {
         guard let changes = configuration.networkChanges, listening == nil, !isClosing else { return }
         listening = Task(executorPreference: eventLoop) { [weak self] in
@@ -18,7 +18,7 @@ extension CurlEngine {
                     await self.networkChanged(change)
                 }
             } catch {
-                // The monitor cannot go on: what it would have told is unknown.
+                // The monitor failed, so it is not known what it would have reported.
                 await self?.networkChanged(.everything)
             }
         }
@@ -34,7 +34,8 @@ extension CurlEngine {
         scheduleTurn()
     }
 
-    /// Ends connections whose own address is gone: the transfers at once, the idle ones so that libcurl sees it.
+    /// Ends connections whose own address is gone: those of transfers immediately, idle ones in a way that libcurl
+    /// notices.
     private func strand(where isGone: (IPAddress) -> Bool) {
         for transfer in Array(transfers.values) where transfer.isStranded(isGone) {
             transfer.isStrandedByChange = true
@@ -43,7 +44,7 @@ extension CurlEngine {
         connections.shutDown(where: isGone)
     }
 
-    /// Lets a transfer that has no connection yet look for one in the network as it is now.
+    /// Makes a transfer that has no connection yet begin again, in the network as it is now.
     private func beginAgain(_ transfer: CurlTransfer) {
         let action = transfer.machine.networkChanged()
         guard case .enterGate = action else { return }
@@ -52,14 +53,14 @@ extension CurlEngine {
         perform(action, on: transfer)
     }
 
-    /// Lets new transfers begin with no connection, no name and no TLS session of before.
+    /// Makes new transfers begin without any earlier connection, name or TLS session.
     private func beginGeneration() {
         for generation in generations { generation.isRetired = true }
-        // What they look up is of no use to new transfers, which would wait for it.
+        // The names they look up are of no use to new transfers, which would wait for them.
         for id in gate.leaders where transfers[id]?.generation?.isRetired == true { open(gate.left(id)) }
         for transfer in Array(transfers.values) where transfer.generation?.isRetired == true { beginAgain(transfer) }
         let configured = configuration.unacknowledgedTimeout?.milliseconds ?? .max
-        // A peer that takes its time to read an upload looks the same to the kernel as one that is gone.
+        // To the kernel, a peer that takes its time to read an upload looks the same as one that is gone.
         let uploading = transfers.values.filter { $0.upload != nil }.map(\.uploadSocket)
         connections.hurry(to: min(Self.hurry, configured), sparing: Set(uploading))
     }

@@ -4,25 +4,26 @@ import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
 
-/// What happens once per turn of the loop, after every event of it: one harvest, one batch of resumptions.
+/// What happens once per turn of the loop, after all its events: one harvest, one batch of resumptions.
 extension CurlEngine {
-    /// Called after everything that may have finished a transfer or brought bytes.
+    /// Schedules the end of the turn. Called after everything that may have finished a transfer or brought bytes.
     func scheduleTurn() {
         guard !isTurnScheduled else { return }
         isTurnScheduled = true
         do throws(EventLoopError) {
-            // Its last owner may be the message that is being handled.
+            // The engine's last owner may be the message that is being handled.
             try callAtEndOfTurn()
         } catch {
-            turnEnds()  // the loop has ended: nobody must wait for its next turn
+            turnEnds()  // the loop has ended: nothing may wait for its next turn
         }
     }
 
     func turnEnds() {
-        // Before others begin: a connection that has had its last request is not for them, but a place in the queue is.
+        // Before others begin: they must not get a connection that has had its last request, but do get a place that is
+        // free now.
         for generation in generations { harvest(generation) }
         startNext()
-        isTurnScheduled = false  // up to here, what another turn would be for is still to come in this one
+        isTurnScheduled = false  // until here, what another turn would be for still happens in this one
         for generation in generations {
             actOnWhatIsDue(in: generation)
             harvest(generation)
@@ -36,7 +37,7 @@ extension CurlEngine {
         if isClosing, transfers.isEmpty { finishShutdown() }
     }
 
-    /// Does what follows from that something has happened to a transfer.
+    /// Does what follows when something has happened to a transfer.
     private func settle(_ transfer: CurlTransfer) {
         guard !transfer.hasEnded else { return }
         guard !transfer.isRefusedMeanwhile else {
@@ -49,7 +50,8 @@ extension CurlEngine {
         if transfer.takeUnfinishedRefusal() { resumeUpload(transfer) }
     }
 
-    /// Lets those go on whose turn has come. Before libcurl is asked, which has something to do for them at once.
+    /// Lets the transfers go on whose turn has come. Done before libcurl is called, which has something to do for them
+    /// immediately.
     private func startNext() {
         while let id = queue.next() {
             guard let transfer = transfers[id] else { continue }
@@ -69,7 +71,7 @@ extension CurlEngine {
         announcements.giveBack(told)
     }
 
-    /// Ends what libcurl is done with.
+    /// Ends the transfers that libcurl is done with.
     private func harvest(_ generation: Generation) {
         while let (transfer, code) = generation.multi?.nextFinished() {
             let code = transfer.settled(code)
@@ -82,7 +84,7 @@ extension CurlEngine {
         }
     }
 
-    /// Has libcurl begin anew, on a connection that has not been used before.
+    /// Makes libcurl start again, on a connection that has not been used before.
     private func sendAgain(_ transfer: CurlTransfer, in generation: Generation) {
         guard let multi = generation.multi?.curl, let handle = transfer.handle else { return }
         handle.isParticular = true
@@ -94,7 +96,7 @@ extension CurlEngine {
         scheduleTurn()
     }
 
-    /// Hands over what the callbacks have brought.
+    /// Hands over what the callbacks brought.
     private func publish(_ transfer: CurlTransfer) {
         publishHead(transfer)
         guard transfer.hasNewsForReader else { return }
@@ -103,7 +105,7 @@ extension CurlEngine {
             isPaused: transfer.isPaused, untilEmpty: transfer.isHeldByBudget, now: Monotonic.now)
         if isHeldBack { holdBack(transfer.id) }
         if let reader { resumptions.append(.task(reader)) }
-        if demand { post { [id = transfer.id] in $0.demand(id) } }  // the reader was faster than the turn
+        if demand { post { [id = transfer.id] in $0.demand(id) } }  // the reader asked before the turn's end
     }
 
     func publishHead(_ transfer: CurlTransfer) {
@@ -113,7 +115,7 @@ extension CurlEngine {
         resumptions.append(.task(waiter))
     }
 
-    /// Looks in a moment whether a transfer's reader is to be woken.
+    /// Checks a moment later whether to wake a transfer's reader.
     private func holdBack(_ id: UInt64) {
         if heldBack.isEmpty { timers?.moment.start(after: Mailbox.moment) }
         heldBack.insert(id)
@@ -131,13 +133,13 @@ extension CurlEngine {
 
     private func openGates(of generation: Generation) {
         generation.gatesMayOpen = false
-        startNudging()  // a connection that was used again may have died, and another be under way
+        startNudging()  // a reused connection may have died, and another one be on its way
         for id in gate.leaders {
             guard let transfer = transfers[id], transfer.generation === generation else { continue }
             if transfer.usesKnownConnection {
-                open(gate.left(id))  // it will find nothing out
+                open(gate.left(id))  // it will not resolve anything
             } else if isResolved(id) {
-                // In a new generation nobody knows what an old one has found out.
+                // What an old generation has resolved is not known in a new one.
                 open(generation.isRetired ? gate.left(id) : gate.resolved(id))
             }
         }
@@ -145,7 +147,7 @@ extension CurlEngine {
 
     private func isResolved(_ id: UInt64) -> Bool {
         guard let transfer = transfers[id] else { return false }
-        // What is looked up first is the proxy; the name behind it, when the proxy is reached.
+        // The proxy is looked up first; the name behind it only when the proxy is reached.
         if let proxy = transfer.proxy, !proxy.resolvesNames { return transfer.machine.phase != .connecting }
         return (transfer.handle?.offset(CURLINFO_NAMELOOKUP_TIME_T) ?? 0) > 0
     }

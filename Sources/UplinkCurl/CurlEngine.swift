@@ -5,10 +5,10 @@ import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
 
-/// The one writer: it alone ends transfers and resumes those who wait, and it lives on the loop's thread.
+/// The one writer: only the engine ends transfers and resumes waiting tasks, on the loop's thread.
 ///
-/// Others send messages (``post(_:)``). What libcurl's callbacks bring is kept with each transfer until the turn ends
-/// (`CurlEngine+Turn.swift`), in no C frame.
+/// Others send it messages (``post(_:)``). What libcurl's callbacks bring is kept with each transfer until the turn
+/// ends (`CurlEngine+Turn.swift`), so that nothing is resumed below a C frame.
 actor CurlEngine: TurnActor {
     nonisolated let eventLoop: EventLoop
     let settings: EngineSettings
@@ -18,8 +18,8 @@ actor CurlEngine: TurnActor {
     let active = ActiveTransfers()
     let connections = ConnectionTable()
 
-    // Whatever changes what is marked here calls nobody while it does, and what ends with it only enqueues: the compiler
-    // need not have each access checked while the program runs.
+    // Code that changes the properties marked here calls no other code during the access, and whatever is released with
+    // them only enqueues work, so the compiler need not check each access at run time.
 
     @exclusivity(unchecked) var transfers = TransferTable()
     @exclusivity(unchecked) var queue: HostQueues
@@ -27,16 +27,16 @@ actor CurlEngine: TurnActor {
     @exclusivity(unchecked) var deadlines = DeadlineHeap()
     @exclusivity(unchecked) var resumptions = Batch<Resumption>()
     @exclusivity(unchecked) var announcements = Batch<Announcement>()
-    /// The transfers whose readers may be woken a moment later.
+    /// The transfers whose readers may be woken only a moment later.
     @exclusivity(unchecked) var heldBack: Set<UInt64> = []
 
     @exclusivity(unchecked) private var origins: Origins
 
-    /// The first is made with the first transfer; the last is for new ones.
+    /// The first is created with the first transfer; the last is for new ones.
     @exclusivity(unchecked) var generations: [Generation] = []
     var lastGeneration: UInt64 = 0
     @exclusivity(unchecked) var timers: Timers?
-    /// Hears of changes of the network.
+    /// The task that listens for changes of the network.
     @exclusivity(unchecked) var listening: Task<Void, Never>?
 
     var isTurnScheduled = false
@@ -56,7 +56,7 @@ actor CurlEngine: TurnActor {
         gate = ResolveGate(maximumResolving: configuration.maximumConcurrentLookups)
     }
 
-    /// Runs a message on the loop, after those that were sent before. From any thread.
+    /// Runs a message on the loop, after those sent before. May be called from any thread.
     nonisolated func post(_ message: @escaping @Sendable (isolated CurlEngine) -> Void) {
         eventLoop.execute { self.enter(with: message) }
     }
@@ -65,7 +65,7 @@ actor CurlEngine: TurnActor {
 
     func submit(_ exchange: Exchange, _ waiter: Suspension) {
         do {
-            // The cancellation may have come before.
+            // The cancellation may have come first.
             guard !exchange.isCancelled else { throw CancellationError() }
             guard !isClosing else { throw CurlFailure.closed }
             guard !exchange.request.fields.namesProxyAuthorization else {
@@ -82,7 +82,7 @@ actor CurlEngine: TurnActor {
                 budget: budget, active: active, now: Monotonic.now)
             transfers.add(transfer)
             arm(transfer)
-            if transfer.events != nil { active.note(transfer) }  // so that the turn tells that it is queued
+            if transfer.events != nil { active.note(transfer) }  // so that the turn reports that it is queued
             scheduleTurn()
         } catch {
             refuse(exchange, waiter, error)
@@ -115,7 +115,7 @@ actor CurlEngine: TurnActor {
 
     // MARK: Actions
 
-    /// Does what a machine wants.
+    /// Does what a machine decided.
     func perform(_ action: TransferMachine.Action, on transfer: CurlTransfer) {
         switch action {
         case .none, .keep, .pause, .deliverHead: break  // the last three are done where the bytes are
@@ -160,18 +160,18 @@ actor CurlEngine: TurnActor {
 
     private func resume(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle else { return }
-        // Brings bytes at once, and may pause again.
+        // Brings bytes immediately, and may pause again.
         unpause(transfer, handle, to: transfer.pauseBits(resumingUpload: false))
     }
 
     /// Lets libcurl go on with what is not paused.
     ///
-    /// It calls the callbacks at once. If they stop it, it says so here and nowhere else, and goes on all the same.
+    /// It calls the callbacks during this call. If they stop it, it reports that only here, and goes on all the same.
     func unpause(_ transfer: CurlTransfer, _ handle: EasyHandle, to bits: CInt) {
         let code = curl_easy_pause(handle.curl, bits)
         active.note(transfer)
         scheduleTurn()
-        // Not an error of the transfer's: libcurl is done with it, and the turn's end will hear how it ended.
+        // This is not an error of the transfer: libcurl is done with it, and the turn's end will learn how it ended.
         guard code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT else { return }
         end(transfer, transfer.machine.engineFinished(succeeded: false), code: code)
     }
@@ -181,7 +181,7 @@ actor CurlEngine: TurnActor {
         end(transfer, ending, code: code)
     }
 
-    /// Takes a transfer from libcurl, which may have it.
+    /// Removes a transfer from libcurl, if libcurl has it.
     func takeFromLibcurl(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle, let generation = transfer.generation else { return }
         if let multi = generation.multi?.curl { curl_multi_remove_handle(multi, handle.curl) }
@@ -191,7 +191,7 @@ actor CurlEngine: TurnActor {
         (transfer.handle, transfer.generation) = (nil, nil)
     }
 
-    /// Takes a transfer from libcurl and everywhere else, and remembers whom to tell.
+    /// Removes a transfer from libcurl and everywhere else, and keeps what is to be resumed and reported.
     private func end(_ transfer: CurlTransfer, _ ending: TransferMachine.Ending, code: CURLcode) {
         let outcome = transfer.outcome(of: ending, code: code)
         transfer.noteProgress()
@@ -214,7 +214,7 @@ actor CurlEngine: TurnActor {
         queue.remove(transfer.id)
         open(gate.left(transfer.id))
         let mailbox = transfer.mailbox
-        // Who is told of the end hears of it before the reader does, who might be faster than the turn.
+        // An observer learns of the end before the reader, which might be faster than the turn.
         let isTold = transfer.events != nil
         let end = BodyEnd(mailbox, outcome, transfer.parser.trailerFields)
         if isTold { resumptions.append(.bodyEnd(end)) }
@@ -228,7 +228,7 @@ actor CurlEngine: TurnActor {
         scheduleTurn()
     }
 
-    /// Lets transfers go on whose host somebody has resolved, or may try to.
+    /// Lets transfers go on whose host another one has resolved, or which may now try that themselves.
     func open(_ ids: [UInt64]) {
         for id in ids {
             guard let transfer = transfers[id] else { continue }
@@ -237,13 +237,13 @@ actor CurlEngine: TurnActor {
     }
 }
 
-/// Somebody to be resumed when the turn ends, in no lock and in no C frame.
+/// What to resume when the turn ends, outside any lock and C frame.
 enum Resumption {
-    /// Whoever waits for a head, for a body, or for room for a request's body.
+    /// A task that waits for a head, for a body, or for room for a request's body.
     case task(Suspension)
     /// A body that is over, and its reader.
     case bodyEnd(BodyEnd)
-    /// The producer of a request's body that nobody wants any more.
+    /// The producer of a request's body that is no longer wanted.
     case uploadEnd(UploadEnd)
 
     func resume() {
@@ -265,6 +265,6 @@ struct BodyEnd {
         (self.mailbox, self.error, self.trailerFields) = (mailbox, error, trailerFields)
     }
 
-    /// Ends it, and returns its reader, if that waits.
+    /// Ends the body, and returns its reader if that is waiting.
     func finish() -> Suspension? { mailbox.finish(throwing: error, trailerFields: trailerFields) }
 }

@@ -2,9 +2,9 @@
 import CLibCurl
 import UplinkHTTP
 
-/// The names for libcurl's errors, and what to do about them.
+/// Our names for libcurl's errors, and what to do about them.
 extension CurlFailure {
-    /// How far a transfer was, from its machine and from libcurl.
+    /// How far a transfer got, according to its machine and libcurl.
     static func phase(_ phase: TransferMachine.Phase, _ report: CurlReport?) -> HTTPClientError.Phase {
         switch phase {
         case .queued: .queue
@@ -54,7 +54,7 @@ extension CurlFailure {
         case CURLE_WEIRD_SERVER_REPLY:
             report.text.contains("Content-Length")
                 ? (.invalidFraming, "Content-Length is not one number") : (.invalidResponse, "the head is malformed")
-        // So libcurl calls a line that it cannot take apart.
+        // libcurl's code for a line that it cannot parse.
         case CURLE_BAD_FUNCTION_ARGUMENT where phase == .firstByte:
             (.invalidFraming, "a line of the answer's head is no field")
         case CURLE_BAD_FUNCTION_ARGUMENT where phase == .body:
@@ -69,7 +69,8 @@ extension CurlFailure {
         }
     }
 
-    /// What fails between this host and a proxy, or is refused by it; nil for what comes from the server itself.
+    /// The error if something failed between this host and a proxy, or the proxy refused it; nil if it comes from the
+    /// server itself.
     static func code(of report: CurlReport, through proxy: CurlTransport.Proxy) -> (Code, String)? {
         switch report.code {
         case CURLE_COULDNT_CONNECT: (.proxyFailed, "no connection to the proxy; check that it runs")
@@ -91,7 +92,7 @@ extension CurlFailure {
         }
     }
 
-    /// What a SOCKS proxy, or the way to it, has to say.
+    /// The error behind the failure of a SOCKS handshake.
     private static func socks(_ error: CURLproxycode) -> (Code, String) {
         switch error {
         case CURLPX_RESOLVE_HOST:
@@ -104,7 +105,7 @@ extension CurlFailure {
         }
     }
 
-    /// Errors of receiving are several things in one.
+    /// The error behind a failure to receive, which may be one of several.
     private static func broken(_ report: CurlReport) -> (Code, String) {
         if report.text.contains("memory in chunk") {
             return (.headerTooLarge, "a trailer field of the answer is larger than libcurl takes")
@@ -117,7 +118,7 @@ extension CurlFailure {
         return (.connectionReset, "the connection broke; try again")
     }
 
-    /// By the words of OpenSSL (its `ssl/ssl_err.c`), because libcurl has one code for all.
+    /// The error of a handshake, by OpenSSL's text (see its `ssl/ssl_err.c`), because libcurl has one code for all.
     private static func handshake(_ report: CurlReport) -> (Code, String) {
         func says(_ words: String...) -> Bool { words.contains { report.text.contains($0) } }
         if says("certificate required") {
@@ -155,7 +156,7 @@ extension CurlFailure {
 }
 
 extension CurlReport {
-    /// Whether TLS is what failed. (That TCP stands, 7.88 tells only when TLS stands too.)
+    /// Whether it was TLS that failed. (libcurl 7.88 reports that TCP is connected only when TLS is, too.)
     var isOfTLS: Bool {
         switch code {
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
@@ -165,8 +166,8 @@ extension CurlReport {
         }
     }
 
-    /// Whether the server complains of the client's certificate, or that there is none. With TLS 1.3 the client's
-    /// handshake is over by then, and the complaint comes in place of the answer.
+    /// Whether the server rejected the client's certificate, or the lack of one. With TLS 1.3 the client's handshake is
+    /// over by then, and the alert comes instead of the answer.
     var isOfIdentity: Bool {
         [
             "certificate required", "alert bad certificate", "alert unknown ca", "alert certificate unknown",

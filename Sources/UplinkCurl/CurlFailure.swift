@@ -22,7 +22,7 @@ struct CurlReport: Equatable {
         self.text = text
     }
 
-    /// Asks the handle, which must not be gone yet.
+    /// Reads the report from the handle, which must still be there.
     init(code: CURLcode, handle: EasyHandle) {
         self.init(code: code, text: handle.text)
         errno = CInt(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
@@ -33,7 +33,7 @@ struct CurlReport: Equatable {
     }
 }
 
-/// The names that failures get: pure.
+/// Turns failures into our errors: pure.
 enum CurlFailure {
     typealias Code = HTTPClientError.Code
 
@@ -103,7 +103,7 @@ enum CurlFailure {
         case .connect: (.connectTimeout, "no connection within \(text(limits.connect)); check the way to the server")
         case .firstByte: (.firstByteTimeout, "no answer within \(text(limits.firstByte)); the server may be overloaded")
         case .stall: (.stallTimeout, "no byte for \(text(limits.stall)); the connection may be broken")
-        // What stands in `limits` is what redirects and attempts have left of it.
+        // `limits` has only what redirects and attempts have left of it.
         case .total:
             (.totalTimeout, "not finished within the \(limits.total == nil ? "reader's limit" : "total timeout")")
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
 
-/// A `CURLM` with the TLS sessions that its transfers share. The loop's thread only.
+/// A `CURLM` with the TLS sessions that its transfers share. Only for the loop's thread.
 final class CurlMulti {
     let curl: UnsafeMutableRawPointer
     let share: UnsafeMutableRawPointer
@@ -14,13 +14,13 @@ final class CurlMulti {
             return nil
         }
         (curl, self.share) = (multi, share)
-        // Without it no TLS session is resumed. One thread, so no locks.
+        // Without a share no TLS session is resumed. There is only one thread, so no locks.
         uplink_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
         uplink_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
         uplink_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, box)
         uplink_multi_set_socket(multi) { easy, descriptor, change, box, _ in
             Generation.lend(box) { $0.socketChanged(descriptor, to: change, for: easy) }
-            return 0  // -1 would end every transfer
+            return 0  // returning -1 would end every transfer
         }
         uplink_multi_set_pointer(multi, CURLMOPT_TIMERDATA, box)
         uplink_multi_set_timer(multi) { _, milliseconds, box in
@@ -29,17 +29,17 @@ final class CurlMulti {
         }
     }
 
-    /// How many connections there may be at the end of a transfer, those in use included: with more, libcurl closes the
-    /// oldest idle one.
+    /// Sets how many connections there may be at the end of a transfer, those in use included: if there are more,
+    /// libcurl closes the oldest idle one.
     func limitConnections(to maximum: Int) { uplink_multi_set_long(curl, CURLMOPT_MAXCONNECTS, maximum) }
 
-    /// Closes the connections; the callbacks are called meanwhile. No transfer may be left.
+    /// Closes the connections, which calls the callbacks. No transfer may be left.
     func cleanUp() {
         curl_multi_cleanup(curl)
         curl_share_cleanup(share)
     }
 
-    /// A transfer that libcurl is done with, until there is none left.
+    /// Returns a transfer that libcurl is done with; nil when there are no more.
     func nextFinished() -> (transfer: CurlTransfer, code: CURLcode)? {
         var left: CInt = 0
         while let message = curl_multi_info_read(curl, &left) {

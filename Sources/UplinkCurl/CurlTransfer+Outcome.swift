@@ -63,8 +63,8 @@ extension CurlTransfer {
         return error(code, phase, message, report)
     }
 
-    /// The producer's error, with its URL if it has one; but whether anything was sent is said of this request, not of one
-    /// of the producer's own.
+    /// The producer's error, with its URL if it has one. Whether anything was sent, however, refers to this request,
+    /// not to one that the producer made.
     private func outcome(ofBody failure: any Error) -> any Error {
         guard var error = failure as? HTTPClientError else { return failure }
         switch machine.lastPhase {
@@ -85,7 +85,7 @@ extension CurlTransfer {
             case .firstByte: parser.hasBegun ? .responseStarted : .maybeProcessed
             case .redirect, .body, .sink: .responseStarted
             }
-        // Where the way there is what failed, the message says that it leads through a proxy.
+        // If the way there failed, the message says that it leads through a proxy.
         let isOfTheWay = machine.lastPhase == .connecting
         let place = isOfTheWay ? proxy.map { "through the proxy \($0.url): " } ?? "" : ""
         return complete(
@@ -94,7 +94,7 @@ extension CurlTransfer {
 
     private func complete(_ error: HTTPClientError, _ report: CurlReport? = nil) -> HTTPClientError {
         var error = error
-        if error.url.isEmpty {  // or it is of a request that the body's producer has made
+        if error.url.isEmpty {  // otherwise it is from a request that the body's producer made
             error.url = url.redacted
             error.receivedBytes = received
             error.expectedBytes = error.expectedBytes ?? expected

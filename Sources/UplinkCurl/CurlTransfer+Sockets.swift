@@ -4,18 +4,18 @@ import Glibc
 import UplinkCore
 import UplinkHTTP
 
-/// The sockets that a transfer opens, while it connects.
+/// The sockets that a transfer opens while it connects.
 struct OpenedSockets {
     private(set) var all: [SocketIdentity] = []
-    /// Sockets since the request last went out; with none, the connection is one that was there.
+    /// How many sockets were opened since the request last went out; zero if the connection was there already.
     var sinceRequest = 0
-    /// The first address that was asked for and is forbidden.
+    /// The first forbidden address for which libcurl wanted a socket.
     var forbidden: IPAddress?
-    /// Why the system had no descriptor to give (EMFILE, ENFILE).
+    /// The error if the system had no descriptor left (EMFILE, ENFILE).
     var shortage: CInt?
 
-    /// What a request goes out on that has had sockets opened for it. Of several, libcurl has closed those that came too
-    /// late, or never; nil where it has not.
+    /// The connection of a request for which sockets were opened. libcurl has closed those that connected too late or
+    /// never; nil if several are left.
     var connection: SocketIdentity? {
         guard sinceRequest > 1 else { return sinceRequest == 1 ? all.last : nil }
         let connected = all.suffix(sinceRequest).filter(\.isConnected)
@@ -29,7 +29,7 @@ struct OpenedSockets {
 }
 
 extension CurlTransfer {
-    /// libcurl wants a socket for this address. A bad one makes it go on to the next address.
+    /// Opens a socket that libcurl wants for an address. A bad one makes it go on to the next address.
     func openSocket(_ wish: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
         guard let generation else { return -1 }
         let configuration = generation.engine.configuration
@@ -45,7 +45,7 @@ extension CurlTransfer {
             if errno == EMFILE || errno == ENFILE { sockets.shortage = errno }
             return descriptor
         }
-        generation.socketGone(descriptor)  // what had the number before
+        generation.socketGone(descriptor)  // forgets what had the number before
         sockets.add(generation.connections.opened(descriptor))
         generation.gatesMayOpen = true
         if wish.pointee.family != AF_UNIX, let limit = configuration.unacknowledgedTimeout {
@@ -54,8 +54,8 @@ extension CurlTransfer {
         return descriptor
     }
 
-    /// The answer is whole. What the server sends beyond it would be taken for the answer to the next request, which libcurl
-    /// may send at once: then the connection is closed.
+    /// Called when the answer is whole. Closes the connection if the server sent anything beyond that, which would be
+    /// taken for the answer to the next request; libcurl may send that immediately.
     func endConnectionIfMoreComes() {
         guard let handle else { return }
         let isMoreInKernel = watchedSocket >= 0 && ConnectionTable.hasUnreadBytes(watchedSocket)
@@ -63,8 +63,8 @@ extension CurlTransfer {
         handle.forbidReuse()
     }
 
-    /// The same for chunks, whose end only libcurl knows, and tells when it has let go of the connection: ends that, if
-    /// nobody else has it yet.
+    /// The same for chunks. Only libcurl knows their end, and reports it when it has released the connection; that is
+    /// closed if no other transfer has it yet.
     func endIdleConnectionIfMoreCame(in generation: Generation) {
         guard case .chunked = framing?.kind, let socket = handle?.socket, socket >= 0,
             !generation.isInUse(socket)
@@ -72,8 +72,8 @@ extension CurlTransfer {
         if ConnectionTable.hasUnreadBytes(socket) { ConnectionTable.discard(socket) }
     }
 
-    /// What libcurl has read already behind an answer without a body, or behind the last chunk, it forgets, and uses the
-    /// connection again. It says so, and nowhere else than here.
+    /// Listens for libcurl's report of leftovers. What it has already read beyond an answer without a body, or beyond
+    /// the last chunk, it discards, and uses the connection again; it says so only in its log.
     func hearOfLeftovers() {
         // What lies in the TLS to a proxy, under the TLS to the server, nobody can see.
         if url.scheme == .https, proxy?.kind == .https { handle?.forbidReuse() }
@@ -83,7 +83,7 @@ extension CurlTransfer {
         }
     }
 
-    /// libcurl tells what it does, in a line.
+    /// Handles a line of libcurl's log.
     func toldText(_ text: UnsafeRawBufferPointer) {
         guard text.starts(with: "Excess found".utf8) || text.starts(with: "Leftovers after chunking".utf8) else {
             return
@@ -91,10 +91,11 @@ extension CurlTransfer {
         handle?.forbidReuse()
     }
 
-    /// Whether what goes over the transfer's socket can be read without keys.
+    /// Whether the traffic on the transfer's socket can be read without keys.
     var isInClear: Bool { url.scheme == .http && proxy?.kind != .https }
 
-    /// Whether a connection is being made: the first, or another one for a request whose connection has proved dead.
+    /// Whether a connection is being made: the first, or another one for a request whose connection has turned out
+    /// dead.
     var isConnecting: Bool {
         switch machine.phase {
         case .queued, .gated, .ended: false
@@ -115,10 +116,11 @@ extension CurlTransfer {
         }
     }
 
-    /// Whether the request goes over a connection that was there, so that no name was looked up for it.
+    /// Whether the request goes over an existing connection, so that no name was looked up for it.
     var usesKnownConnection: Bool { sockets.all.isEmpty && machine.phase != .connecting }
 
-    /// Whether TCP stands, which libcurl tells only when TLS stands too. What a proxy does behind it nobody knows.
+    /// Whether TCP is connected, which libcurl reports only when TLS is, too. How far a proxy got beyond it is not
+    /// known.
     var hasConnectedForTLS: Bool {
         url.scheme == .https && proxy == nil && sockets.all.contains(where: \.isConnected)
     }
@@ -128,7 +130,7 @@ extension IPAddress {
     /// The address that libcurl wants to connect to.
     fileprivate init?(of wish: UnsafePointer<curl_sockaddr>) {
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
-        // The address is larger than its field, which stands at the end for that reason.
+        // The address is larger than its field, which is the last one for that reason.
         let bytes = UnsafeRawBufferPointer(
             start: UnsafeRawPointer(wish).advanced(by: offset), count: Int(wish.pointee.addrlen))
         switch wish.pointee.family {

@@ -3,18 +3,19 @@ import CLibCurl
 import HTTPTypes
 import UplinkHTTP
 
-/// A transfer as the engine has it: its machine, its parser, its easy handle while there is one. The loop's thread only.
+/// A transfer as the engine has it: its machine, its parser, and its easy handle while there is one. Only for the
+/// loop's thread.
 final class CurlTransfer {
     let id: UInt64
     let exchange: Exchange
     let url: HTTPURL
-    /// As in ``CurlEngine``: nothing that changes it calls anybody.
+    /// As in ``CurlEngine``: nothing that changes it calls other code.
     @exclusivity(unchecked) var machine: TransferMachine
-    /// Whoever waits for the head, until they have it.
+    /// The task that waits for the head, until it has it.
     var headWaiter: Suspension?
     /// Its slot in the engine's table, and in the heap of deadlines.
     let slot: UInt32
-    /// What is set in the heap.
+    /// The deadline that is in the heap.
     var armedDeadline: Int64?
     /// The handle, while libcurl has the transfer.
     var handle: EasyHandle?
@@ -22,55 +23,57 @@ final class CurlTransfer {
     let upload: Upload?
     /// Producers to be ended with the turn.
     @exclusivity(unchecked) var uploadEnds: [UploadEnd] = []
-    /// Sending was held up so that libcurl reads what the server has sent meanwhile.
+    /// Whether sending is held up so that libcurl reads what the server has sent meanwhile.
     var reachesForAnswer = false
-    /// Sending was held up the last time.
+    /// Whether sending was held up the last time.
     var hasReached = false
-    /// Where libcurl has had the transfer watched last, and this end's port there; negative before.
+    /// The socket that libcurl last had watched for the transfer, and this end's port on it (`localPort`); negative
+    /// before.
     var watchedSocket: curl_socket_t = -1
     var localPort: CInt = -1
-    /// Where the request's body goes out; negative before.
+    /// The socket on which the request's body goes out; negative before.
     var uploadSocket: curl_socket_t = -1
-    /// What the server had said when sending failed, and libcurl has not read.
+    /// What the server had sent when sending failed, and libcurl did not read.
     var salvaged: [UInt8] = []
     private var hasTakenRefusal = false
-    /// The server knows no expectations, and libcurl sends the request again; what comes until then is no answer.
+    /// Whether libcurl is about to send the request again, because the server knows no expectations; what comes until
+    /// then is no answer.
     private var isAskedAgain = false
-    /// The request has gone out on a connection that was there before.
+    /// Whether the request went out on a connection that was there before.
     private var usesOldConnection = false
-    /// It would have sent it again though its answer stands, and was kept from it.
+    /// Whether libcurl wanted to send the request again although it had been answered, and was kept from it.
     var wasRepetitionStopped = false
-    /// It has sent it again, and does so once.
+    /// Whether libcurl has sent the request again, which it does only once.
     private(set) var wasAskedAgain = false
-    /// What libcurl has it in.
+    /// The generation in which libcurl has it.
     var generation: Generation?
-    /// For its observer, if it has one.
+    /// The events for its observer, if it has one.
     let events: EventLog?
     @exclusivity(unchecked) var sockets = OpenedSockets()
-    /// This end of its connection, once there is one.
+    /// The local address of its connection, once there is one.
     var localAddress: String?
-    /// The network under its connection is gone.
+    /// Whether the network under its connection is gone.
     var isStrandedByChange = false
-    /// It is paused because all bodies together hold too much.
+    /// Whether it is paused because all bodies together hold too much.
     private(set) var isHeldByBudget = false
 
-    /// What the callbacks have brought, until the turn ends.
+    /// The head that the callbacks have brought, until the turn ends.
     private(set) var head: ReceivedHead?
     @exclusivity(unchecked) private(set) var parser: HeadParser
-    /// Why we stopped libcurl, which then reports a mere write error.
+    /// Why we stopped libcurl, which then reports only a write error.
     private(set) var refusal: HTTPClientError?
     /// Bytes of the body so far.
     private(set) var received: Int64 = 0
-    /// Its reader is to be looked for when the turn ends: something of the body has come.
+    /// Whether its reader may have to be woken when the turn ends, because something of the body has come.
     var hasNewsForReader = false
     private(set) var framing: Framing?
     private var status = 0
     let origin: Origin
     private let pool: SlabPool
     private let budget: BufferBudget
-    /// Where the callbacks say that something has happened.
+    /// Where the callbacks record that something has happened.
     let active: ActiveTransfers
-    /// Whether they have said so in this turn.
+    /// Whether they have done so in this turn.
     var isActive = false
 
     init(
@@ -92,13 +95,13 @@ final class CurlTransfer {
     /// The proxy that it goes through.
     var proxy: CurlTransport.Proxy? { origin.proxy }
 
-    /// Whether it is over, for whatever reason.
+    /// Whether it has ended, for whatever reason.
     var hasEnded: Bool { if case .ended = machine.phase { true } else { false } }
 
     /// Whether its body is held up.
     var isPaused: Bool { if case .bodyPaused = machine.phase { true } else { false } }
 
-    /// Whether what libcurl calls headers are trailers.
+    /// Whether lines that libcurl calls headers are trailers.
     var hasFinalHead: Bool { framing != nil }
 
     var expected: Int64? {
@@ -106,24 +109,24 @@ final class CurlTransfer {
         return length
     }
 
-    /// Stops the transfer for a reason of ours.
+    /// Stops the transfer for a reason of our own.
     func refuse(_ error: HTTPClientError) { refusal = refusal ?? error }
 
-    /// libcurl is about to send the request, perhaps not for the first time. False stops it.
+    /// Called when libcurl is about to send the request, perhaps not for the first time. False stops it.
     func requestGoesOut(now: Int64) -> Bool {
         usesOldConnection = sockets.sinceRequest == 0
         let isRepetition = machine.phase == .awaitingHead
         if isRepetition {
             // libcurl counts its repetitions over all of a handle's transfers, and gives up after five.
             handle?.isParticular = true
-            salvaged = []  // was said on another connection
-            // What libcurl has taken of a body and could not send it does not ask for again.
+            salvaged = []  // that came on another connection
+            // libcurl does not ask again for the part of a body that it took but could not send.
             guard rewindUpload() else {
                 refuse(CurlFailure.bodyIsGone)
                 return false
             }
         }
-        // Should this connection prove dead, the next one is new, and not another that has been idle for as long.
+        // If this connection turns out dead, the next one must be new, not another that has been idle for as long.
         if isRepetition || upload != nil { handle?.setFreshConnection(true) }
         if !sockets.all.isEmpty { origin.wasLookedUp(in: generation, now: now) }
         machine.requestGoesOut(now: now)
@@ -132,17 +135,18 @@ final class CurlTransfer {
         return true
     }
 
-    /// Whether the request is to go out again, since the connection that was there before had died: what libcurl does by
-    /// itself, but not where it is the body that cannot be sent.
+    /// Whether the request is to go out again because the connection that was there before had died. libcurl does that
+    /// by itself, but not if it is the body that cannot be sent.
     func goesOutAgain(after code: CURLcode) -> Bool {
         guard code == CURLE_SEND_ERROR, usesOldConnection, machine.phase == .awaitingHead else { return false }
         return exchange.mayBeRepeated && !parser.hasBegun && refusal == nil && upload?.failure == nil
     }
 
-    /// libcurl brings a line: whether it is one of those of a head that goes on as the newest one of its server did.
+    /// Takes a line from libcurl if it belongs to a head that continues like the newest one of its server; returns
+    /// whether it does.
     func takesRepetition(_ line: UnsafeRawBufferPointer) -> Bool { parser.repeats(line) }
 
-    /// libcurl brings a line of a head or of the trailers. False stops the transfer.
+    /// Takes a line of a head or of the trailers from libcurl. False stops the transfer.
     func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         isAskedAgain = false
         if let events, parser.isAtStatusLine { events.beginHead(now: Monotonic.now) }
@@ -152,7 +156,8 @@ final class CurlTransfer {
             case .interim(let status): events?.note(.interim(status))
             case .final(let head) where refusesExpectation(head):
                 (isAskedAgain, wasAskedAgain) = (true, true)
-                // libcurl waits no more, and would send the field all the same. It reads the list when it asks again.
+                // libcurl does not wait any more, but would still send the field. It reads the list when it sends the
+                // request again.
                 handle?.setFields(self, expectsContinue: false)
                 endConnectionBehindExpectation()
                 parser = HeadParser(method: exchange.request.method, limits: exchange.request.limits)
@@ -178,9 +183,9 @@ final class CurlTransfer {
         }
     }
 
-    /// libcurl brings bytes of the body.
+    /// Takes bytes of the body from libcurl.
     ///
-    /// - Returns: Whether they are kept; libcurl brings them again when the transfer was paused.
+    /// - Returns: What to do; when that is to pause, libcurl brings these bytes again.
     func takeBody(_ bytes: UnsafeRawBufferPointer, now: Int64) -> TransferMachine.Action {
         guard !isAskedAgain else { return .keep }
         hasNewsForReader = true
@@ -210,13 +215,13 @@ final class CurlTransfer {
         return head
     }
 
-    /// Takes the producers that have been let go since the last turn.
+    /// Takes the producers that were released since the last turn.
     func takeUploadEnds() -> [UploadEnd] {
         defer { uploadEnds = [] }
         return uploadEnds
     }
 
-    /// Whether all of the answer has come, as far as its head tells.
+    /// Whether the whole answer has come, as far as its head tells.
     var isAnswerWhole: Bool {
         switch framing?.kind {
         case .some(.none): true
@@ -225,22 +230,22 @@ final class CurlTransfer {
         }
     }
 
-    /// Whether the server has refused the request while the request's producer has nothing. libcurl would not send any
-    /// more, but waits for the producer all the same.
+    /// Whether the server has refused the request while the request's producer has nothing to send. libcurl would not
+    /// send any more, but waits for the producer all the same.
     private var isRefused: Bool { upload?.isPaused == true && status >= 300 }
 
-    /// Whether it has, and has said all it has to say.
+    /// Whether it has refused it, and its answer is whole.
     var isRefusedMeanwhile: Bool { isRefused && isAnswerWhole }
 
-    /// Whether libcurl is to be told to go on with the request, so that it finds nothing to wait for: once for a refusal
-    /// whose end only libcurl can tell.
+    /// Whether to make libcurl go on with the request, so that it finds that there is nothing to wait for. True once,
+    /// for a refusal whose end only libcurl can recognise.
     func takeUnfinishedRefusal() -> Bool {
         guard isRefused, !isAnswerWhole, !hasTakenRefusal else { return false }
         hasTakenRefusal = true
         return true
     }
 
-    /// What is wrong with a body that libcurl calls whole.
+    /// The error if a body that libcurl calls whole is not.
     var incompleteness: HTTPClientError? {
         guard hasFinalHead else { return CurlFailure.noHead }
         guard let expected, received != expected else { return nil }
@@ -248,7 +253,7 @@ final class CurlTransfer {
     }
 }
 
-/// The transfers that something has happened to in this turn, each once.
+/// The transfers to which something has happened in this turn, each once.
 final class ActiveTransfers {
     @exclusivity(unchecked) private var transfers = Batch<CurlTransfer>()
 
@@ -258,7 +263,8 @@ final class ActiveTransfers {
         transfers.append(transfer)
     }
 
-    /// Goes through those that were noted; some may have ended since. What is noted meanwhile is for the next time.
+    /// Goes through the transfers that were noted; some may have ended since. Those noted meanwhile are left for the
+    /// next time.
     func takeEach(_ body: (CurlTransfer) -> Void) {
         let noted = transfers.take()
         for transfer in noted { transfer.isActive = false }

@@ -7,18 +7,18 @@ extension CurlTransport {
     public enum ProxyRule: Sendable, Hashable {
         /// None, whatever the environment says.
         case none
-        /// All go through this one, but those to the hosts excepted: names, which stand for what is below them too
+        /// All requests go through this one, except those to these hosts: names, which include what is below them
         /// (`example.com`, `.example.com`, `*.example.com`), addresses, networks (`10.0.0.0/8`), or `*`.
         case always(Proxy, except: [String])
-        /// As the environment says when the transport is made, passing over exceptions that are none of these: `http_proxy` for `http` (in lower case alone, since CGI
-        /// lets clients set `HTTP_PROXY`), `https_proxy` for `https`, `all_proxy` for both, `no_proxy` for what is
-        /// excepted; the last three in capitals too.
+        /// As the environment says when the transport is created: `http_proxy` for `http` (only in lower case, because
+        /// CGI lets clients set `HTTP_PROXY`), `https_proxy` for `https`, `all_proxy` for both, `no_proxy` for
+        /// exceptions; the last three also in capitals. Exceptions of any other form are ignored.
         case fromEnvironment
     }
 
-    /// A proxy, and how it is spoken to.
+    /// A proxy, and how to speak to it.
     public struct Proxy: Sendable, Hashable {
-        /// What a proxy speaks.
+        /// The protocol of a proxy.
         public enum Kind: String, Sendable, Hashable {
             /// HTTP: CONNECT for `https`, whole URLs for `http` (RFC 9110, section 9.3.6; RFC 9112, section 3.2.2). For
             /// `http` the proxy's own answers (407, 502) are answers like the server's.
@@ -35,30 +35,31 @@ extension CurlTransport {
             case socks5h
         }
 
-        /// Who the client is to the proxy, in clear text (Basic, RFC 7617; RFC 1929). The server never sees it.
+        /// The client's credentials for the proxy, sent in clear text (Basic, RFC 7617; RFC 1929). The server never
+        /// sees them.
         public struct Credentials: Sendable, Hashable {
-            /// The user; without a colon for HTTP.
+            /// The user name; for HTTP it has no colon.
             public var user: String
             /// The password.
             public var password: String
 
-            /// Puts credentials together.
+            /// Creates credentials.
             public init(user: String, password: String) { (self.user, self.password) = (user, password) }
         }
 
-        /// What the proxy speaks.
+        /// The protocol of the proxy.
         public let kind: Kind
         /// Its name or address in lower case, an IPv6 address in brackets.
         public let host: String
         /// Its port.
         public let port: UInt16
-        /// Who the client is to the proxy.
+        /// The client's credentials for the proxy.
         public var credentials: Credentials?
 
-        /// Reads a proxy's URL, such as `http://proxy.example:3128` or `socks5h://user:secret@127.0.0.1`; without a
-        /// scheme it is `http`, without a port 443 for `https` and 1080 otherwise, as libcurl has it.
+        /// Creates a proxy from its URL, such as `http://proxy.example:3128` or `socks5h://user:secret@127.0.0.1`. The
+        /// default scheme is `http`; the default port is 443 for `https` and 1080 otherwise, as in libcurl.
         ///
-        /// - Throws: `HTTPClientError` when it is none.
+        /// - Throws: `HTTPClientError` when it is not a proxy's URL.
         public init(_ url: String, credentials: Credentials? = nil) throws(HTTPClientError) {
             var rest = url[...]
             var kind = Kind.http
@@ -89,10 +90,10 @@ extension CurlTransport {
             port = hasPort ? parsed.port : kind == .https ? 443 : 1080
         }
 
-        /// The proxy without its credentials, as libcurl takes it and messages name it.
+        /// The proxy's URL without credentials, for libcurl and for messages.
         public var url: String { "\(kind.rawValue)://\(host):\(port)" }
 
-        /// Whether the hosts' names are resolved by the proxy.
+        /// Whether the proxy resolves the hosts' names.
         var resolvesNames: Bool { kind != .socks5 }
 
         /// - Throws: `HTTPClientError` when the credentials cannot be sent.
@@ -120,7 +121,7 @@ extension CurlTransport {
             text.indices.first { text[$0...].hasPrefix(mark) }
         }
 
-        /// Undoes the percent signs of a URL's user information (RFC 3986, section 2.1).
+        /// Decodes the percent-encoding of a URL's user information (RFC 3986, section 2.1).
         private static func decode(_ text: Substring) throws(HTTPClientError) -> String {
             guard let bytes = PercentEncoding.decode(text) else {
                 throw invalid("its user information has a percent sign without two digits")
@@ -138,7 +139,7 @@ extension CurlTransport {
 }
 
 extension CurlTransport.Proxy.Credentials: CustomStringConvertible, CustomReflectable {
-    /// The user alone, so that no log that shows a configuration shows the password.
+    /// Only the user, so that a log that shows a configuration does not show the password.
     public var description: String { "\(user):…" }
 
     /// The same for `dump` and debuggers.

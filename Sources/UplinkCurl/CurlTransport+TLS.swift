@@ -2,14 +2,14 @@
 public import SystemPackage
 
 extension CurlTransport {
-    /// Which certificates are believed. Except with the last, the server's name is always checked.
+    /// Which certificates are trusted. Except with the last case, the server's name is always checked.
     public enum Trust: Sendable, Hashable {
         /// The system's authorities.
         case system
-        /// The authorities in this file (PEM), and no others. A file that has changed is read again within five minutes.
+        /// Only the authorities in this file (PEM). A file that has changed is read again within five minutes.
         case authorities(FilePath)
-        /// Any certificate, by whomever it was made and for whatever host: whoever sits between this host and the server
-        /// can read and change everything. For tests. Pinned keys are checked all the same, and the transport warns once
+        /// Any certificate, whoever issued it and for whatever host: anyone between this host and the server can read
+        /// and change everything. For tests. Pinned keys are still checked, and the transport warns once
         /// (``Configuration/warn``).
         case dangerouslyAcceptAnyCertificate
     }
@@ -22,7 +22,7 @@ extension CurlTransport {
         case tls13
     }
 
-    /// A certificate with its key, by which the client says who it is.
+    /// A certificate with its key, with which the client identifies itself.
     public struct ClientIdentity: Sendable {
         enum Form: Sendable {
             /// Two files in PEM.
@@ -34,12 +34,13 @@ extension CurlTransport {
         let form: Form
         let password: @Sendable () -> String?
 
-        /// A certificate, with those between it and its authority behind it, and its key, each in a file (PEM).
+        /// Creates an identity from two files (PEM): one with the certificate, followed by those between it and its
+        /// authority, and one with its key.
         ///
         /// - Parameters:
         ///   - certificate: The file with the certificates.
         ///   - key: The file with the key.
-        ///   - password: Opens the key, if it is encrypted. Asked for once, when a transport is made.
+        ///   - password: Opens the key, if it is encrypted. Evaluated once, when a transport is created.
         public init(
             certificate: FilePath, key: FilePath, password: @autoclosure @escaping @Sendable () -> String? = nil
         ) {
@@ -47,11 +48,11 @@ extension CurlTransport {
             self.password = password
         }
 
-        /// A file with both (PKCS #12).
+        /// Creates an identity from one file with both (PKCS #12).
         ///
         /// - Parameters:
         ///   - file: The file.
-        ///   - password: Opens the file. Asked for once, when a transport is made.
+        ///   - password: Opens the file. Evaluated once, when a transport is created.
         public init(pkcs12 file: FilePath, password: @autoclosure @escaping @Sendable () -> String? = nil) {
             form = .pkcs12(file)
             self.password = password

@@ -5,7 +5,7 @@ import UplinkCore
 import UplinkHTTP
 
 extension CurlTransport.Configuration {
-    /// - Throws: `HTTPClientError` when a setting makes no sense, alone or with another.
+    /// - Throws: `HTTPClientError` when a setting is invalid, by itself or together with another.
     func validate() throws(HTTPClientError) {
         let counts = [
             ("maximumConcurrentTransfers", maximumConcurrentTransfers, 1),
@@ -36,7 +36,7 @@ extension CurlTransport.Configuration {
                 "`publicAddressesOnly` cannot be held to through a proxy or a Unix socket; leave one of them out")
         }
         if unixSocket != nil, proxy != .none { throw Self.invalid("`unixSocket` and `proxy` exclude each other") }
-        // sun_path of sockaddr_un, with its end (unix(7)).
+        // The size of sun_path in sockaddr_un, less the terminating zero (unix(7)).
         if let path = unixSocket, path.string.utf8.count > 107 || path.isEmpty {
             throw Self.invalid("`unixSocket` has \(path.string.utf8.count) bytes; 1 to 107 are possible")
         }
@@ -61,7 +61,7 @@ extension CurlTransport.Configuration {
         }
         switch localEnd {
         case .interface(let name):
-            // IFNAMSIZ, with its end (netdevice(7)).
+            // IFNAMSIZ, less the terminating zero (netdevice(7)).
             let isName = name.utf8.allSatisfy { $0 > 0x20 && !"!/:".utf8.contains($0) }
             guard (1...15).contains(name.utf8.count), isName else {
                 throw Self.invalid("`\(name)` is no name of an interface; `ip link` shows what there is")

@@ -5,15 +5,15 @@ import UplinkCore
 public import UplinkEventLoop
 public import UplinkHTTP
 
-/// Carries requests over libcurl: HTTP/1.1 and TLS, on an event loop, with connections that are used again.
+/// A transport over libcurl: HTTP/1.1 and TLS, on an event loop, with connections that are reused.
 ///
-/// Each transport has connections and TLS sessions of its own, shared with nobody. End it with ``shutdown(_:)``; one
-/// that is merely dropped ends when the last body made by it is gone.
+/// Each transport has connections and TLS sessions of its own, shared with no other. End it with ``shutdown(_:)``; a
+/// transport that is merely dropped ends when the last of its bodies is gone.
 public final class CurlTransport: HTTPTransport, BeginningTransport {
-    /// What becomes of the transfers at the end.
+    /// What happens to transfers when the transport ends.
     public enum ShutdownMode: Sendable {
-        /// They may finish; new ones are refused, also where a call that is under way would make one: after a redirect, for a
-        /// repetition.
+        /// They may finish. New ones are refused, even if a call that is under way would start one, for a redirect or
+        /// another attempt.
         case draining
         /// They end with `CancellationError`.
         case cancelling
@@ -23,9 +23,9 @@ public final class CurlTransport: HTTPTransport, BeginningTransport {
     private let lastID = Locked<UInt64>(0)
     private let forks = ForkCount.current
 
-    /// Makes a transport; libcurl is first asked for something when the first request is sent.
+    /// Creates a transport; libcurl is not used before the first request is sent.
     ///
-    /// - Throws: `HTTPClientError` when a setting makes no sense, or libcurl is older than 7.87.
+    /// - Throws: `HTTPClientError` when a setting is invalid, or libcurl is older than 7.87.
     public init(on loop: EventLoop, configuration: Configuration = .init()) throws(HTTPClientError) {
         let settings = try EngineSettings(configuration)
         guard LibCurl.isReady, LibCurl.isRecentEnough else {
@@ -39,7 +39,7 @@ public final class CurlTransport: HTTPTransport, BeginningTransport {
         engine.eventLoop.executeUnlessEnded { [engine] in engine.assumeIsolated { $0.beginShutdown(.cancelling) } }
     }
 
-    /// Sends a request over a connection that is there, or a new one, and returns with the final head.
+    /// Sends a request over an existing connection or a new one, and returns with the final head.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         try checkProcess()
         let body = if let ready = request.body.preparedAtOnce { ready } else { try await engine.prepare(request.body) }
@@ -48,7 +48,7 @@ public final class CurlTransport: HTTPTransport, BeginningTransport {
         return try exchange.takeResponse()
     }
 
-    /// The same without waiting, for a body that is prepared.
+    /// Does the same without waiting, for a body that has been prepared.
     package func begin(_ request: HTTPTransportRequest, carrying body: PreparedBody) throws -> any TransportExchange {
         try checkProcess()
         return exchange(for: request, carrying: body)
@@ -69,7 +69,7 @@ public final class CurlTransport: HTTPTransport, BeginningTransport {
     /// Ends the transport: when this returns, no transfer, connection, descriptor or timer of it is left.
     ///
     /// Later requests throw `HTTPClientError.Code.closed`. Calling it again waits for the same end.
-    /// - Parameter mode: `draining` waits for the transfers, whose bodies somebody must be reading.
+    /// - Parameter mode: `draining` waits for the transfers, whose bodies must be read meanwhile.
     public func shutdown(_ mode: ShutdownMode = .cancelling) async {
         await withCheckedContinuation { continuation in
             engine.post { $0.shutdown(mode, continuation) }
@@ -82,9 +82,9 @@ public final class CurlTransport: HTTPTransport, BeginningTransport {
     /// How many generations of connections there are; for tests.
     package var generations: Int { get async { await engine.generationCount } }
 
-    /// Bytes that wait for readers; for tests.
+    /// How many bytes wait for readers; for tests.
     package var bufferedBytes: Int { engine.budget.bytes }
 
-    /// Lets the newest generation of connections be broken, as libcurl may say that it is; for tests.
+    /// Treats the newest generation of connections as broken, as libcurl may report it; for tests.
     package func simulateBreakdown(_ reason: String) async { await engine.simulateBreakdown(reason) }
 }

@@ -4,14 +4,14 @@ import Glibc
 import UplinkHTTP
 
 extension EasyHandle {
-    /// Callbacks, whose box is the handle: it has libcurl's, so it is there for as long.
+    /// Sets the callbacks. Their box is this handle, which owns libcurl's, and so exists as long.
     func setCallbacks(for generation: Generation) {
         let box = Unmanaged.passUnretained(self).toOpaque()
         set(CURLOPT_PRIVATE, pointer: box)
         set(CURLOPT_WRITEDATA, pointer: box)
         set(CURLOPT_HEADERDATA, pointer: box)
         set(CURLOPT_PREREQDATA, pointer: box)
-        // libcurl keeps other callbacks' data with the connection, beyond the handle; this one it takes from the handle.
+        // libcurl keeps some callbacks' data with the connection, beyond the handle; this one it takes from the handle.
         set(CURLOPT_OPENSOCKETDATA, pointer: box)
         note(
             uplink_easy_set_write(curl, CURLOPT_WRITEFUNCTION) { bytes, size, count, box in
@@ -42,7 +42,7 @@ extension EasyHandle {
                 guard let address else { return -1 }
                 return EasyHandle.withTransfer(of: box) { $0.openSocket(address) } ?? -1
             })
-        // The generation's box, which libcurl keeps with the connection, beyond the transfer.
+        // The generation's box, because libcurl keeps this one with the connection, beyond the transfer.
         set(CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(generation).toOpaque())
         note(
             uplink_easy_set_closesocket(curl) { box, descriptor in
@@ -53,8 +53,8 @@ extension EasyHandle {
 }
 
 extension EasyHandle {
-    /// Lends the transfer of a callback's handle. Neither gets another reference, for the engine has one to each until
-    /// libcurl has the handle no more, which is in no callback.
+    /// Lends the transfer of a callback's handle. Neither is retained: the engine has a reference to each until libcurl
+    /// no longer has the handle, and that never happens during a callback.
     static func withTransfer<Result>(
         of box: UnsafeMutableRawPointer?, _ body: (CurlTransfer) -> Result
     ) -> Result? {
@@ -62,7 +62,7 @@ extension EasyHandle {
         return transfer?._withUnsafeGuaranteedRef(body)
     }
 
-    /// The transfer of one of libcurl's handles; nil where that is libcurl's own.
+    /// The transfer of one of libcurl's handles; nil if the handle is libcurl's own.
     static func transfer(of curl: UnsafeMutableRawPointer) -> CurlTransfer? {
         var box: UnsafeMutableRawPointer?
         guard uplink_easy_get_pointer(curl, CURLINFO_PRIVATE, &box) == CURLE_OK else { return nil }
@@ -80,7 +80,7 @@ extension CurlTransfer {
         }
     }
 
-    /// One line; but trailers that came while the transfer was paused are brought all at once.
+    /// Takes one line, or all trailers together if they came while the transfer was paused.
     fileprivate func callbackForHeader(_ lines: UnsafeRawBufferPointer) -> Int {
         active.note(self)
         if takesRepetition(lines) { return lines.count }
@@ -102,7 +102,7 @@ extension CurlTransfer {
         _ local: (UnsafeMutablePointer<CChar>?, CInt), _ remote: (UnsafeMutablePointer<CChar>?, CInt)
     ) -> Bool {
         active.note(self)
-        // The answer stands, though after a 417 libcurl would send the request again.
+        // There is a final answer, although after a 417 libcurl would send the request again.
         guard !hasFinalHead else {
             wasRepetitionStopped = true
             return false

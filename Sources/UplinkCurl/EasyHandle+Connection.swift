@@ -7,7 +7,7 @@ import UplinkHTTP
 extension EasyHandle {
     func setConnection(_ configuration: CurlTransport.Configuration) {
         set(CURLOPT_NOSIGNAL, 1)
-        set(CURLOPT_QUICK_EXIT, 1)  // or a cancelled lookup blocks the loop
+        set(CURLOPT_QUICK_EXIT, 1)  // otherwise a cancelled lookup blocks the loop
         if let idle = configuration.keepAlive {
             set(CURLOPT_TCP_KEEPALIVE, 1)
             set(CURLOPT_TCP_KEEPIDLE, idle.wholeSeconds)
@@ -26,15 +26,16 @@ extension EasyHandle {
         case nil: break
         }
         if let path = configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path.string) }
-        // The environment's proxies are never asked for by libcurl: what is wanted of them, `ProxyRules` has read.
+        // libcurl never uses the environment's proxies: `ProxyRules` has read them if they are wanted.
         set(CURLOPT_NOPROXY, "")
         set(CURLOPT_PROXY, "")
     }
 
-    /// The second line behind our own timer, and what libcurl reckons an address's share of the time from.
+    /// Sets libcurl's connect timeout, a backup for our own timer, from which libcurl also computes each address's
+    /// share of the time.
     func setConnectTimeout(_ timeouts: HTTPTimeouts) {
         guard let limit = timeouts.connect.map({ min($0, timeouts.total ?? $0) }) ?? timeouts.total else {
-            return setConnectTimeout(Int(CInt.max))  // none is 300 seconds
+            return setConnectTimeout(Int(CInt.max))  // zero would be 300 seconds
         }
         setConnectTimeout(Int(min(limit.nanosecondsRoundedUp / 1_000_000, 86_400_000)) + 100)
     }
@@ -55,8 +56,8 @@ extension EasyHandle {
     func setProxy(_ proxy: CurlTransport.Proxy) {
         isParticular = true
         set(CURLOPT_PROXY, proxy.url)
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)  // they are not the answer
-        set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))  // what is for the server is not for the proxy
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)  // those are not the answer's
+        set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))  // the server's fields are not for the proxy
         set(CURLOPT_PROXYAUTH, uplink_auth_basic)
         set(CURLOPT_SOCKS5_AUTH, uplink_auth_basic)
         if let credentials = proxy.credentials {

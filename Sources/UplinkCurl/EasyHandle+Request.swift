@@ -5,11 +5,11 @@ import HTTPTypes
 import UplinkHTTP
 
 extension EasyHandle {
-    /// How many bytes libcurl is likely to bring at once behind a piece: behind the last one of a full read it reads again.
-    /// What a pause finds halfway through a read, it copies.
+    /// How many bytes libcurl is likely to bring right after a piece: after the last piece of a full read it reads
+    /// again. If it is paused in the middle of a read, it copies the rest.
     func bytes(behind piece: Int) -> Int { piece == readSize % Int(CURL_MAX_WRITE_SIZE) ? readSize : 0 }
 
-    /// Sets what is the same for all transfers of a transport. What fails is in ``firstError``.
+    /// Sets what is the same for all transfers of a transport. An error is in ``firstError``.
     func prepare(_ settings: EngineSettings, in generation: Generation, share: UnsafeMutableRawPointer) {
         set(CURLOPT_SHARE, pointer: share)
         set(CURLOPT_PATH_AS_IS, 1)
@@ -25,7 +25,7 @@ extension EasyHandle {
         isPrepared = true
     }
 
-    /// Sets what a transfer needs beside that. What fails is in ``firstError``.
+    /// Sets what a transfer needs in addition. An error is in ``firstError``.
     func configure(for transfer: CurlTransfer, _ configuration: CurlTransport.Configuration) {
         self.transfer = .passUnretained(transfer)
         setURL(transfer.url.textWithoutFragment)
@@ -37,7 +37,7 @@ extension EasyHandle {
     }
 
     func setFields(_ transfer: CurlTransfer, expectsContinue: Bool) {
-        // `Expect:` is how libcurl is told to send no such field.
+        // `Expect:` without a value makes libcurl send no such field.
         let expectation = transfer.upload == nil ? nil : expectsContinue ? "Expect: 100-continue" : "Expect:"
         setFields(transfer.exchange.request.fields, and: expectation)
     }
@@ -51,8 +51,8 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension HTTPFields {
-    /// With all cookies in one field, as HTTP/1.1 has it (RFC 6265, section 5.4): `HTTPFields` makes several of what is set
-    /// by the name, as HTTP/2 has it.
+    /// These fields with all cookies in one, as in HTTP/1.1 (RFC 6265, section 5.4): `HTTPFields` splits a value set by
+    /// name into several fields, as in HTTP/2.
     var withOneCookie: HTTPFields {
         let cookies = self[fields: .cookie].map { $0.withUnsafeBytesOfValue(Array.init) }
         guard cookies.count > 1, let place = firstIndex(where: { $0.name == .cookie }) else { return self }
@@ -67,7 +67,7 @@ extension HTTPFields {
         return fields
     }
 
-    /// Whether they make the same lines in the same order; `==` is content with less.
+    /// Whether they make the same lines in the same order; `==` is less strict.
     func areWritten(like other: HTTPFields) -> Bool {
         guard count == other.count else { return false }
         for place in indices {

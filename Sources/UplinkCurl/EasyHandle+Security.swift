@@ -17,10 +17,10 @@ extension EasyHandle {
         if let identity = settings.configuration.identity { setIdentity(identity, settings.identityPassword) }
     }
 
-    /// For how many seconds authorities that were read may be used; a day is libcurl's default.
+    /// For how many seconds authorities may be used after they were read; libcurl's default is a day.
     private static let authoritiesAge = 300
 
-    /// The same for a proxy that is spoken to over TLS.
+    /// Sets the same for a proxy that is spoken to over TLS.
     private func setTrust(_ trust: CurlTransport.Trust) {
         let isChecked = trust != .dangerouslyAcceptAnyCertificate
         for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] { set(option, isChecked ? 1 : 0) }
@@ -32,7 +32,7 @@ extension EasyHandle {
             for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] { set(option, file.string) }
         }
         set(CURLOPT_CA_CACHE_TIMEOUT, Self.authoritiesAge)
-        // The file alone: with a directory beside it libcurl reads all authorities again for every connection.
+        // Only the file: with a directory as well, libcurl reads all authorities again for every connection.
         for option in [CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] { note(uplink_easy_set_string(curl, option, nil)) }
     }
 

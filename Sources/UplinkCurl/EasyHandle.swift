@@ -5,34 +5,35 @@ import HTTPTypes
 import UplinkCore
 import UplinkHTTP
 
-/// An easy handle, with everything that must live as long as it: lists and the error buffer. For one transfer at a time.
+/// An easy handle, with everything that must live as long as it does: lists and the error buffer. It is for one
+/// transfer at a time.
 final class EasyHandle {
     let curl: UnsafeMutableRawPointer
-    /// The transfer that it is for, which has it as long.
+    /// The transfer that it is for, which owns the handle for that time.
     var transfer: Unmanaged<CurlTransfer>?
     private let errorText: UnsafeMutablePointer<CChar>
     @exclusivity(unchecked) private var lists: [UnsafeMutablePointer<curl_slist>] = []
     private(set) var firstError = CURLE_OK
-    /// What is the same for all transfers has been set.
+    /// Whether the settings common to all transfers have been made.
     var isPrepared = false
-    /// Something has been set that the next transfer must not find.
+    /// Whether something has been set that the next transfer must not inherit.
     var isParticular = false
-    /// libcurl has made a buffer for a body, which the handle would keep, or has a method of its own.
+    /// Whether libcurl has allocated a buffer for a body, which the handle would keep, or has a custom method.
     var isForOneTransfer = false
-    /// What is set of what may be another for each transfer; at first, what a new handle has.
+    /// The current values of settings that may differ for each transfer; at first, those of a new handle.
     private var isHead = false
     private var isFreshConnection = false
     private var isTelling = false
     private var connectTimeout = 0
     /// The URL that libcurl has.
     @exclusivity(unchecked) private var url: String?
-    /// The same in its parts.
+    /// The same URL, parsed.
     private let parts: OpaquePointer?
-    /// The fields that ``lists`` has been made of, and nothing else, where the next transfer may send the same.
+    /// The fields from which ``lists`` was made, and nothing else, if the next transfer may send the same.
     @exclusivity(unchecked) private var keptFields: RequestFields?
-    /// More of them are not kept.
+    /// The most bytes of fields that are kept.
     private static let keptBytes = 4096
-    /// What libcurl asks a socket for at once.
+    /// How many bytes libcurl reads from a socket in one call.
     var readSize = 0
 
     init?() {
@@ -51,7 +52,7 @@ final class EasyHandle {
         if keptFields == nil { freeLists() }
     }
 
-    /// Makes the handle as good as new, save its share.
+    /// Makes the handle as good as new, except for its share.
     private func reset() {
         curl_easy_reset(curl)
         firstError = CURLE_OK
@@ -66,7 +67,7 @@ final class EasyHandle {
         lists.removeAll(keepingCapacity: true)
     }
 
-    /// Not before the handle has left the multi; the URL, the lists and the buffer go last.
+    /// Only after the handle has left the multi; the URL, the lists and the buffer are freed last.
     deinit {
         curl_easy_cleanup(curl)
         curl_url_cleanup(parts)
@@ -74,7 +75,7 @@ final class EasyHandle {
         errorText.deallocate()
     }
 
-    /// What libcurl has said about the failure.
+    /// What libcurl said about the failure.
     var text: String { String(cString: errorText) }
 
     func set(_ option: CURLoption, _ value: Int) { note(uplink_easy_set_long(curl, option, value)) }
@@ -100,7 +101,7 @@ final class EasyHandle {
         note(uplink_easy_set_list(curl, option, list))
     }
 
-    /// Appends a line to a list, or frees it where there is no memory for more.
+    /// Appends a line to a list, or frees the list if there is no memory left.
     private func append(_ line: UnsafePointer<CChar>?, to list: inout UnsafeMutablePointer<curl_slist>?) -> Bool {
         guard let longer = curl_slist_append(list, line) else {
             curl_slist_free_all(list)
@@ -111,19 +112,19 @@ final class EasyHandle {
         return true
     }
 
-    /// Sets the URL, as text and in its parts: of the text alone libcurl would make the parts for each transfer, and of
-    /// these another text.
+    /// Sets the URL, as text and parsed: from the text alone libcurl would parse it for each transfer, and build
+    /// another text from the result.
     func setURL(_ url: String) {
         guard url != self.url else { return }
         self.url = url
         set(CURLOPT_URL, url)
         let flags = CUnsignedInt(CURLU_PATH_AS_IS | CURLU_DISALLOW_USER)
         let isRead = url.withCString { curl_url_set(parts, CURLUPART_URL, $0, flags) } == CURLUE_OK
-        // Of a URL that has no parts libcurl says, when it is asked, what is wrong with it.
+        // If the URL cannot be parsed, libcurl reports what is wrong with it when it performs the transfer.
         set(CURLOPT_CURLU, pointer: isRead ? parts.map { UnsafeMutableRawPointer($0) } : nil)
     }
 
-    /// HEAD, or GET where nothing else is set.
+    /// Sets HEAD, or GET if nothing else is set.
     func setHead(_ isHead: Bool) {
         guard isHead != self.isHead else { return }
         self.isHead = isHead
@@ -136,29 +137,29 @@ final class EasyHandle {
         set(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
     }
 
-    /// Has libcurl tell what it does (`CURLOPT_DEBUGFUNCTION`). May be said while the transfer runs.
+    /// Makes libcurl log what it does (`CURLOPT_DEBUGFUNCTION`). May be called while the transfer runs.
     func setTelling(_ tells: Bool) {
         guard tells != isTelling else { return }
         isTelling = tells
         set(CURLOPT_VERBOSE, tells ? 1 : 0)
     }
 
-    /// Has the connection closed behind the transfer. May be said while it runs, in its callbacks too.
+    /// Makes libcurl close the connection after the transfer. May be called while it runs, also in its callbacks.
     func forbidReuse() {
         isParticular = true
         set(CURLOPT_FORBID_REUSE, 1)
     }
 
-    /// - Parameter milliseconds: 0 is libcurl's own.
+    /// - Parameter milliseconds: The timeout; 0 is libcurl's default.
     func setConnectTimeout(_ milliseconds: Int) {
         guard milliseconds != connectTimeout else { return }
         connectTimeout = milliseconds
         set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
     }
 
-    /// Sets the fields that go out, and a line that is no field of the caller's.
+    /// Sets the fields that go out, and a line in addition to the caller's fields.
     ///
-    /// Without that line they are kept, so that a next transfer which sends the same need not set them.
+    /// Without such a line they are kept, so that a next transfer with the same fields need not set them.
     func setFields(_ fields: RequestFields, and line: String?) {
         if let keptFields {
             if line == nil, keptFields === fields || keptFields.all.areWritten(like: fields.all) { return }
@@ -172,8 +173,8 @@ final class EasyHandle {
         for field in fields.all.withOneCookie {
             text.removeAll(keepingCapacity: true)
             text.append(contentsOf: field.name.rawName.utf8)
-            field.withUnsafeBytesOfValue { value in  // which need not be UTF-8
-                // `Name;` is how libcurl spells an empty value; one of blanks alone would keep the field from being sent.
+            field.withUnsafeBytesOfValue { value in  // it need not be UTF-8
+                // libcurl spells an empty value `Name;`. A value of only blanks would keep the field from being sent.
                 let isBlank = value.allSatisfy { $0 == 0x20 || $0 == 0x09 }
                 text.append(contentsOf: (isBlank ? ";" : ": ").utf8)
                 if !isBlank { text.append(contentsOf: value) }
@@ -202,18 +203,17 @@ final class EasyHandle {
         return uplink_easy_get_offset(curl, info, &value) == CURLE_OK ? Int64(value) : 0
     }
 
-    /// The socket of the connection that the transfer had last; negative when it is closed. libcurl looks for it among all
-    /// connections.
+    /// The socket of the transfer's last connection; negative when that is closed. libcurl searches all connections for
+    /// it.
     var socket: curl_socket_t {
         var socket: curl_socket_t = -1
         return uplink_easy_get_socket(curl, &socket) == CURLE_OK ? socket : -1
     }
 
-    /// Whether OpenSSL has decrypted more than libcurl has read. While the transfer runs.
+    /// Whether OpenSSL has decrypted more than libcurl has read. Only while the transfer runs.
     var hasMoreFromTLS: Bool { uplink_easy_tls_pending(curl) > 0 }
 
-    /// Whether TLS was spoken as the continuation of an earlier session; nil where that cannot be told. While the transfer
-    /// runs.
+    /// Whether an earlier TLS session was resumed; nil if that is not known. Only while the transfer runs.
     var isTLSResumed: Bool? {
         let answer = uplink_easy_is_tls_resumed(curl)
         return answer < 0 ? nil : answer > 0

@@ -3,21 +3,21 @@ import Glibc
 import UplinkCore
 import UplinkHTTP
 
-/// A configuration that has been checked, with what was read once for it.
+/// A configuration that has been checked, with what has been read once for it.
 struct EngineSettings: Sendable {
     let configuration: CurlTransport.Configuration
     let proxies: ProxyRules
     let identityPassword: String?
-    /// What libcurl asks a socket for at once: no more than a small part of what all bodies may hold, for each transfer has
-    /// such a buffer, which is not counted, and a second one while it is paused.
+    /// How many bytes libcurl reads from a socket in one call: only a small part of what all bodies may hold, because
+    /// each transfer has such a buffer, which is not counted, and a second one while it is paused.
     ///
-    /// No multiple of a page, though the buffer stays where it is and what comes lies in pages: where bytes are copied to
-    /// an address that is a little higher in its page than theirs, processors take each load for one of what has just been
-    /// stored, and a copy takes five times as long or more. This would be so for all of a body, or for none; so it is for
-    /// one read in 64 at most.
+    /// It is not a multiple of a page. When bytes are copied to an address that is slightly higher within its page than
+    /// theirs, processors mistake each load for one of what has just been stored, and the copy takes five times as long
+    /// or more. With whole pages that would happen for all of a body or for none, because both buffers stay where they
+    /// are; so it happens for one read in 64 at most.
     let readSize: Int
 
-    /// - Throws: `HTTPClientError` when a setting makes no sense.
+    /// - Throws: `HTTPClientError` when a setting is invalid.
     init(_ configuration: CurlTransport.Configuration) throws(HTTPClientError) {
         try configuration.validate()
         self.configuration = configuration
@@ -35,7 +35,7 @@ struct EngineSettings: Sendable {
         }
     }
 
-    /// The host that libcurl looks up for a URL; nil where an address is known.
+    /// The host that libcurl looks up for a URL; nil if an address is known.
     func hostToLookUp(for url: HTTPURL, through proxy: CurlTransport.Proxy?) -> String? {
         guard configuration.unixSocket == nil else { return nil }
         let (host, port) =

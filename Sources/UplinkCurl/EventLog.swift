@@ -3,9 +3,10 @@ import CLibCurl
 import HTTPTypes
 import UplinkHTTP
 
-/// What a transfer's observer is to be told, and the times for it. Transfers without an observer have none of this.
+/// The events for a transfer's observer, and their times. Transfers without an observer have no log.
 ///
-/// Callbacks note; the engine tells at the end of the turn, in no C frame and no lock. The loop's thread only.
+/// Callbacks note events; the engine delivers them at the end of the turn, outside any C frame and lock. Only for the
+/// loop's thread.
 final class EventLog {
     typealias Observer = @Sendable (HTTPEvent) -> Void
 
@@ -25,16 +26,16 @@ final class EventLog {
         pending = [.queued]
     }
 
-    /// Notes something of which no time is taken.
+    /// Notes an event without a time.
     func note(_ event: HTTPEvent) { pending.append(event) }
 
-    /// The transfer's turn has come.
+    /// Notes that the transfer's turn has come.
     func start(now: Int64) {
         startedAt = now
         pending.append(.started)
     }
 
-    /// libcurl has the transfer now.
+    /// Notes that libcurl has the transfer now.
     func handOver(now: Int64) { handedOverAt = now }
 
     func connect(_ connection: HTTPConnection, now: Int64) {
@@ -43,7 +44,7 @@ final class EventLog {
         pending.append(.connected(connection))
     }
 
-    /// A head begins; it is the final one until another follows.
+    /// Notes that a head begins; it is the final one unless another follows.
     func beginHead(now: Int64) { firstByteAt = now }
 
     func finishHead(_ status: HTTPResponse.Status, now: Int64) {
@@ -51,7 +52,7 @@ final class EventLog {
         pending.append(.head(status))
     }
 
-    /// What is to be told now, with whom to tell.
+    /// Takes the events to deliver now, with their observer.
     func take() -> Announcement? {
         guard !pending.isEmpty else { return nil }
         defer { pending = [] }
@@ -77,7 +78,7 @@ final class EventLog {
         guard let handle else { return timings }
         timings.sentBytes = handle.offset(CURLINFO_SIZE_UPLOAD_T)
         guard connection?.isReused != true else { return timings }
-        // libcurl counts microseconds from its own start, and each figure includes those before it.
+        // libcurl counts microseconds from its own start, and each figure includes the earlier ones.
         let lookup = handle.offset(CURLINFO_NAMELOOKUP_TIME_T)
         let connect = handle.offset(CURLINFO_CONNECT_TIME_T)
         let tls = handle.offset(CURLINFO_APPCONNECT_TIME_T)
@@ -102,18 +103,18 @@ struct Announcement {
 }
 
 extension CurlTransfer {
-    /// Whether anybody wants to know between which addresses the connection is.
+    /// Whether anything needs the addresses of the connection.
     var needsAddresses: Bool { events != nil || generation?.engine.configuration.networkChanges != nil }
 
-    /// The request goes out on a connection with these ends.
+    /// Notes that the request goes out on a connection with these ends.
     func connectionStands(local: (String, CInt), remote: (String, CInt), now: Int64) {
         localAddress = local.0
         defer { sockets.sinceRequest = 0 }
         guard let events else { return }
         var connection = HTTPConnection()
         connection.isReused = sockets.sinceRequest == 0
-        // Asked inside the callback, as libcurl's documentation does: when the turn ends, the answer may have come and
-        // the connection be gone.
+        // Asked inside the callback, as in libcurl's documentation: by the end of the turn, the answer may have come
+        // and the connection be gone.
         if !connection.isReused { connection.isTLSResumed = handle?.isTLSResumed }
         connection.localAddress = Self.text(local)
         connection.remoteAddress = Self.text(remote)

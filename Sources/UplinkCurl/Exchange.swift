@@ -4,14 +4,15 @@ import HTTPTypes
 import UplinkEventLoop
 import UplinkHTTP
 
-/// A transfer as its owner sees it: an id, a mailbox, and messages to the engine. Any thread.
+/// A transfer as its owner sees it: an id, a mailbox, and messages to the engine. For use on any thread.
 final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
     let id: UInt64
     let request: HTTPTransportRequest
     /// Whether libcurl may send it again by itself.
     let mayBeRepeated: Bool
     private let body: PreparedBody
-    /// The owner's priority, for whoever produces the body. As a number: a `TaskPriority` has its size at run time alone.
+    /// The owner's priority, for the producer of the body. It is a number because a `TaskPriority` has its size only at
+    /// run time.
     private let priority: UInt8
     let mailbox: Mailbox
     private let engine: CurlEngine
@@ -31,7 +32,7 @@ final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
             plenty: highMark - highMark / 4, budget: engine.budget)
     }
 
-    /// Has the engine carry the request; returns when the head is there, or why there is none.
+    /// Makes the engine carry the request. Returns when the head is there, or the reason why there is none.
     nonisolated(nonsending) func run() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -43,7 +44,7 @@ final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
         }
     }
 
-    /// The request's body, on its way; called by the engine, once.
+    /// Creates the upload of the request's body; called by the engine, once.
     func makeUpload() -> Upload? {
         switch body.content {
         case .none: return nil
@@ -54,11 +55,11 @@ final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
         }
     }
 
-    /// Whether the owner has cancelled; looked at when the transfer is submitted.
+    /// Whether the owner has cancelled; checked when the transfer is submitted.
     var isCancelled: Bool { mailbox.isCancelled }
 
-    /// The answer, once the owner has been resumed.
-    @inline(never)  // or it would take room where the answer is awaited
+    /// The answer. Valid once the owner has been resumed.
+    @inline(never)  // inlined, it would take room where the answer is awaited
     func takeResponse() throws -> HTTPTransportResponse {
         guard let head = try mailbox.takeHead()?.get() else { throw CurlFailure.noHead }
         return HTTPTransportResponse(head, source: self)
@@ -94,6 +95,6 @@ final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
 
     func demand() { engine.post { [id] in $0.demand(id) } }
 
-    /// Neither blocks nor resumes: the engine alone ends transfers.
+    /// Cancels the transfer. Neither blocks nor resumes: only the engine ends transfers.
     func stop() { engine.post { [id] in $0.cancel(id) } }
 }

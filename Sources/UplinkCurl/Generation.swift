@@ -5,39 +5,40 @@ import UplinkHTTP
 
 /// One `CURLM` with everything that belongs to it: connections, TLS sessions, looked-up names, watched sockets, a timer.
 ///
-/// When the way to the internet changes, new transfers get a new generation, in which nothing of the old network is left;
-/// the old one lives until its transfers have ended. The loop's thread only.
+/// When the way to the internet changes, new transfers get a new generation, which has nothing of the old network; the
+/// old one lives until its transfers have ended. Only for the loop's thread.
 final class Generation {
     let number: UInt64
-    /// Outlives the generation, which it owns.
+    /// The engine, which owns the generation and outlives it.
     unowned let engine: CurlEngine
     let connections: ConnectionTable
     @exclusivity(unchecked) private(set) var multi: CurlMulti?
     private let timer: LoopTimer
     private var isTimerSet = false
-    /// libcurl wants to be called at once: when the turn ends.
+    /// Whether libcurl wants to be called immediately, which is when the turn ends.
     private(set) var isDue = false
     @exclusivity(unchecked) var sockets = WatchedSockets()
-    /// What all of them report to.
+    /// The listener of all watchers.
     private let listener: DescriptorWatcher.Listener
-    /// Handles for later transfers; 5 KB each, and 4 KB of fields at most.
+    /// Handles for later transfers: 5 KB each, and at most 4 KB of fields.
     @exclusivity(unchecked) private var idleHandles: [EasyHandle] = []
     private static let keptHandles = 64
-    /// The transfers that libcurl has.
+    /// How many transfers libcurl has.
     var transfers = 0
-    /// Those of them that it has not finished, as far as it has said.
+    /// How many of them it has not finished, as far as it has reported.
     var running = 0 {
         didSet { limitConnections() }
     }
     private let maximumIdleConnections: Int
     private var maximumConnections = 0
-    /// Somebody who resolved a name for others may have done so, or needs none: a socket was opened or a request goes out.
+    /// Whether waiting transfers may start: a socket was opened, or a request went out, so the name is known or not
+    /// needed.
     var gatesMayOpen = false
-    /// libcurl is closing its connections and wants no new watchers.
+    /// Whether libcurl is closing its connections and wants no new watchers.
     private(set) var isCleaningUp = false
-    /// What broke the multi, until the turn ends.
+    /// The error that broke the multi, until the turn ends.
     var breakdown: HTTPClientError?
-    /// No new transfers: the network was another one then.
+    /// Whether it gets no new transfers, because the network has changed since.
     var isRetired = false
 
     init(_ number: UInt64, for engine: isolated CurlEngine) throws {
@@ -52,8 +53,9 @@ final class Generation {
         limitConnections()
     }
 
-    /// libcurl counts connections in use too when it looks, at the end of a transfer, whether it has too many idle ones.
-    /// So those of the others that run come on top. (Where one call finishes several, some more stay for a while.)
+    /// Limits the idle connections. When libcurl checks, at the end of a transfer, whether it has too many idle ones,
+    /// it counts connections in use as well, so the limit adds those of the other running transfers. (If one call
+    /// finishes several, a few more stay for a while.)
     private func limitConnections() {
         let maximum = maximumIdleConnections + max(0, running - 1)
         guard maximum != maximumConnections else { return }
@@ -61,16 +63,16 @@ final class Generation {
         multi?.limitConnections(to: maximum)
     }
 
-    /// Lends the generation of a callback's box, which gets no other reference: the engine has one until the last
-    /// callback has returned.
+    /// Lends the generation of a callback's box. It is not retained: the engine has a reference until the last callback
+    /// has returned.
     static func lend(_ box: UnsafeMutableRawPointer?, _ body: (Generation) -> Void) {
         if let box { Unmanaged<Generation>.fromOpaque(box)._withUnsafeGuaranteedRef(body) }
     }
 
-    /// Closes the connections; the callbacks are called meanwhile. No transfer may be left.
+    /// Closes the connections, which calls the callbacks. No transfer may be left.
     func cleanUp() {
         isCleaningUp = true
-        idleHandles = []  // they hold the share
+        idleHandles = []  // they use the share
         multi?.cleanUp()
         multi = nil
         for socket in sockets.all { socket.close() }
@@ -79,13 +81,13 @@ final class Generation {
         isDue = false
     }
 
-    /// Whether libcurl has asked to be called at once since this was asked last.
+    /// Whether libcurl has asked to be called immediately since the last time this was called.
     func takeDue() -> Bool {
         defer { isDue = false }
         return isDue
     }
 
-    /// Lets the loop look at its other sockets and timers first, if libcurl wants to be called at once.
+    /// Lets the loop look at its other sockets and timers first, if libcurl wants to be called immediately.
     func putOffWhatIsDue() {
         guard takeDue() else { return }
         timer.start(after: .zero)
@@ -94,14 +96,14 @@ final class Generation {
 
     // MARK: Easy handles
 
-    /// A handle for a transfer: one that has been used before, if there is one.
+    /// Returns a handle for a transfer: one that has been used before, if there is one.
     func handle() -> EasyHandle? {
         guard let multi, let handle = idleHandles.popLast() ?? EasyHandle() else { return nil }
         if !handle.isPrepared { handle.prepare(engine.settings, in: self, share: multi.share) }
         return handle
     }
 
-    /// Keeps the handle of a transfer that ended well, and whose memory libcurl has left as it was made.
+    /// Keeps the handle of a transfer that ended well, if libcurl has not allocated more for it than for a new one.
     func takeBack(_ handle: EasyHandle) {
         guard idleHandles.count < Self.keptHandles, multi != nil, !handle.isForOneTransfer else { return }
         handle.finishTransfer()
@@ -110,10 +112,10 @@ final class Generation {
 
     // MARK: Sockets
 
-    /// The transfers whose bodies go out, by their sockets.
+    /// The transfers that are sending bodies, by their sockets.
     @exclusivity(unchecked) private var uploads: [curl_socket_t: CurlTransfer] = [:]
 
-    /// A transfer connects or sends here.
+    /// Notes that a transfer connects or sends on this socket.
     private func noteUpload(of transfer: CurlTransfer, on descriptor: curl_socket_t) {
         guard transfer.upload != nil else { return }
         forgetUpload(transfer, on: transfer.uploadSocket)
@@ -125,7 +127,7 @@ final class Generation {
         if uploads[descriptor] === transfer { uploads[descriptor] = nil }
     }
 
-    /// libcurl is about to close a connection.
+    /// Called when libcurl is about to close a connection.
     func socketCloses(_ descriptor: curl_socket_t) {
         uploads.removeValue(forKey: descriptor)?.salvage(from: descriptor)
         socketGone(descriptor)
@@ -134,25 +136,26 @@ final class Generation {
     /// Whether a transfer has the connection.
     func isInUse(_ descriptor: curl_socket_t) -> Bool { sockets[descriptor]?.isWanted ?? false }
 
-    /// A connection has been made on the socket: from here on its closing will be told.
+    /// Notes that the socket is a connection now, whose closing libcurl will report.
     func socketConnected(_ descriptor: curl_socket_t) { sockets[descriptor]?.isConnected = true }
 
-    /// The number is no socket any more that we know, or another one.
+    /// Forgets a number that is no longer a socket that we know, or belongs to another one.
     func socketGone(_ descriptor: curl_socket_t) { sockets.remove(descriptor)?.close() }
 
     // MARK: libcurl's callbacks: nothing in here calls libcurl
 
     func socketChanged(_ descriptor: curl_socket_t, to change: CInt, for easy: UnsafeMutableRawPointer?) {
         guard change != CURL_POLL_REMOVE else {
-            // A connection stays watched for its next transfer; stopping and starting would be two system calls for each.
+            // A connection stays watched for its next transfer; stopping and starting would cost two system calls each
+            // time.
             if let socket = sockets[descriptor], socket.isConnected {
                 return socket.rest(after: easy.flatMap { EasyHandle.transfer(of: $0)?.id })
             }
-            // libcurl may have closed the descriptor by now; closing the watcher does not mind.
+            // libcurl may have closed the descriptor by now, which does not matter for closing the watcher.
             return socketGone(descriptor)
         }
         guard !isCleaningUp else { return }
-        let transfer = easy.flatMap { EasyHandle.transfer(of: $0) }  // of a handle of libcurl's own there is none
+        let transfer = easy.flatMap { EasyHandle.transfer(of: $0) }  // a handle of libcurl's own has none
         transfer?.watchedSocket = descriptor
         var interest = Readiness(rawValue: 0)
         if change & CURL_POLL_IN != 0 { interest.insert(.readable) }
@@ -166,14 +169,14 @@ final class Generation {
             sockets.add(socket, as: descriptor)
             socket.watch(for: interest)
         } catch {
-            // Looked at when the turn ends, which every way into libcurl comes to.
+            // Checked at the end of the turn, to which every call into libcurl leads.
             breakdown = CurlFailure.noResources(error.message)
         }
     }
 
     func timerChanged(to milliseconds: Int) {
         guard !isCleaningUp else { return }
-        isDue = milliseconds == 0  // every way into libcurl ends in a turn's end
+        isDue = milliseconds == 0  // every call into libcurl leads to the end of a turn
         if milliseconds > 0 {
             let (delay, overflow) = Int64(milliseconds).multipliedReportingOverflow(by: 1_000_000)
             timer.start(afterNanoseconds: overflow ? .max : delay)
@@ -184,7 +187,7 @@ final class Generation {
     }
 }
 
-/// The sockets of a generation, each in the place that its number names: the kernel gives the lowest that is free.
+/// The sockets of a generation, indexed by their numbers: the kernel gives out the lowest that is free.
 struct WatchedSockets {
     private var places: [WatchedSocket?] = []
 
@@ -211,19 +214,19 @@ struct WatchedSockets {
 final class WatchedSocket {
     private let watcher: DescriptorWatcher
     private var interest: Readiness = []
-    /// libuv has stopped the watcher because of an error on the socket, or we have.
+    /// Whether libuv has stopped the watcher because of an error on the socket, or we have.
     private var isStopped = false
-    /// libcurl wants to hear of it now.
+    /// Whether libcurl wants to know about it now.
     private(set) var isWanted = false
-    /// Who has wanted to hear of it before nobody did: it has ended, or is paused.
+    /// The transfer that last wanted to know about it, and has ended or is paused since.
     private(set) var lastTransfer: UInt64?
-    /// It is a connection, whose closing libcurl tells (`CLOSESOCKETFUNCTION`). Sockets that have not become one are
-    /// closed without a word.
+    /// Whether it is a connection, whose closing libcurl reports (`CLOSESOCKETFUNCTION`). It closes sockets that have
+    /// not become one without a report.
     var isConnected = false
 
     init(_ watcher: DescriptorWatcher) { self.watcher = watcher }
 
-    /// Watches for this alone. Registers anew even when nothing changed, unless it is a connection: else the number may be
+    /// Watches for only this. Registers again even if nothing has changed, unless it is a connection: the number may be
     /// another socket's by now.
     func watch(for interest: Readiness) {
         isWanted = true
@@ -233,9 +236,9 @@ final class WatchedSocket {
         watcher.start(interest)
     }
 
-    /// Nobody wants to hear of it for now.
+    /// Notes that no one wants to know about it for now.
     ///
-    /// - Parameter transfer: Which transfer has wanted to, if it is one of ours.
+    /// - Parameter transfer: The transfer that wanted to, if it is one of ours.
     func rest(after transfer: UInt64?) { (isWanted, lastTransfer) = (false, transfer) }
 
     func stop() {
@@ -245,7 +248,7 @@ final class WatchedSocket {
 
     func didStop() { isStopped = true }
 
-    /// Goes on after an error, if libcurl has not said otherwise meanwhile.
+    /// Goes on watching after an error, unless libcurl has said otherwise meanwhile.
     func goOn() { if isStopped, isWanted { watch(for: interest) } }
 
     func close() { watcher.close() }

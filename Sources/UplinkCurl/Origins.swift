@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkHTTP
 
-/// A server: a scheme, a host and a port. All transfers to it have the same one.
+/// A server: a scheme, a host and a port. All transfers to a server share one of these.
 final class Origin {
     let url: HTTPURL
     let text: String
     /// The proxy that leads there; nil for a direct connection.
     let proxy: CurlTransport.Proxy?
-    /// The host that libcurl looks up for it; nil where an address is known.
+    /// The host that libcurl looks up for it; nil if an address is known.
     let hostToLookUp: String?
-    /// Whether its newest answer was one of HTTP/1.0.
+    /// Whether its newest answer was HTTP/1.0.
     var isHTTP10 = false
-    /// In which generation, and until when, libcurl has the host's addresses.
+    /// The generation in which, and the time until which, libcurl knows the host's addresses.
     private var known = (generation: UInt64(0), until: Int64.min)
-    /// A little less than libcurl keeps addresses for.
+    /// A little less than the time for which libcurl keeps addresses.
     private static let knownTime: Int64 = 50_000_000_000
-    /// The newest head that it has sent.
+    /// The newest head that the server has sent.
     @exclusivity(unchecked) var newestHead = RememberedHead.none
 
-    /// A request goes out on a new connection. libcurl's addresses may be older, if they were known already.
+    /// Notes that a request goes out on a new connection. libcurl's addresses may be older, if they were known already.
     func wasLookedUp(in generation: Generation?, now: Int64) {
         guard let generation, !isKnown(in: generation.number, at: now) else { return }
         known = (generation.number, now + Self.knownTime)
     }
 
-    /// Whether nobody need wait for others who look names up.
+    /// Whether no transfer need wait for another one to look the name up.
     func isKnown(in generation: UInt64, at now: Int64) -> Bool { known.generation == generation && now < known.until }
 
     fileprivate init(_ text: String, of url: HTTPURL, _ settings: EngineSettings) {
@@ -34,12 +34,12 @@ final class Origin {
     }
 }
 
-/// The servers that were asked lately.
+/// The servers that were used recently.
 struct Origins {
     static let maximumServers = 32
     private let settings: EngineSettings
     private var origins: [String: Origin] = [:]
-    /// The one that was asked for last, which is mostly the next one's too.
+    /// The server that was asked for last, which is usually asked for next, too.
     private var last: Origin?
 
     init(_ settings: EngineSettings) { self.settings = settings }
@@ -53,7 +53,7 @@ struct Origins {
     }
 
     private mutating func add(_ origin: Origin) -> Origin {
-        // What speaks HTTP/1.0 is remembered longest: not to know it is an error (`isHTTP10`).
+        // Servers that speak HTTP/1.0 are remembered longest, because forgetting that causes an error (`isHTTP10`).
         if origins.count >= Self.maximumServers { origins = origins.filter(\.value.isHTTP10) }
         if origins.count >= Self.maximumServers { origins = [:] }
         origins[origin.text] = origin

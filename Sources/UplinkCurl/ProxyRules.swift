@@ -3,22 +3,22 @@ import HTTPTypes
 import UplinkCore
 import UplinkHTTP
 
-/// Which proxy a URL goes through: pure.
+/// Decides which proxy a URL goes through: pure.
 struct ProxyRules: Sendable {
     private var byScheme: [HTTPURL.Scheme: CurlTransport.Proxy] = [:]
     private var exceptions: [Exception] = []
 
-    /// Hosts that are spoken to directly.
+    /// Hosts that are connected to directly.
     private enum Exception {
-        /// All.
+        /// All hosts.
         case any
         /// This name, and those below it.
         case name(String)
-        /// The addresses whose first bits are these.
+        /// The addresses that begin with these bits.
         case network(IPAddress, Int)
     }
 
-    /// - Parameter environment: Reads a variable.
+    /// - Parameter environment: Returns the value of a variable.
     init(_ rule: CurlTransport.ProxyRule, environment: (String) -> String?) throws(HTTPClientError) {
         switch rule {
         case .none: break
@@ -71,7 +71,7 @@ struct ProxyRules: Sendable {
         return isName && !name.isEmpty ? .name(name) : nil
     }
 
-    /// A name without the dot that stands for the root (RFC 1034, section 3.1): with it and without, it is the same host.
+    /// A name without the dot for the root (RFC 1034, section 3.1): with and without it, it is the same host.
     private static func withoutRoot(_ name: String) -> String { name.hasSuffix(".") ? String(name.dropLast()) : name }
 
     private static func proxy(

@@ -2,7 +2,7 @@
 #if Store
 import UplinkCore
 
-/// Any clock, reduced to the time since it was taken.
+/// Any clock, reduced to the time since this value was created.
 struct MonotonicClock: Sendable {
     let now: @Sendable () -> Duration
     let sleep: @Sendable (_ until: Duration) async throws -> Void

@@ -6,7 +6,7 @@ public import SystemPackage
 public import Uplink
 public import UplinkCore
 
-/// A single source of truth that works offline: values are read from a database only, and syncs write to it.
+/// A single source of truth that works offline: values are read only from a database, and syncs write to it.
 ///
 /// ```swift
 /// let store = try await Store.open("notes.db", migrator: migrator)
@@ -14,21 +14,21 @@ public import UplinkCore
 /// ```
 ///
 /// The database is SQLite in WAL mode with `synchronous=FULL`: what a call has reported as written survives the process
-/// and a power cut. One store for each file and process; other connections' writes are not seen by its streams.
+/// and a power cut. Use one store for each file and process: its streams do not see the writes of other connections.
 public final class Store: Sendable {
-    /// The database, for the program's own reads and writes. Streams see every transaction that is made through it.
+    /// The database, for the program's own reads and writes. Streams see every transaction made through it.
     public let database: any DatabaseWriter
-    /// Where the database is; nil when it is in memory.
+    /// The path of the database; nil when it is in memory.
     public let path: FilePath?
-    /// The same without links, so that it is one for all who open the file.
+    /// The path without links, so that it is the same for everyone who opens the file.
     let realPath: FilePath?
     let performer: any NetworkOperationPerforming
     let clock: any Clock<Duration>
     let now: @Sendable () -> Date
     let flights = Flights()
-    /// The names of the outboxes that are run.
+    /// The names of the outboxes that are being run.
     let running = Locked<Set<String>>([])
-    /// What is known of each outbox, by name: all objects of one name share it.
+    /// What is known about each outbox, by name: all objects of one name share it.
     private let outboxes = Locked<[String: Locked<OutboxCore>]>([:])
 
     private init(
@@ -52,19 +52,20 @@ public final class Store: Sendable {
         }
     }
 
-    /// Opens a database, or makes one where there is no file, and brings its schema up to date.
+    /// Opens a database, or creates it if there is no file, and brings its schema up to date.
     ///
-    /// The file is looked at for reading first: one that is damaged, newer or something else is not written to, nor is an
-    /// SQLite database with tables to which no `DatabaseMigrator` was ever applied. Works on a thread of its own.
+    /// The file is first opened for reading: one that is damaged, newer or of another kind is not written to, nor is an
+    /// SQLite database with tables to which no `DatabaseMigrator` was ever applied. The work is done on a thread of its
+    /// own.
     ///
     /// - Parameters:
     ///   - path: The database; SQLite keeps two more files beside it.
-    ///   - migrator: The program's schema. `eraseDatabaseOnSchemaChange` is not heeded.
-    ///   - performer: What syncs and outboxes wait for the network with.
+    ///   - migrator: The program's schema. `eraseDatabaseOnSchemaChange` is ignored.
+    ///   - performer: The performer through which syncs and outboxes wait for the network.
     ///   - busyTimeout: How long to wait for a lock that another process holds.
-    ///   - checksIntegrity: Whether the whole file is read first (`PRAGMA quick_check`), which takes about a second for each
-    ///     gigabyte that is not in memory. Without it, damage is found when what is damaged is read.
-    ///   - clock: What pauses are measured on.
+    ///   - checksIntegrity: Whether the whole file is read first (`PRAGMA quick_check`), which takes about a second for
+    ///     each gigabyte that is not in memory. Without it, damage is found only when the damaged part is read.
+    ///   - clock: The clock that measures pauses.
     ///   - now: The wall clock, for the age of what is stored.
     /// - Throws: ``StoreError``, with a code for each state of the file.
     public static func open(
@@ -76,8 +77,8 @@ public final class Store: Sendable {
         let file = StoreFile(
             path: path, migrator: try StoreSchema.migrator(migrator), busyTimeout: busyTimeout,
             checksIntegrity: checksIntegrity)
-        // Left under a lock and not carried by the continuation: ThreadSanitizer does not see what passes between threads
-        // when a resume overtakes the suspension.
+        // Left under a lock instead of passed through the continuation: ThreadSanitizer does not see what passes
+        // between threads when a resume overtakes the suspension.
         let opened = Locked<Result<DatabasePool, StoreError>?>(nil)
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -92,7 +93,7 @@ public final class Store: Sendable {
         return Store(database, path: path, performer: performer, clock: clock, now: now)
     }
 
-    /// Makes a database in memory, which goes with the store: for tests and previews.
+    /// Creates a database in memory, which lives as long as the store, for tests and previews.
     ///
     /// - Throws: ``StoreError`` when a migration fails.
     public static func inMemory(

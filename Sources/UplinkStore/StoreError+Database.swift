@@ -4,11 +4,11 @@ import GRDB
 import Glibc
 
 extension StoreError {
-    /// What an error of GRDB means to a user of the store; errors of ours pass unchanged.
+    /// What an error of GRDB means to a user of the store; errors of our own pass unchanged.
     ///
     /// - Parameters:
-    ///   - activity: What was done, as in "reading the query `notes`".
-    ///   - otherwise: The kind of all errors that say nothing about the file.
+    ///   - activity: What was being done, such as "reading the query `notes`".
+    ///   - otherwise: The kind of every error that says nothing about the file.
     static func database(_ error: any Error, while activity: String, otherwise: Code) -> Self {
         if let error = error as? StoreError { return error }
         guard let error = error as? DatabaseError else {
@@ -35,7 +35,8 @@ extension StoreError {
         }
     }
 
-    /// SQLite says that a file cannot be opened, and not why; asked afterwards, there may be some again by now.
+    /// Whether the process can get descriptors. SQLite says that a file cannot be opened, but not why; by the time we
+    /// ask, there may be some again.
     private static var hasDescriptors: Bool {
         let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return errno != EMFILE && errno != ENFILE }

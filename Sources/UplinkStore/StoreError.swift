@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
-/// Why the store could not be opened, or why something that was asked of it failed.
+/// Why the store could not be opened, or why one of its calls failed.
 ///
 /// In a stream an error is an element, and the stream goes on.
 public struct StoreError: Error, Sendable {
@@ -18,9 +18,9 @@ public struct StoreError: Error, Sendable {
 
         // MARK: The file
 
-        /// There is no such directory, or what is there cannot be opened.
+        /// The directory does not exist, or the file in it cannot be opened.
         public static let cannotOpen = Code(kind: .cannotOpen)
-        /// The file is something else than an SQLite database, or one with tables to which no migrator was ever applied.
+        /// The file is not an SQLite database, or is one with tables to which no migrator was ever applied.
         public static let notADatabase = Code(kind: .notADatabase)
         /// The file is a damaged database.
         public static let corrupt = Code(kind: .corrupt)
@@ -32,7 +32,7 @@ public struct StoreError: Error, Sendable {
         public static let locked = Code(kind: .locked)
         /// There is no room left for the database.
         public static let diskFull = Code(kind: .diskFull)
-        /// A migration threw. Those before it stay applied, itself is rolled back.
+        /// A migration threw. It was rolled back; those before it stay applied.
         public static let migrationFailed = Code(kind: .migrationFailed)
 
         // MARK: Reading and syncing
@@ -45,23 +45,23 @@ public struct StoreError: Error, Sendable {
         public static let fetchFailed = Code(kind: .fetchFailed)
         /// The server answered with a status that brings neither data nor "not modified".
         public static let unexpectedResponse = Code(kind: .unexpectedResponse)
-        /// What was fetched is not what it should be.
+        /// The fetched data is not what it should be.
         public static let decodeFailed = Code(kind: .decodeFailed)
         /// The transaction failed and was rolled back.
         public static let writeFailed = Code(kind: .writeFailed)
-        /// The key was cleared again and again while its sync ran, or everything was, so that what was fetched was not
-        /// written.
+        /// The key was cleared again and again while its sync ran, or everything was cleared, so what was fetched was
+        /// not written.
         public static let cleared = Code(kind: .cleared)
 
         // MARK: The rest
 
-        /// A setting makes no sense.
+        /// A setting is invalid.
         public static let invalidArgument = Code(kind: .invalidArgument)
         /// The outbox has as many entries or bytes as it may have. Nothing was added.
         public static let outboxFull = Code(kind: .outboxFull)
         /// The entry is larger than an entry may be. Nothing was added.
         public static let entryTooLarge = Code(kind: .entryTooLarge)
-        /// The outbox is being run already, by this process or another one.
+        /// The outbox is already being run, by this process or another one.
         public static let outboxInUse = Code(kind: .outboxInUse)
     }
 
@@ -69,10 +69,11 @@ public struct StoreError: Error, Sendable {
     public let code: Code
     /// What happened, and what to do about it.
     public let message: String
-    /// What was thrown below: GRDB's `DatabaseError`, a `NetworkOperationError`, an `HTTPClientError`, the fetch's own.
+    /// The error that caused this one: GRDB's `DatabaseError`, a `NetworkOperationError`, an `HTTPClientError`, or the
+    /// fetch's own.
     public let underlyingError: (any Error)?
 
-    /// Describes an error; of use to stand-ins and to fetches that want to say more.
+    /// Creates an error, for stand-ins and for fetches that want to say more.
     public init(_ code: Code, message: String, underlyingError: (any Error)? = nil) {
         self.code = code
         self.message = message

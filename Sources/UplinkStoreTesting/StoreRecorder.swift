@@ -3,7 +3,7 @@
 import UplinkCore
 public import UplinkStore
 
-/// Reads a stream of the store as fast as it can, and keeps what it told.
+/// Reads a stream of the store as fast as it can, and keeps its elements.
 public final class StoreRecorder<Value: Equatable & Sendable>: Sendable {
     private let recorded: Locked<[StoreElement<Value>]>
     private let task: Task<Void, Never>
@@ -19,7 +19,7 @@ public final class StoreRecorder<Value: Equatable & Sendable>: Sendable {
 
     deinit { task.cancel() }
 
-    /// What was told so far.
+    /// The elements so far.
     public var elements: [StoreElement<Value>] { recorded.withLock { $0 } }
     /// The values so far.
     public var values: [Value] { elements.compactMap(\.value) }

@@ -2,7 +2,7 @@
 #if Store
 import UplinkCore
 
-/// A fetch that brings what the test says, when it says so, and counts how often it was asked.
+/// A fetch that returns what the test says, when the test says, and counts its calls.
 ///
 /// ```swift
 /// let fetch = StubFetch(["milk"])
@@ -16,7 +16,7 @@ public final class StubFetch<Value: Sendable>: Sendable {
         var isHeld = false
         var held: [UInt64: CheckedContinuation<Void, Never>] = [:]
         var cancelled: Set<UInt64> = []
-        /// What those bring who were held and go on.
+        /// The results of the calls that were held and now go on.
         var assigned: [UInt64: Result<Value?, any Error>] = [:]
 
         mutating func takeResult() -> Result<Value?, any Error> {
@@ -26,10 +26,11 @@ public final class StubFetch<Value: Sendable>: Sendable {
 
     private let state: Locked<State>
 
-    /// Brings these values: one for each call in turn, the last one for all that follow.
+    /// Creates a fetch that returns these values: one for each call in turn, the last one for all that follow.
     public convenience init(_ values: Value...) { self.init(results: values.map { .success($0) }) }
 
-    /// Brings these outcomes, nil meaning "no news": one for each call in turn, the last one for all that follow.
+    /// Creates a fetch with these outcomes, where nil means "no news": one for each call in turn, the last one for all
+    /// that follow.
     public init(results: [Result<Value?, any Error>]) {
         state = Locked(State(results: results))
     }
@@ -39,13 +40,13 @@ public final class StubFetch<Value: Sendable>: Sendable {
     /// How many calls have not returned.
     public var running: Int { state.withLock { $0.running } }
 
-    /// What the next calls bring, in place of what they would.
+    /// Sets what the next calls return, instead of what was set before.
     public func bring(_ results: Result<Value?, any Error>...) { state.withLock { $0.results = results } }
 
-    /// Lets calls wait from now on, until ``release()``.
+    /// Makes calls wait from now on, until ``release()``.
     public func hold() { state.withLock { $0.isHeld = true } }
 
-    /// Lets those who wait go on, the results for those who came first, and those who come not wait.
+    /// Lets waiting calls go on, with results in the order in which they came, and later calls not wait.
     public func release() {
         let held = state.withLock { state in
             defer { state.held = [:] }

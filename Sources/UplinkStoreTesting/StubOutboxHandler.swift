@@ -3,7 +3,7 @@
 public import UplinkStore
 import UplinkCore
 
-/// A handler for an outbox that answers what the test says, and records what it was given.
+/// A handler for an outbox that returns what the test says, and records what it was given.
 ///
 /// ```swift
 /// let handler = StubOutboxHandler()
@@ -14,7 +14,7 @@ public final class StubOutboxHandler: Sendable {
         var verdicts: [OutboxVerdict]
         var entries: [OutboxEntry] = []
         var running = 0
-        /// By the entries' keys.
+        /// The number of running calls, by the entries' keys.
         var runningOfKey: [String: Int] = [:]
         var overlaps = 0
         var mostRunning = 0
@@ -23,24 +23,25 @@ public final class StubOutboxHandler: Sendable {
     private let state: Locked<State>
     private let gate = StubFetch<Void>(results: [.success(())])
 
-    /// Answers these verdicts: one for each call in turn, the last one for all that follow; "done" without any.
+    /// Creates a handler that returns these verdicts: one for each call in turn, the last one for all that follow;
+    /// "done" without any.
     public init(_ verdicts: OutboxVerdict...) { state = Locked(State(verdicts: verdicts)) }
 
-    /// What it was given, in order.
+    /// The entries it was given, in order.
     public var entries: [OutboxEntry] { state.withLock { $0.entries } }
     /// How many calls have not returned.
     public var running: Int { state.withLock { $0.running } }
-    /// How many calls ran at the same time, at most.
+    /// The most calls that ran at the same time.
     public var mostRunning: Int { state.withLock { $0.mostRunning } }
     /// How often a call came while one of the same key ran; an outbox keeps it at zero.
     public var overlaps: Int { state.withLock { $0.overlaps } }
 
-    /// What the next calls answer, in place of what they would.
+    /// Sets what the next calls return, instead of what was set before.
     public func answer(_ verdicts: OutboxVerdict...) { state.withLock { $0.verdicts = verdicts } }
 
-    /// Lets calls wait from now on, until ``release()``.
+    /// Makes calls wait from now on, until ``release()``.
     public func hold() { gate.hold() }
-    /// Lets those who wait go on, and those who come not wait.
+    /// Lets waiting calls go on, and later calls not wait.
     public func release() { gate.release() }
 
     /// The handler.

@@ -7,7 +7,7 @@ public import UplinkStore
 public import UplinkTesting
 
 extension Store {
-    /// A store in memory whose network is there, or as a stand-in for the performer says.
+    /// Creates a store in memory whose network is there, or is as a stand-in for the performer says.
     ///
     /// - Throws: `StoreError` when a migration fails.
     public static func stubbed(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// A clock that a test moves by hand, so that a test of an hour's wait takes no time.
+/// A clock that a test moves by hand, so that testing an hour's wait takes no time.
 ///
-/// Code under test reaches its sleep in its own time, on its own thread. So ``advance(by:sleepers:patience:)`` first
-/// waits until as many sleepers as the test expects are asleep, and only then moves the time. If they do not come, it
-/// throws an error that names those who did: give tasks names (`Task(name: "loader") { … }`) to recognise them.
+/// Code under test reaches its sleep when it does, on its own thread. So ``advance(by:sleepers:patience:)`` first waits
+/// until as many sleepers as the test expects are asleep, and only then moves the time. If they do not come, it throws
+/// an error that names those that did: give tasks names (`Task(name: "loader") { … }`) to recognise them.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -15,12 +15,12 @@ import UplinkCore
 /// // outcome: .failure(.notStarted(timedOut)), three seconds later for the performer, at once for the test
 /// ```
 public final class ManualClock: Clock, Sendable {
-    /// A moment on the clock: the time since it was made.
+    /// A moment on the clock: the time since the clock was created.
     public struct Instant: InstantProtocol, Sendable, Hashable {
-        /// The time since the clock was made.
+        /// The time since the clock was created.
         public let offset: Duration
 
-        /// The moment so much later; 292 years at most.
+        /// The moment that much later; 292 years at most.
         public func advanced(by duration: Duration) -> Self { Self(offset: offset + duration.clamped) }
         /// The time from this moment to another.
         public func duration(to other: Self) -> Duration { other.offset - offset }
@@ -30,7 +30,7 @@ public final class ManualClock: Clock, Sendable {
 
     private let machine = Locked(ManualClockMachine())
 
-    /// Makes a clock that stands at zero.
+    /// Creates a clock that is at zero.
     public init() {}
 
     /// The moment to which the test has moved the clock.
@@ -39,7 +39,7 @@ public final class ManualClock: Clock, Sendable {
     /// A nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// Those who sleep now, the one that is due first in front, each with its task's name and how long it has still to
+    /// The current sleepers, in the order in which they are due, each with its task's name and how long it still has to
     /// sleep.
     public var sleepers: [String] { machine.withLock { $0.names } }
 
@@ -62,14 +62,15 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Waits until `count` sleepers are asleep, then moves the time and wakes those who are due: they are resumed in order,
-    /// and run side by side.
+    /// Waits until `count` sleepers are asleep, then moves the time and wakes those that are due: they are resumed in
+    /// order, and run concurrently.
     ///
-    /// Who is woken and sleeps again sleeps from the new time: to see each tick of a ticker, advance tick by tick.
+    /// A sleeper that wakes and sleeps again does so from the new time: to see each tick of a ticker, advance tick by
+    /// tick.
     ///
     /// - Parameters:
-    ///   - duration: How far to move. Zero only waits for the sleepers, and so does less.
-    ///   - count: How many sleepers the test expects, at least. Zero moves at once.
+    ///   - duration: How far to move. Zero or less only waits for the sleepers.
+    ///   - count: How many sleepers the test expects, at least. Zero moves the time immediately.
     ///   - patience: How long to wait for them, in real time.
     /// - Throws: ``ManualClockError`` when they do not come; `CancellationError` when the test is cancelled.
     public func advance(
@@ -79,8 +80,8 @@ public final class ManualClock: Clock, Sendable {
         move(by: duration)
     }
 
-    /// Moves the time at once, and wakes those who are due: they are resumed in order, and run side by side. Never back: a
-    /// negative duration is zero.
+    /// Moves the time immediately, and wakes the sleepers that are due: they are resumed in order, and run
+    /// concurrently. The time never moves back: a negative duration is zero.
     public func move(by duration: Duration) { perform(machine.withLock { $0.move(by: duration) }) }
 
     /// Waits until at least `count` sleepers are asleep.
@@ -108,9 +109,9 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Checks that nobody sleeps: for the end of a test.
+    /// Checks that there are no sleepers, for the end of a test.
     ///
-    /// - Throws: ``ManualClockError`` that names who does.
+    /// - Throws: ``ManualClockError`` that names those there are.
     public func checkNobodySleeps() throws(ManualClockError) {
         let names = sleepers
         if !names.isEmpty { throw ManualClockError(message: "still asleep: \(names.joined(separator: ", "))") }
@@ -121,9 +122,9 @@ public final class ManualClock: Clock, Sendable {
     }
 }
 
-/// What a ``ManualClock`` found other than the test expected.
+/// An expectation of a test that a ``ManualClock`` did not find met.
 public struct ManualClockError: Error, Sendable, CustomStringConvertible {
-    /// Who sleeps, who was expected, and what to look for.
+    /// Which sleepers there are, which were expected, and what to look for.
     public let message: String
     /// The message.
     public var description: String { message }

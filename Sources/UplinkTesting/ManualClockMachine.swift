@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Who sleeps on a ``ManualClock``, and which tests wait for sleepers: its state machine.
+/// The state machine of a ``ManualClock``: its sleepers, and the tests that wait for sleepers.
 struct ManualClockMachine {
     typealias Continuation = CheckedContinuation<Void, any Error>
     /// A continuation to resume outside the lock.

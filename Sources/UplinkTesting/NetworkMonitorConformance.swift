@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UplinkCore
 
-/// Checks that a monitor keeps what `NetworkMonitor` promises, whatever it is made of.
+/// Checks that a monitor keeps the promises of `NetworkMonitor`, however it is implemented.
 ///
 /// Each check makes a monitor of its own, and throws a ``NetworkMonitorConformanceError`` that says what was promised
 /// and what was seen. They need no test framework:
@@ -20,15 +20,15 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
     let stop: (@Sendable (Monitor) async throws -> Void)?
     let patience: Duration
 
-    /// Describes how to make a monitor and how to change what it sees.
+    /// Creates the checks from closures that make a monitor and change what it sees.
     ///
     /// - Parameters:
-    ///   - make: Makes a monitor that nobody subscribes to yet.
-    ///   - goOnline: Makes a network that satisfies a path.
-    ///   - goOffline: Takes it away.
-    ///   - stop: Ends the monitor for ever; nil if it has no such means.
-    ///   - patience: How long each thing may take, in real time. A closure that does not heed cancellation holds up its
-    ///     check for longer.
+    ///   - make: Makes a monitor without subscribers.
+    ///   - goOnline: Makes a network available to the monitor, so that its path is satisfied.
+    ///   - goOffline: Takes that network away.
+    ///   - stop: Ends the monitor for ever; nil if it cannot be ended.
+    ///   - patience: How long each step may take, in real time. A closure that ignores cancellation holds up its check
+    ///     for longer.
     public init(
         make: @escaping @Sendable () async throws -> Monitor,
         goOnline: @escaping @Sendable (Monitor) async throws -> Void,
@@ -41,7 +41,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
 
     /// Runs all checks, one after the other.
     ///
-    /// - Throws: ``NetworkMonitorConformanceError`` at the first promise that is broken, or what the closures threw.
+    /// - Throws: ``NetworkMonitorConformanceError`` at the first promise that is broken, or whatever a closure throws.
     public func check() async throws {
         try await checkFirstPathComesInTime()
         try await checkCurrentPathIsKnownToSubscribers()
@@ -55,7 +55,8 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         if stop != nil { try await checkStopIsFinal() }
     }
 
-    /// The first path comes within `NetworkMonitor.timeToFirstPath`, with the patience as slack for a busy machine.
+    /// Checks that the first path comes within `NetworkMonitor.timeToFirstPath`, with the patience as slack for a busy
+    /// machine.
     public func checkFirstPathComesInTime() async throws {
         let monitor = try await make()
         try await check(
@@ -66,7 +67,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// `NetworkMonitor.currentPath` is known as soon as a subscriber was told a path, and is that path.
+    /// Checks that `NetworkMonitor.currentPath` is known as soon as a subscriber has got a path, and is that path.
     public func checkCurrentPathIsKnownToSubscribers() async throws {
         try await check("currentPath is what the subscribers were told last") { monitor in
             var paths = monitor.paths.makeAsyncIterator()
@@ -81,7 +82,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// A subscriber is told of each change that lasts, in order, and of no path twice in a row.
+    /// Checks that a subscriber gets each change that lasts, in order, and no path twice in a row.
     public func checkChangesAreTold() async throws {
         try await check("every change that lasts is told, in order, and nothing twice") { monitor in
             try await goOffline(monitor)
@@ -100,7 +101,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// Who subscribes while the path is known gets it without waiting for a change.
+    /// Checks that a new subscriber gets the path, if it is known, without waiting for a change.
     public func checkNewSubscribersGetTheCurrentPathFirst() async throws {
         try await check("a new subscriber gets the current path first") { monitor in
             var first = monitor.paths.makeAsyncIterator()
@@ -112,7 +113,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// Each of several subscribers is told.
+    /// Checks that each of several subscribers gets the changes.
     public func checkSeveralSubscribersAreTold() async throws {
         try await check("each of several subscribers is told") { monitor in
             try await goOffline(monitor)
@@ -127,7 +128,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// A subscriber that does not ask for long gets the newest path and delays nobody.
+    /// Checks that a subscriber that does not ask for a long time gets the newest path and delays no one.
     public func checkASlowSubscriberGetsTheNewestPath() async throws {
         try await check("a slow subscriber gets the newest path, and delays nobody") { monitor in
             try await goOffline(monitor)
@@ -143,7 +144,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// `NetworkPath.generation` rises with every path, as a `NetworkPathBroadcaster` sees to.
+    /// Checks that `NetworkPath.generation` rises with every path, which a `NetworkPathBroadcaster` takes care of.
     public func checkGenerationsRise() async throws {
         try await check("the generation rises with every path") { monitor in
             try await goOffline(monitor)
@@ -163,7 +164,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// A cancelled task's iteration ends.
+    /// Checks that a cancelled task's iteration ends.
     public func checkCancellationEndsTheStream() async throws {
         try await check("a cancelled task's iteration ends") { monitor in
             let task = Task { for try await _ in monitor.paths {} }
@@ -174,7 +175,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// After the last subscriber has left, the next one is told again.
+    /// Checks that after the last subscriber has left, the next one gets paths again.
     public func checkSubscribingAgainWorks() async throws {
         try await check("who subscribes after all have left is told again, and what is so then") { monitor in
             for isOnline in [true, false, true] {
@@ -186,7 +187,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// A stop ends the streams, those of later subscribers too.
+    /// Checks that a stop ends the streams, also those of later subscribers.
     public func checkStopIsFinal() async throws {
         guard let stop else { return }
         try await check("a stop ends the streams, for ever") { monitor in
@@ -206,7 +207,7 @@ extension NetworkMonitorConformance {
         if isOnline { try await goOnline(monitor) } else { try await goOffline(monitor) }
     }
 
-    /// `body` says what is wrong, or nil.
+    /// - Parameter body: Returns what is wrong, or nil.
     private func check(
         _ promise: String, _ body: @escaping @Sendable (Monitor) async throws -> String?
     ) async throws {
@@ -231,7 +232,7 @@ extension NetworkMonitorConformance {
 }
 
 extension NetworkPaths.Iterator {
-    /// Goes on until a path is so; says what is wrong if none comes.
+    /// Reads on until a path is as wanted; returns what is wrong if none comes.
     fileprivate mutating func path(isSatisfied: Bool) async throws -> String? {
         while let path = try await next() { if path.isSatisfied == isSatisfied { return nil } }
         return "the stream ended"

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UplinkCore
 
-/// Changes of the network that the test tells.
+/// A source of network changes that the test sends.
 ///
 /// Every method may be called from any thread.
 public final class StubNetworkChanges: Sendable {
     private let broadcaster = NetworkChangeBroadcaster()
 
-    /// Makes a source of changes that has told nothing yet.
+    /// Creates a source that has sent no changes yet.
     public init() {}
 
-    /// What the test tells, for those who are given `NetworkChanges`.
+    /// What the test sends, for code that takes `NetworkChanges`.
     public var changes: NetworkChanges { broadcaster.changes }
 
-    /// Whether anybody listens now; what is told while nobody does is gone.
+    /// Whether anyone is listening now; a change sent while no one is listening is lost.
     public var isObserved: Bool { broadcaster.hasSubscribers }
 
-    /// Tells a change.
+    /// Sends a change.
     public func send(_ change: NetworkChange) { broadcaster.send(change) }
 
-    /// Addresses of this host are gone.
+    /// Sends a change in which these addresses of the host are gone.
     public func remove(_ addresses: IPAddress...) { send(NetworkChange(removedAddresses: Set(addresses))) }
 
-    /// The ways of these families to the internet are other ones now.
+    /// Sends a change in which the default routes of these families are others.
     public func changeDefaultRoutes(of families: IPAddress.Family...) {
         send(NetworkChange(changedDefaultRoutes: Set(families)))
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UplinkCore
 
-/// A monitor that says what the test tells it.
+/// A monitor that reports the paths that the test sends.
 ///
-/// Every method may be called from any thread. What it is told reaches ``currentPath`` at once, and subscribers as soon
-/// as their tasks run.
+/// Every method may be called from any thread. A path reaches ``currentPath`` immediately, and subscribers as soon as
+/// their tasks run.
 public final class StubNetworkMonitor: NetworkMonitor {
     private struct State {
         var starts = 0
@@ -14,7 +14,7 @@ public final class StubNetworkMonitor: NetworkMonitor {
     private let state: Locked<State>
     private let broadcaster: NetworkPathBroadcaster
 
-    /// Makes a monitor that knows this path, or none yet.
+    /// Creates a monitor that knows this path, or none yet.
     public init(_ path: NetworkPath? = nil) {
         let state = Locked(State())
         self.state = state
@@ -31,46 +31,47 @@ public final class StubNetworkMonitor: NetworkMonitor {
         if let path { send(path) }
     }
 
-    /// The broadcaster's way to itself from its own closure, without keeping it alive.
+    /// A way for the broadcaster's closure to reach the broadcaster, without keeping it alive.
     private final class Link: Sendable {
         struct Weak { weak var value: NetworkPathBroadcaster? }
         let broadcaster = Locked(Weak())
     }
 
-    /// The path that the test told last; nil before the first and after ``forget()``.
+    /// The path that the test sent last; nil before the first and after ``forget()``.
     ///
-    /// Known also while nobody subscribes, so that tests need not: a real monitor then has none.
+    /// It is known even without subscribers, so that tests need not subscribe; a real monitor then has none.
     public var currentPath: NetworkPath? { broadcaster.currentPath }
-    /// The current path, then every one that the test tells.
+    /// The current path, then every path that the test sends.
     public var paths: NetworkPaths { broadcaster.paths }
 
-    /// Whether anybody subscribes now.
+    /// Whether there are subscribers now.
     public var isObserved: Bool { broadcaster.hasSubscribers }
 
-    /// How often a first subscriber came. A performer that finds what it needs in ``currentPath`` does not subscribe.
+    /// How often there was a first subscriber. A performer that finds what it needs in ``currentPath`` does not
+    /// subscribe.
     public var starts: Int { state.withLock { $0.starts } }
 
-    /// Makes a path the current one. Its generation is set anew, so that equal paths in a row are told apart.
+    /// Makes a path the current one. Its generation is replaced, so that equal paths in a row are distinct.
     public func send(_ path: NetworkPath) { broadcaster.sendAnew(path) }
 
-    /// The network is there.
+    /// Makes the network available.
     public func goOnline() { send(.online()) }
 
-    /// The network is away.
+    /// Takes the network away.
     public func goOffline(_ reason: UnsatisfiedReason = .noRoute) { send(.offline(reason)) }
 
-    /// Forgets the path, as if it had never been known. The generation rises for what is not seen meanwhile.
+    /// Forgets the path, as if it had never been known. The generation rises, for changes that go unseen meanwhile.
     public func forget() { broadcaster.forget() }
 
     /// Ends all streams, for ever.
     public func stop() { broadcaster.finish() }
 
-    /// Ends all streams with an error. The generation rises for what is not seen meanwhile.
+    /// Ends all streams with an error. The generation rises, for changes that go unseen meanwhile.
     public func fail(_ error: NetworkMonitorError) { broadcaster.fail(error) }
 }
 
 extension NetworkPath {
-    /// A path with IPv4, and IPv6 if wanted, over one interface.
+    /// Returns a path with IPv4, and IPv6 if wanted, over one interface.
     public static func online(
         interface name: String = "eth0", kind: NetworkInterface.Kind = .ethernet, ipv4: Bool = true, ipv6: Bool = false,
         isExpensive: Bool = false
@@ -84,7 +85,7 @@ extension NetworkPath {
             isExpensive: isExpensive)
     }
 
-    /// A path without a network.
+    /// Returns a path without a network.
     public static func offline(_ reason: UnsatisfiedReason = .noRoute) -> NetworkPath {
         NetworkPath(
             unsatisfiedReason: reason, scope: .host, ipv4: .unavailable(reason), ipv6: .unavailable(reason))

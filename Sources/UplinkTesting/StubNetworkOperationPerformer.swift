@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UplinkCore
 
-/// A stand-in for the performer: it does not wait, but does what the test says.
+/// A stand-in for the performer that does not wait, but does what the test says.
 ///
-/// For tests of code that performs, where neither waiting nor paths are the point. It records the calls.
+/// For tests of code that uses a performer, where neither waiting nor paths are the point. It records the calls.
 public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
     /// What becomes of a call.
     public enum Behaviour: Sendable {
-        /// The operation runs at once.
+        /// The operation runs immediately.
         case runs
-        /// The operation never runs; this is why.
+        /// The operation never runs, and this is the reason.
         case fails(NetworkOperationError)
 
         /// The operation never runs, because the network does not come. A call without a limit waits: until it is
@@ -25,20 +25,20 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         public let seconds: Double
         /// What the call required.
         public let requirement: NetworkRequirement
-        /// Whether the limit was for the operation too.
+        /// Whether the limit was also for the operation.
         public let isSupervised: Bool
     }
 
     private struct State {
         var behaviour: Behaviour
         var calls: [Call] = []
-        /// Calls without a limit, to which the network does not come.
+        /// Calls without a limit that wait for a network that does not come.
         var waiting: [AsyncStream<Never>.Continuation] = []
     }
 
     private let state: Locked<State>
 
-    /// Makes a stand-in.
+    /// Creates a stand-in.
     public init(_ behaviour: Behaviour = .runs) { state = Locked(State(behaviour: behaviour)) }
 
     /// What becomes of the next calls, and of those that wait without a limit.
@@ -117,7 +117,7 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         await operation()
     }
 
-    /// The throwing forms tell a cancellation as Swift does.
+    /// The throwing forms report a cancellation as Swift does.
     private nonisolated(nonsending) func admitOrThrow(
         _ seconds: Double, _ requirement: NetworkRequirement, isSupervised: Bool
     ) async throws {

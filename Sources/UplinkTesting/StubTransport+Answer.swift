@@ -3,7 +3,7 @@ public import HTTPTypes
 public import UplinkHTTP
 
 extension StubTransport {
-    /// What a request gets.
+    /// What a request is answered with.
     public struct Answer: Sendable {
         enum Kind: Sendable {
             case response(HTTPResponse, pieces: [[UInt8]], StubBody.Ending)
@@ -14,8 +14,8 @@ extension StubTransport {
         var delay: @Sendable () async throws -> Void = {}
         var pause: @Sendable () async throws -> Void = {}
 
-        /// A whole answer, its body in the pieces given. `Content-Length` is set unless the fields have one; pieces that
-        /// are shorter than it says are a body that breaks off (`truncated`).
+        /// A whole answer, with its body in these pieces. `Content-Length` is set unless the fields have one; if the
+        /// pieces are shorter than it says, the body breaks off (`truncated`).
         public static func response(
             _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:], pieces: [[UInt8]] = []
         ) -> Self {
@@ -33,7 +33,7 @@ extension StubTransport {
         }
 
         /// An answer whose body breaks off with an error after these pieces. The error's `requestDisposition` becomes
-        /// `responseStarted`, for so it is.
+        /// `responseStarted`, because a response has started.
         public static func broken(
             _ error: HTTPClientError, after pieces: [[UInt8]], headers: HTTPFields = [:]
         ) -> Self {
@@ -48,24 +48,24 @@ extension StubTransport {
             Self(kind: .response(HTTPResponse(status: .ok, headerFields: headers), pieces: pieces, .silence))
         }
 
-        /// No answer but an error.
+        /// An error instead of an answer.
         ///
-        /// An error made without `requestDisposition` says that nothing was sent, and a retry repeats
-        /// whatever was not sent, a POST too. Where the test means a connection that broke later, say
-        /// `requestDisposition: .maybeProcessed`.
+        /// An error created without `requestDisposition` means that nothing was sent, and a retry repeats whatever was
+        /// not sent, even a POST. Pass `requestDisposition: .maybeProcessed` if the test is about a connection that
+        /// broke later.
         public static func error(_ error: HTTPClientError) -> Self { Self(kind: .error(error)) }
 
         /// Neither answer nor error: the request waits until it is cancelled.
         public static let silence = Self(kind: .silence)
 
-        /// The same after a delay on a clock, which may be the test's own.
+        /// Returns the same answer after a delay on a clock, which may be the test's own.
         public func after<C: Clock>(_ delay: Duration, on clock: C) -> Self where C.Duration == Duration {
             var answer = self
             answer.delay = { try await clock.sleep(for: delay) }
             return answer
         }
 
-        /// The same with a pause before each piece of the body, on a clock, which may be the test's own.
+        /// Returns the same answer with a pause before each piece of the body, on a clock, which may be the test's own.
         public func pausing<C: Clock>(_ pause: Duration, on clock: C) -> Self where C.Duration == Duration {
             var answer = self
             answer.pause = { try await clock.sleep(for: pause) }

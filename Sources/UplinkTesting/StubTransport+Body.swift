@@ -25,8 +25,8 @@ final class StubBody: HTTPBodySource {
     private let tell: @Sendable (_ received: Int64, Result<Void, any Error>) -> Void
 
     /// - Parameters:
-    ///   - expected: How many bytes a whole body has, where the head says so.
-    ///   - tell: Told once how the body ended.
+    ///   - expected: How many bytes the whole body has, if the head says so.
+    ///   - tell: Called once, with how the body ended.
     init(
         _ pieces: [[UInt8]], _ ending: Ending, expecting expected: Int64?,
         pause: @escaping @Sendable () async throws -> Void,
@@ -50,7 +50,7 @@ final class StubBody: HTTPBodySource {
         }
     }
 
-    /// There is no body: it is over before anybody reads.
+    /// Ends a body that there is not, before anyone reads it.
     func endAtOnce() { finish(.success(())) }
 
     func cancel() { finish(.failure(CancellationError())) }
@@ -79,7 +79,8 @@ final class StubBody: HTTPBodySource {
         }
     }
 
-    /// What a real transport says of a server that sends less. More it would not read: then the test is wrong.
+    /// The error of a real transport if a server sends less. It would not read more than expected: then the test is
+    /// wrong.
     private static func contradiction(_ received: Int64, _ expected: Int64) -> HTTPClientError {
         let isShort = received < expected
         return HTTPClientError(

@@ -2,13 +2,13 @@
 import HTTPTypes
 import UplinkHTTP
 
-/// Which request gets which answer: pure. The rule that was set last comes first.
+/// The rules for which request gets which answer: pure. The rule set last comes first.
 struct StubRules: Sendable {
-    /// What a rule is for.
+    /// The requests that a rule is for.
     enum Pattern: Sendable {
-        /// A URL, with any method where none is given.
+        /// Those for a URL, with any method if none is given.
         case url(String, HTTPRequest.Method?)
-        /// What a closure says yes to.
+        /// Those for which a closure returns true.
         case predicate(String, @Sendable (HTTPTransportRequest) -> Bool)
 
         func matches(_ request: HTTPTransportRequest) -> Bool {
@@ -41,7 +41,7 @@ struct StubRules: Sendable {
         let id: Int
         let pattern: Pattern
         let answers: [@Sendable (HTTPTransportRequest) async -> StubTransport.Answer]
-        /// Whether the last answer is for all requests that follow.
+        /// Whether the last answer is also for all requests that follow.
         let repeatsLast: Bool
         var uses = 0
     }
@@ -58,7 +58,7 @@ struct StubRules: Sendable {
         rules.insert(Rule(id: lastID, pattern: pattern, answers: answers, repeatsLast: repeatsLast), at: 0)
     }
 
-    /// The next answer of a rule; nil when it has no more.
+    /// Takes the next answer of a rule; nil when it has no more.
     mutating func use(_ id: Int) -> (@Sendable (HTTPTransportRequest) async -> StubTransport.Answer)? {
         guard let place = rules.firstIndex(where: { $0.id == id }) else { return nil }
         let rule = rules[place]
@@ -67,7 +67,7 @@ struct StubRules: Sendable {
         return rule.answers[min(rule.uses, rule.answers.count - 1)]
     }
 
-    /// Rules with answers that nobody got, in the order in which they were set.
+    /// The rules with answers that were never used, in the order in which they were set.
     var unused: [String] {
         rules.reversed().filter { $0.uses < $0.answers.count }.map { rule in
             rule.uses == 0
@@ -78,6 +78,6 @@ struct StubRules: Sendable {
 }
 
 extension HTTPRequest {
-    /// The URL as a test writes it.
+    /// The URL as tests write it.
     var stubbedURL: String { "\(scheme ?? "")://\(authority ?? "")\(path ?? "")" }
 }

@@ -3,10 +3,10 @@ public import HTTPTypes
 import UplinkCore
 public import UplinkHTTP
 
-/// A transport that answers as the test says, without a socket, and records what it was asked.
+/// A transport that answers as the test says, without a socket, and records the requests.
 ///
-/// Each client gets a stub of its own; nothing is global. A request for which nothing was stubbed is an error, never a
-/// hang. It keeps no timeouts: what a test lets take long takes as long as the test's clock says.
+/// Each client gets a stub of its own; nothing is global. A request for which nothing was stubbed fails with an error,
+/// and never hangs. The stub has no timeouts: an answer that the test delays takes as long as the test's clock says.
 ///
 /// ```swift
 /// let transport = StubTransport()
@@ -17,8 +17,8 @@ public import UplinkHTTP
 /// #expect(transport.unused.isEmpty)
 /// ```
 ///
-/// Rules are looked at from the last one that was set to the first. Setting ``answer(_:_:)`` for the same method and URL
-/// again replaces what was set before.
+/// Rules are tried from the last one set to the first. Setting ``answer(_:_:)`` for the same method and URL again
+/// replaces what was set before.
 public final class StubTransport: HTTPTransport {
     private struct State {
         var rules = StubRules()
@@ -32,9 +32,9 @@ public final class StubTransport: HTTPTransport {
     private let state = Locked(State())
     private let tellsEvents: Bool
 
-    /// Makes a stub that answers nothing yet.
+    /// Creates a stub without answers.
     ///
-    /// - Parameter tellsEvents: Whether it tells what happens, as `CurlTransport` does; otherwise it tells nothing.
+    /// - Parameter tellsEvents: Whether it reports events, as `CurlTransport` does.
     public init(tellsEvents: Bool = true) { self.tellsEvents = tellsEvents }
 
     /// The requests so far, in order.
@@ -45,7 +45,7 @@ public final class StubTransport: HTTPTransport {
     /// A body is read to its end before the request is answered; one of more than 64 MiB is an error.
     public var bodies: [[UInt8]?] { state.withLock { $0.bodies } }
 
-    /// The rules with answers that nobody got, in the order in which they were set; empty when the test used all.
+    /// The rules with answers that were never used, in the order in which they were set; empty when the test used all.
     public var unused: [String] { state.withLock { $0.rules.unused } }
 
     // MARK: Rules
@@ -62,7 +62,7 @@ public final class StubTransport: HTTPTransport {
         add(.url(url, method), answers)
     }
 
-    /// Sets answers for a URL, each for one request; after them earlier rules hold, or nothing is stubbed.
+    /// Sets answers for a URL, each for one request; after them earlier rules apply, or nothing is stubbed.
     ///
     /// - Parameters:
     ///   - method: Nil for any.
@@ -72,18 +72,18 @@ public final class StubTransport: HTTPTransport {
         add(.url(url, method), answers, repeatsLast: false)
     }
 
-    /// Sets the answers for the requests that a closure says yes to.
+    /// Sets the answers for the requests for which a closure returns true.
     ///
     /// - Parameters:
     ///   - name: What ``unused`` calls the rule.
-    ///   - matches: Called with each request that no later rule is for, from any thread.
+    ///   - matches: Called with each request that no later rule is for, on any thread.
     ///   - answers: One for each request in turn, the last one for all that follow.
     public func answer(
         _ name: String = "a predicate", where matches: @escaping @Sendable (HTTPTransportRequest) -> Bool,
         _ answers: Answer...
     ) { add(.predicate(name, matches), answers) }
 
-    /// Has a closure answer all requests that no later rule is for.
+    /// Makes a closure answer all requests that no later rule is for.
     ///
     /// - Parameters:
     ///   - name: What ``unused`` calls the rule.
@@ -102,8 +102,8 @@ public final class StubTransport: HTTPTransport {
 
     // MARK: Answering
 
-    /// Records the request and answers as the test said; an error where it said nothing. In a cancelled task it does
-    /// neither.
+    /// Records the request and answers it as the test said, with an error if the test said nothing. In a cancelled task
+    /// it does neither.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         try Task.checkCancellation()
         let story = StubStory(of: request, isTold: tellsEvents)
@@ -136,7 +136,7 @@ public final class StubTransport: HTTPTransport {
     }
 
     private func answer(to request: HTTPTransportRequest) -> (@Sendable (HTTPTransportRequest) async -> Answer)? {
-        // The closures are the test's, and are not called with the lock held.
+        // The closures are the test's, so they are not called with the lock held.
         for rule in state.withLock({ $0.rules.rules }) where rule.pattern.matches(request) {
             if let answer = state.withLock({ $0.rules.use(rule.id) }) { return answer }
         }
@@ -177,13 +177,13 @@ public final class StubTransport: HTTPTransport {
     private func nothingStubbed(for request: HTTPTransportRequest) -> HTTPClientError {
         let url = request.head.stubbedURL
         return HTTPClientError(
-            .engine, phase: .request,  // nothing that a retry would take for the network
+            .engine, phase: .request,  // nothing that a retry would take for a network failure
             message: "nothing is stubbed for \(url) (\(request.head.method.rawValue)); "
                 + "call answer(\"\(url)\", …) before the request")
     }
 }
 
-/// Tells a request's observer what a real transport would.
+/// Reports to a request's observer what a real transport would.
 final class StubStory: Sendable {
     private let observer: (@Sendable (HTTPEvent) -> Void)?
     private let length: Int64?

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the scripts that measure, after packages.sh: a server on loopback, and the page of the figures.
 
-# start_nginx DIRECTORY: an nginx that serves the directory's files; sets `port` and `nginx`, its process, which the caller
-# kills.
+# start_nginx DIRECTORY: starts an nginx that serves the directory's files; sets `port`, and `nginx` to its process,
+# which the caller kills.
 start_nginx() {
     local directory=$1
     chmod 755 "$directory" # nginx's workers are not root
@@ -12,7 +12,7 @@ start_nginx() {
         write_nginx_configuration "$directory"
         nginx -p "$directory" -c "$directory/nginx.conf" 2>"$directory/nginx.log" &
         nginx=$!
-        # Its number is written when it listens; where somebody else does, it ends.
+        # It writes its process id when it listens; if another program listens there, it ends.
         while kill -0 "$nginx" 2>/dev/null; do
             [ ! -s "$directory/pid" ] || return 0
             sleep 0.1
@@ -42,7 +42,7 @@ http {
 CONFIGURATION
 }
 
-# circumstances COMMAND: a sentence that says where and when it was measured.
+# circumstances COMMAND: prints a sentence that says where and when it was measured.
 circumstances() {
     local processor memory
     processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
@@ -53,7 +53,7 @@ circumstances() {
         "$(cut -d ' ' -f 1 /proc/loadavg)"
 }
 
-# write_part PAGE NAME FILE: puts the file's text between the page's two marks for that name.
+# write_part PAGE NAME FILE: puts the text of the file between the page's two marks for that name.
 write_part() {
     local begin="<!-- $2: written by scripts/benchmark -->" end="<!-- $2: end -->"
     { grep -qxF "$begin" "$1" && grep -qxF "$end" "$1"; } || die "$1 has no place for $2, between \`$begin\` and \`$end\`"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the scripts that show `uplink files`; after packages.sh.
 
-# make_file_store PROGRAM DIRECTORY: fills a folder to serve, and starts a server over it: $server is its process. What
-# the program is to be started with is in $files then, settings of its own among it.
+# make_file_store PROGRAM DIRECTORY: fills a folder to serve, and starts a server for it: $server is its process. $files
+# then has the command to start the program with, including settings of its own.
 make_file_store() {
     local program=$1 place=$2
     mkdir -p "$place/served/Pictures" "$place/served/Letters"
@@ -19,7 +19,7 @@ make_file_store() {
     )
 }
 
-# serve_file_store PROGRAM DIRECTORY PORT: starts the server alone.
+# serve_file_store PROGRAM DIRECTORY PORT: starts only the server.
 serve_file_store() {
     : >"$2/url"
     "$1" files serve "$2/served" --port "$3" --password-file "$2/password" >"$2/url" </dev/null &

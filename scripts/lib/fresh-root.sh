@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the scripts that try things in a minimal Debian 12 of their own, made by debootstrap; after packages.sh.
 
-# make_fresh_root DIRECTORY: makes one, or takes the one that is there whole.
+# make_fresh_root DIRECTORY: creates a root, or uses an existing one if it is complete.
 make_fresh_root() {
     local fresh=$1 mirror
     [ ! -e "$fresh/ready" ] || return 0
@@ -10,7 +10,7 @@ make_fresh_root() {
     rm -rf --one-file-system "$fresh"
     quietly "Making a minimal Debian 12 in $fresh" \
         debootstrap --variant=minbase bookworm "$fresh" "${mirror:-http://deb.debian.org/debian}"
-    # How this machine reaches packages.
+    # How this machine fetches packages.
     rm -f "$fresh/etc/apt/sources.list"
     cp -r /etc/apt/. "$fresh/etc/apt/"
     cp -r /usr/share/keyrings/. "$fresh/usr/share/keyrings/"
@@ -19,9 +19,10 @@ make_fresh_root() {
     touch "$fresh/ready"
 }
 
-# inside DIRECTORY COMMAND…: runs a command with a fresh root as its root, in a mount namespace of its own, which takes
-# all mounts with it. Not a chroot, where the kernel forbids the namespaces that the demo and the tests make. $SHOWN names
-# directories of this machine that are there too, read-only, and $EXTRA_PATH what precedes the usual PATH.
+# inside DIRECTORY COMMAND…: runs a command with a fresh root as its root, in a mount namespace of its own, with which
+# all mounts disappear. Not a chroot, in which the kernel forbids creating namespaces as the demo and the tests do.
+# $SHOWN names directories of this machine that are also there, read-only, and $EXTRA_PATH what to put before the usual
+# PATH.
 inside() {
     unshare --mount --propagation private bash -euc '
         fresh=$1

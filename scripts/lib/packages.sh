@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts: what they need from apt and of Swift, and how to say what is missing.
+# Sourced by the scripts: what they need from apt and of Swift, and how to report what is missing.
 
-# The packages of each group. `build` has what `swift build` itself takes where nothing but Swift is present.
+# The packages of each group. `build` has what `swift build` itself needs where only Swift is installed.
 packages_of() {
     case $1 in
     build) echo ca-certificates git g++ binutils pkg-config tzdata libuv1-dev libcurl4-openssl-dev ;;
@@ -27,7 +27,7 @@ die() {
     exit 1
 }
 
-# need_packages GROUP…: installs what is missing of the groups, as root or with sudo, without asking.
+# need_packages GROUP…: installs what is missing from the groups, as root or with sudo, without asking.
 need_packages() {
     local group package missing=()
     for group in "$@"; do
@@ -55,7 +55,7 @@ need_packages() {
     rm -f "$log"
 }
 
-# Old package lists often still do, and a machine without a network may have the packages cached.
+# Old package lists often still work, and a machine without a network may have the packages cached.
 install_quietly() {
     local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -o Dpkg::Use-Pty=0)
     "${apt[@]}" install --no-install-recommends "$@" || {
@@ -63,7 +63,7 @@ install_quietly() {
     }
 }
 
-# need_swift MAJOR.MINOR: sees that there is a Swift of that version or a newer one.
+# need_swift MAJOR.MINOR: checks that there is a Swift of that version or a newer one.
 need_swift() {
     local version
     command -v swift >/dev/null ||
@@ -74,8 +74,8 @@ need_swift() {
         die "Swift is $version here; install $1 or newer from https://www.swift.org/install/linux/"
 }
 
-# quietly WORDS COMMAND…: says what is done, and shows the command's output only when it fails, or lines of it that begin
-# with `Skipped:` or `Note:`.
+# quietly WORDS COMMAND…: prints what is done, and shows the command's output only when it fails, or lines of it that
+# begin with `Skipped:` or `Note:`.
 quietly() {
     local words=$1 log start=$SECONDS
     shift
@@ -91,7 +91,8 @@ quietly() {
     say "$words: done in $((SECONDS - start)) s"
 }
 
-# meanwhile WORDS COMMAND…: starts it beside what follows, on what that leaves of the processors; `finished` waits for it.
+# meanwhile WORDS COMMAND…: runs it in the background, on the processor time that what follows leaves idle; `finished`
+# waits for it.
 meanwhile() {
     beside_words=$1 beside_log=$(mktemp)
     shift

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes what the kernel says on rtnetlink while a network comes and goes into files, one per datagram, for the fuzzer's
+# Writes what the kernel says on rtnetlink while a network comes and goes to files, one per datagram, for the fuzzer's
 # corpus. Called by scripts/fuzz --record, inside a network namespace of its own.
 import hashlib, os, select, socket, struct, subprocess, sys
 

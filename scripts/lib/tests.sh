@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by scripts/test: runs the tests, and once more the few that failed.
+# Sourced by scripts/test: runs the tests, and again the few that failed.
 
-# run_tests SCRATCH-PATH ARGUMENTS…: the tests that were built there, one after the other.
+# run_tests SCRATCH-PATH ARGUMENTS…: runs the tests that were built there, one after the other.
 #
-# Many tests run on a real kernel, a real clock and a machine that others use, and may fail because they were held up. Up
-# to three that failed are run once more, and named at the end, for each is a fault to be mended, in the test or in the
-# code. More of them, a crash, or a second failure fail the run.
+# Many tests run on a real kernel, a real clock and a machine that others use, and may fail because they were held up.
+# Up to three that failed are run again, and named at the end, because each is a fault to be fixed, in the test or in
+# the code. More of them, a crash, or a second failure fail the run.
 run_tests() {
     local results failed=() again=() test status=0
     local program=("$1/debug/uplinkPackageTests.xctest" --testing-library swift-testing --no-parallel)
@@ -25,14 +25,14 @@ run_tests() {
     unsteady+=("${failed[@]}")
 }
 
-# watched PROGRAM ARGUMENTS…: runs it as `running`, and kills it when it has said nothing for ten minutes: a test's own
-# time limit cancels it, which one that hangs need not heed. Where its threads are is shown then, if gdb is there to tell.
-# Where the runtime has found a continuation resumed twice, or never, the run fails whatever the tests say, and is not
+# watched PROGRAM ARGUMENTS…: runs it as `running`, and kills it when it has printed nothing for ten minutes: a test's
+# own time limit cancels it, which a test that hangs may ignore. Then shows where its threads are, if gdb is installed.
+# If the runtime has found a continuation resumed twice, or never, the run fails whatever the tests say, and is not
 # repeated. (The positive control is a test: PositiveControl.)
 watched() {
     local log status=0
     log=$(mktemp)
-    # As in the foreground: else interrupts would be ignored, by all that the tests start as well.
+    # As in the foreground: otherwise interrupts would be ignored, also by everything that the tests start.
     env --default-signal=INT,QUIT NO_COLOR=1 "$@" >"$log" 2>&1 &
     running=$!
     tail -n +1 --follow --pid="$running" "$log" &
@@ -52,7 +52,7 @@ watched() {
     return "$status"
 }
 
-# The tests that passed only when they were run once more.
+# The tests that passed only when they were run again.
 unsteady=()
 
 # failed_tests FILE…: which tests failed, of files in JUnit's form: Module.Suite/name(of:)

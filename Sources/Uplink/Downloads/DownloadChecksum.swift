@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UplinkHTTP
 
-/// The digest of a download: which algorithm, and what must come out.
+/// The digest of a download: its algorithm, and the value expected of it.
 public struct DownloadChecksum: Sendable {
     /// Makes the algorithm's state, with no bytes yet.
     public let algorithm: @Sendable () -> any HTTPChecksum
-    /// The digest that must come out; nil to compute it only. Another one is ``DownloadError/Code/checksumMismatch``.
+    /// The expected digest; nil only to compute it. Any other is ``DownloadError/Code/checksumMismatch``.
     public let expected: [UInt8]?
 
-    /// Any algorithm.
+    /// A digest by any algorithm.
     public init(expecting expected: [UInt8]? = nil, algorithm: @escaping @Sendable () -> any HTTPChecksum) {
         self.expected = expected
         self.algorithm = algorithm

@@ -17,20 +17,20 @@ public struct DownloadError: Error, Sendable {
 
         // MARK: Before anything is sent
 
-        /// The URL, the request or an option makes no sense.
+        /// The URL, the request or an option is invalid.
         public static let invalidOptions = Code(kind: .invalidOptions)
-        /// The target exists, and is not to be replaced.
+        /// The target exists, and may not be replaced.
         public static let targetExists = Code(kind: .targetExists)
-        /// The target is a directory, a symbolic link, a pipe or another thing that is no regular file.
+        /// The target is not a regular file but a directory, a symbolic link, a pipe or the like.
         public static let targetNotAFile = Code(kind: .targetNotAFile)
         /// Another download to the same target is under way, in this process or another.
         public static let targetBusy = Code(kind: .targetBusy)
 
         // MARK: The file
 
-        /// The disk, or the quota, is full (ENOSPC, EDQUOT), or the file may not be so large (EFBIG).
+        /// The disk or the quota is full (ENOSPC, EDQUOT), or the file may not be that large (EFBIG).
         public static let diskFull = Code(kind: .diskFull)
-        /// The directory or its file system must not be written to (EACCES, EPERM, EROFS).
+        /// The directory or its file system may not be written to (EACCES, EPERM, EROFS).
         public static let notWritable = Code(kind: .notWritable)
         /// The file cannot be written for another reason; see ``errno``.
         public static let fileFailed = Code(kind: .fileFailed)
@@ -39,21 +39,21 @@ public struct DownloadError: Error, Sendable {
 
         /// The download was not whole in time.
         public static let deadlineExceeded = Code(kind: .deadlineExceeded)
-        /// The monitor cannot tell the network's state.
+        /// The monitor cannot determine the network's state.
         public static let networkUnknown = Code(kind: .networkUnknown)
-        /// The request failed for a reason that does not pass, such as a certificate; see ``underlyingError``.
+        /// The request failed for a lasting reason, such as a certificate; see ``underlyingError``.
         public static let requestFailed = Code(kind: .requestFailed)
-        /// The server answered with a status that is no file, such as 404; see ``status``.
+        /// The server answered with a status that brings no file, such as 404; see ``status``.
         public static let unexpectedStatus = Code(kind: .unexpectedStatus)
         /// More attempts in a row failed than are allowed.
         public static let tooManyFailures = Code(kind: .tooManyFailures)
-        /// The server gave something else each time it was asked to go on.
+        /// The server sent something else each time it was asked to go on.
         public static let tooManyRestarts = Code(kind: .tooManyRestarts)
-        /// The body's only end is that of the connection, so that nobody can tell whether it is whole.
+        /// Only the end of the connection ends the body, so there is no telling whether it is whole.
         public static let unframedBody = Code(kind: .unframedBody)
         /// The file is larger than ``DownloadOptions/maximumSize``.
         public static let tooLarge = Code(kind: .tooLarge)
-        /// The file has not ``DownloadOptions/expectedSize``.
+        /// The file's size is not ``DownloadOptions/expectedSize``.
         public static let sizeMismatch = Code(kind: .sizeMismatch)
         /// The file's digest is not the one that was expected.
         public static let checksumMismatch = Code(kind: .checksumMismatch)
@@ -63,17 +63,17 @@ public struct DownloadError: Error, Sendable {
     public let code: Code
     /// What happened, and what to do about it.
     public let message: String
-    /// What the last attempt ended with: `HTTPClientError`, `NetworkOperationError`; `EventLoopError` where
-    /// nothing could be written for want of a loop; or none.
+    /// The error of the last attempt: an `HTTPClientError`, a `NetworkOperationError`, an `EventLoopError` when nothing
+    /// could be written because there was no loop, or nil.
     public internal(set) var underlyingError: (any Error)?
-    /// The status of the last answer, where that is what is wrong.
+    /// The status of the last answer, if it is what went wrong.
     public internal(set) var status: Int?
     /// The system's error number (`errno(3)`), or 0.
     public internal(set) var errno: Int32 = 0
-    /// Bytes that are kept for a later download to the same target.
+    /// How many bytes are kept for a later download to the same target.
     public internal(set) var keptBytes: Int64 = 0
 
-    /// Describes an error; of use to stand-ins.
+    /// Creates an error, for stand-ins in tests.
     public init(_ code: Code, message: String, underlyingError: (any Error)? = nil) {
         self.code = code
         self.message = message

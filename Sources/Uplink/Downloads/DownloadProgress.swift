@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a download goes, at one moment.
+/// The state of a download at one moment.
 public struct DownloadProgress: Sendable, Hashable {
     /// What a download is doing.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// It opens its files, and reads what an earlier download has left.
+        /// It opens its files, and reads what an earlier download left.
         case preparing
-        /// The network is away, or not enough; an attempt starts as soon as it is back.
+        /// The network is away, or is not what the download needs; an attempt starts as soon as it is.
         case waitingForNetwork
-        /// It asks the server for the whole.
+        /// It asks the server for the whole file.
         case connecting
         /// It asks the server for what is missing.
         case resuming
         /// Bytes arrive.
         case receiving
-        /// An attempt failed; the next one comes after a pause, and in a batch when there is a place for it.
+        /// An attempt failed; the next one comes after a pause, and in a batch also not before there is a place for it.
         case pausing
-        /// All bytes are there; they are checked, and made sure to be on the disk.
+        /// All bytes are there; they are checked and flushed to the disk.
         case verifying
-        /// The file stands under its name.
+        /// The file has its name.
         case finished
         /// There is no file.
         case failed
@@ -26,23 +26,23 @@ public struct DownloadProgress: Sendable, Hashable {
 
     /// What the download is doing.
     public var phase = Phase.preparing
-    /// Bytes of the file that are there. Smaller than before only when ``restarts`` has grown.
+    /// How many bytes of the file are there. Smaller than before only when ``restarts`` has grown.
     public var receivedBytes: Int64 = 0
-    /// Bytes that there will be, where the server has said so.
+    /// How many bytes there will be, if the server has said so.
     public var totalBytes: Int64?
     /// Bytes per second, over the last few seconds.
     public var bytesPerSecond: Double = 0
-    /// How long the rest takes at this rate; nil while nobody can tell.
+    /// How long the rest takes at this rate; nil while that is not known.
     public var timeLeft: Duration?
     /// How many attempts there have been, this one included; zero before the first.
     public var attempt = 0
     /// How often the download has gone on from where it was.
     public var resumptions = 0
-    /// How often it has begun anew after bytes had come.
+    /// How often it has started over after bytes had come.
     public var restarts = 0
-    /// What is left until the deadline; nil without one.
+    /// The time left until the deadline; nil without one.
     public var remaining: Duration?
-    /// What is left of the pause, in the phase ``Phase/pausing``.
+    /// The time left of the pause, in the phase ``Phase/pausing``.
     public var pause: Duration?
     /// Why the last attempt failed, or what the network lacks; nil when all is well.
     public var trouble: String?
@@ -50,7 +50,7 @@ public struct DownloadProgress: Sendable, Hashable {
     /// The state before anything has happened.
     public init() {}
 
-    /// The share that is there, from 0 to 1; nil while the total is not known.
+    /// The fraction that is there, from 0 to 1; nil while the total is not known.
     public var fraction: Double? {
         totalBytes.map { $0 > 0 ? min(1, Double(receivedBytes) / Double($0)) : phase == .finished ? 1 : 0 }
     }

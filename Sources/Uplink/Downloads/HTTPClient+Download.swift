@@ -4,28 +4,29 @@ public import SystemPackage
 public import UplinkHTTP
 
 extension HTTPClient {
-    /// Downloads a file and returns when it stands whole under its name.
+    /// Downloads a file, and returns when it is whole and has its name.
     ///
     /// ```swift
     /// let file = try await client.download("https://example.org/disk.iso", to: "disk.iso", within: .seconds(3600))
     /// ```
     ///
     /// The bytes go to a hidden file beside the target (mode 0600), which is synchronised and renamed when it is whole.
-    /// When the network is lost, the connection breaks or the server is away, the download waits and goes on from where
-    /// it was (RFC 9110, section 14), if the server can tell by a strong validator that it still has the same; otherwise it
-    /// begins anew. What a download that failed or was killed has left goes into the next one to the same target.
+    /// When the network is lost, the connection breaks or the server is away, the download waits, and then goes on from
+    /// where it was (RFC 9110, section 14) if the server confirms with a strong validator that it still has the same
+    /// file; otherwise it starts over. The next download to the same target uses what one that failed or was killed has
+    /// left.
     ///
-    /// To cancel the task cancels the download.
+    /// Cancelling the task cancels the download.
     ///
     /// - Parameters:
     ///   - url: An absolute `http` or `https` URL (RFC 3986).
     ///   - target: The file's path. Its directory must exist.
-    ///   - limit: One deadline over everything: waits for the network, attempts, pauses, and the file's own end. Beyond
-    ///     292 years: no limit.
-    ///   - headers: Fields to send with each attempt; none that asks for a part of the resource.
+    ///   - limit: One deadline over everything: waiting for the network, attempts, pauses, and completing the file.
+    ///     More than 292 years are no limit.
+    ///   - headers: Fields to send with each attempt; they may not ask for a part of the resource.
     ///   - options: What this download does differently.
     /// - Returns: The whole file.
-    /// - Throws: ``DownloadError``, or `CancellationError`. There is nothing new under the target's name then.
+    /// - Throws: ``DownloadError``, or `CancellationError`. There is then nothing new under the target's name.
     public func download(
         _ url: String, to target: FilePath, within limit: Duration, headers: HTTPFields = [:],
         options: DownloadOptions = .init()
@@ -46,9 +47,10 @@ extension HTTPClient {
         try await startDownload(request, to: target, within: limit, options: options).ended()
     }
 
-    /// Starts a download and returns at once, with the way to its progress, to its outcome and to cancel it.
+    /// Starts a download and returns immediately, with a handle to its progress and its outcome, and to cancel it.
     ///
-    /// As ``download(_:to:within:headers:options:)``; the limit counts from this call. A wrong URL or option is an outcome.
+    /// As ``download(_:to:within:headers:options:)``; the limit counts from this call. An invalid URL or option is
+    /// reported as the outcome.
     @discardableResult
     public func startDownload(
         _ url: String, to target: FilePath, within limit: Duration, headers: HTTPFields = [:],
@@ -57,7 +59,7 @@ extension HTTPClient {
         startDownload(url, to: target, within: limit, headers: headers, options: options, place: nil)
     }
 
-    /// - Parameter place: What a batch has given the download; nil outside of one.
+    /// - Parameter place: The download's place in its batch; nil outside of one.
     func startDownload(
         _ url: String, to target: FilePath, within limit: Duration, headers: HTTPFields, options: DownloadOptions,
         place: DownloadPlace?

@@ -7,7 +7,7 @@ import UplinkHTTP
 struct HTTPProbeVerdict {
     /// What the right server says.
     enum Expectation: Equatable {
-        /// 204; a 200 without a body counts too, since some proxies make that of it.
+        /// 204; a 200 without a body counts too, because some proxies turn the one into the other.
         case noContent
         /// 200 with exactly this body.
         case body([UInt8])
@@ -20,7 +20,7 @@ struct HTTPProbeVerdict {
 
     init(expecting expectation: Expectation, at url: HTTPURL) { (self.expectation, self.url) = (expectation, url) }
 
-    /// More bytes than the right body has are wrong whatever they are.
+    /// The most bytes worth reading: more than the right body has are wrong whatever they are.
     var longestBody: Int {
         switch expectation {
         case .noContent: 0
@@ -28,7 +28,7 @@ struct HTTPProbeVerdict {
         }
     }
 
-    /// What the head alone says; nil where the body decides.
+    /// What the head alone says; nil if the body decides.
     func ofHead(_ head: HTTPResponse) -> PathValidation? {
         switch head.status.code {
         case 204 where expectation == .noContent: .validated(at: .now)

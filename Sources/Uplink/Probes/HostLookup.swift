@@ -3,7 +3,7 @@ import Glibc
 import UplinkCore
 import UplinkEventLoop
 
-/// The address of a host, from the system's resolver (`getaddrinfo(3)`), beside the loop because it may take long.
+/// The address of a host, from the system's resolver (`getaddrinfo(3)`), off the loop because it may take long.
 enum HostLookup {
     static func address(of host: String, _ family: IPAddress.Family, on loop: EventLoop) async throws -> IPAddress {
         if let address = IPAddress(host) {

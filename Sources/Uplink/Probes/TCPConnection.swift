@@ -3,16 +3,16 @@ import Glibc
 import UplinkCore
 import UplinkEventLoop
 
-/// One attempt to connect, on the loop: a non-blocking `connect(2)`, whose end a task waits for.
+/// One attempt to connect, on the loop: a non-blocking `connect(2)` that a task waits for.
 actor TCPConnection: LoopActor {
     nonisolated let eventLoop: EventLoop
     private var descriptor: CInt = -1
     private var watcher: DescriptorWatcher?
     private var waiter: CheckedContinuation<Void, Never>?
-    /// The error's number, zero for success; nil while the attempt is under way.
+    /// The error number, zero for success; nil while the attempt is under way.
     private var outcome: CInt?
 
-    /// Connects, and closes the connection.
+    /// Connects, and closes the connection again.
     ///
     /// - Throws: ``ProbeFailure`` when there is no connection, `CancellationError` when the task is cancelled.
     static func attempt(to address: IPAddress, port: UInt16, on loop: EventLoop) async throws {
@@ -53,7 +53,7 @@ actor TCPConnection: LoopActor {
         }
     }
 
-    /// The kernel has an answer.
+    /// Called when the kernel has an answer.
     private func finished() {
         var (error, length): (CInt, socklen_t) = (0, socklen_t(MemoryLayout<CInt>.size))
         let status = getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length)

@@ -6,28 +6,28 @@ public import UplinkEventLoop
 import UplinkHTTP
 
 extension ValidationProbe {
-    /// Asks for a URL that answers `204 No Content`, as the servers for this purpose do
+    /// A probe of a URL that answers `204 No Content`, as the servers for this purpose do
     /// (`http://connectivitycheck.gstatic.com/generate_204`).
     ///
-    /// Any other success and any redirect is a captive portal, for which `Location` gives the address; no answer and an
-    /// error of the server are failures. Use `http`: a portal cannot answer in place of an `https` server, so that its
+    /// Any other success and any redirect is a captive portal, whose address `Location` gives; no answer, or an error
+    /// of the server, is a failure. Use `http`: a portal cannot answer in place of an `https` server, so its
     /// interference would look like a failure.
     ///
     /// - Parameters:
-    ///   - url: Asked over each family; its host must have addresses of both.
+    ///   - url: The URL to ask for over each family; its host must have addresses of both.
     ///   - loop: The loop to connect on; the network namespace of its thread should be the monitor's.
-    ///   - transport: How to connect. The family is the probe's.
+    ///   - transport: How to connect. The probe sets the family.
     public static func http204(
         _ url: String, on loop: EventLoop = .shared, transport: CurlTransport.Configuration = .init()
     ) -> Self {
         http(url, .noContent, loop, transport)
     }
 
-    /// Asks for a URL that answers `200 OK` with exactly this body, such as `NetworkManager is online\n` at
+    /// A probe of a URL that answers `200 OK` with exactly this body, such as `NetworkManager is online\n` at
     /// `http://nmcheck.gnome.org/check_network_status.txt`.
     ///
-    /// The field `X-NetworkManager-Status: online` counts as well. Any other success and any redirect is a captive portal.
-    /// No more of a body is read than can be right.
+    /// The field `X-NetworkManager-Status: online` counts as well. Any other success and any redirect is a captive
+    /// portal. No more of a body is read than the right one can have.
     public static func expecting(
         body: String, at url: String, on loop: EventLoop = .shared, transport: CurlTransport.Configuration = .init()
     ) -> Self {
@@ -42,7 +42,7 @@ extension ValidationProbe {
             var transport = transport
             transport.addressFamily = family
             transport.maximumIdleConnections = 1
-            // A connection of its own each time: one that is kept may outlive the network.
+            // A new connection each time: one that is kept may outlive the network.
             do {
                 return try await withHTTPClient(on: loop, configuration: .forProbes, transport: transport) { client in
                     try await HTTPProbe(client: client, url: url, expectation: expectation).run()
@@ -64,7 +64,7 @@ extension HTTPClient.Configuration {
     }
 }
 
-/// One exchange with the server, and what it says.
+/// One exchange with the server, and what it means.
 private struct HTTPProbe {
     let client: HTTPClient
     let url: String

@@ -3,13 +3,14 @@ public import UplinkCore
 public import UplinkEventLoop
 
 extension ValidationProbe {
-    /// Connects to a TCP port, and closes the connection at once: for networks without a web, or a server of one's own.
+    /// A probe that connects to a TCP port and immediately closes the connection, for networks without a web, or a
+    /// server of your own.
     ///
-    /// It cannot tell a captive portal, which may well accept any connection.
+    /// It cannot detect a captive portal, which may accept any connection.
     ///
     /// - Parameters:
-    ///   - host: A name, of which the first address of each family is tried, or an address, which validates its own
-    ///     family alone.
+    ///   - host: A name, whose first address of each family is tried, or an address, which validates only its own
+    ///     family.
     ///   - port: The port.
     ///   - loop: The loop to connect on; the network namespace of its thread should be the monitor's.
     public static func tcpConnect(to host: String, port: UInt16, on loop: EventLoop = .shared) -> Self {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// What a program has begun and not yet heard the end of.
+/// Something that a program has begun, and whose end it has not been told yet.
 protocol Call: Sendable {
     /// Whether the program has its id.
     var isNamed: Bool { get }
 
-    /// The program wants it to end. From any thread, at any time, more than once.
+    /// Ends the call because the program wants that. May be called from any thread, at any time, more than once.
     func cancel()
 
-    /// The context is being destroyed; the call has to end though the program does nothing more.
+    /// Ends the call because the context is being destroyed, even if the program does nothing more.
     func stop()
 
-    /// The operation that it runs is complete, with this number; false when it runs none.
+    /// Records that the operation that it runs is complete, with this number; false when it runs none.
     func complete(_ result: CInt) -> Bool
 
     /// Lets a paused body go on; false when it has no body that could be paused.
@@ -31,9 +31,9 @@ final class CallTask: Sendable {
     private enum State {
         /// The call has no task yet.
         case none
-        /// The task; what it runs ends by itself.
+        /// It has a task, whose work ends by itself.
         case running(Task<Void, Never>)
-        /// Cancelled, with or without a task.
+        /// It was cancelled, with or without a task.
         case cancelled
     }
 

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Which calls a context has, and which callbacks are to be run: a context's state machine.
+/// A context's state machine: its calls, and the callbacks that are to run.
 ///
 /// Callbacks run one at a time, in the order in which they were posted. A call's last one is posted when the call is
 /// removed; others of a call that is cancelled, or gone, are dropped.
 struct CallMachine {
     typealias ID = UInt64
 
-    /// How far a context is in its life.
+    /// The phase of a context's life.
     enum Phase: Equatable {
         /// Calls may begin.
         case open
-        /// It is being destroyed: no call begins any more, and those that are there come to their ends.
+        /// It is being destroyed: no call begins any more, and the existing ones come to their ends.
         case closing
     }
 
-    /// A callback to be run.
+    /// A callback to run.
     struct Delivery: Sendable {
-        /// What a callback tells.
+        /// What a callback reports.
         enum Kind: Sendable, Equatable {
-            /// Something that happens in the life of a call; dropped when the call is cancelled meanwhile.
+            /// An event in the life of a call; dropped if the call is cancelled meanwhile.
             case event(ID)
             /// The end of a call.
             case end
@@ -30,19 +30,19 @@ struct CallMachine {
 
         let kind: Kind
         let run: @Sendable () -> Void
-        /// Done instead of `run` for an event that is dropped.
+        /// Called instead of `run` for an event that is dropped.
         var drop: @Sendable () -> Void = {}
     }
 
-    /// What one who runs callbacks has to do next.
+    /// What a thread that runs callbacks has to do next.
     enum Step: Sendable {
         /// Run this, then call ``CallMachine/ran()``.
         case run(Delivery)
-        /// Say that this was dropped, and ask again.
+        /// Call this delivery's `drop`, and ask again.
         case drop(Delivery)
         /// Wait until the descriptor is readable.
         case wait
-        /// Wait for the other thread that runs a callback.
+        /// Wait for the other thread that is running a callback.
         case waitForOther
         /// Nothing will ever come again.
         case finished
@@ -57,15 +57,15 @@ struct CallMachine {
     private var calls: [ID: Entry] = [:]
     private var lastID: ID = 0
     private var queue = DeliveryQueue()
-    /// The thread that runs a callback now.
+    /// The thread that is running a callback now.
     private(set) var runner: pthread_t?
     private var logsWaiting = 0
     private var logsLost = 0
 
-    /// How many messages may wait for a program that does not take them.
+    /// How many log messages may wait for a program that does not take them.
     static let maximumLogs = 1000
 
-    /// Whether somebody who waits on the descriptor should ask for the next step.
+    /// Whether a thread that waits on the descriptor should ask for the next step.
     var isReadable: Bool { !queue.isEmpty || isFinished }
 
     /// Whether all calls have ended and nothing is left to run.
@@ -92,7 +92,7 @@ struct CallMachine {
 
     func call(_ id: ID) -> (any Call)? { calls[id]?.call }
 
-    /// Marks a call as cancelled and gives it, to be told; nil when there is none.
+    /// Marks a call as cancelled and returns it, to be cancelled; nil when there is none.
     mutating func cancel(_ id: ID) -> (any Call)? {
         guard let call = calls[id]?.call, call.isNamed else { return nil }
         calls[id]?.isCancelled = true
@@ -102,7 +102,7 @@ struct CallMachine {
     /// Whether a call is cancelled; nil when there is none.
     func isCancelled(_ id: ID) -> Bool? { calls[id].map { $0.isCancelled || phase == .closing } }
 
-    /// Begins the end of the context and gives the calls, to be told; nil when it has begun before.
+    /// Begins the end of the context and returns its calls, to be stopped; nil when it has begun before.
     mutating func close() -> [any Call]? {
         guard phase == .open else { return nil }
         phase = .closing
@@ -111,14 +111,14 @@ struct CallMachine {
 
     // MARK: Callbacks
 
-    /// Queues an event of a call; false when nobody is to hear of it any more.
+    /// Queues an event of a call; false when it is not to be reported any more.
     mutating func post(_ event: Delivery) -> Bool {
         guard case .event(let id) = event.kind, isCancelled(id) == false else { return false }
         queue.append(event)
         return true
     }
 
-    /// Queues a message, unless too many wait; gives how many were lost before it.
+    /// Queues a message, unless too many are waiting; passes on how many were lost before it.
     mutating func log(_ make: (_ lost: Int) -> Delivery) {
         guard logsWaiting < Self.maximumLogs, phase == .open else { return logsLost += 1 }
         logsWaiting += 1
@@ -126,7 +126,7 @@ struct CallMachine {
         logsLost = 0
     }
 
-    /// The next thing to do for a thread that runs callbacks.
+    /// The next step for a thread that runs callbacks.
     mutating func next(on thread: pthread_t) -> Step {
         if runner != nil { return .waitForOther }
         guard let delivery = queue.popFirst() else { return isFinished ? .finished : .wait }
@@ -139,14 +139,14 @@ struct CallMachine {
         return .run(delivery)
     }
 
-    /// The callback has returned.
+    /// Records that the callback has returned.
     mutating func ran() { runner = nil }
 
     /// How many callbacks wait.
     var waiting: Int { queue.count }
 }
 
-/// First in, first out.
+/// A first-in, first-out queue.
 private struct DeliveryQueue {
     private var elements: [CallMachine.Delivery?] = []
     private var head = 0

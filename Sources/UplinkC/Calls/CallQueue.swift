@@ -3,21 +3,21 @@ import CLinux
 import Glibc
 import UplinkCore
 
-/// The shell of ``CallMachine``: its lock, the descriptor that wakes, and the running of callbacks.
+/// The shell of ``CallMachine``: its lock, the descriptor that wakes threads, and the running of callbacks.
 final class CallQueue: Sendable {
     private struct State {
         var machine = CallMachine()
-        /// An `eventfd`; -1 after the end.
+        /// The `eventfd`; -1 after the end.
         var descriptor: CInt
         /// Whether the descriptor is readable.
         var isReadable = false
-        /// Opened when a callback has returned that another thread waits for.
+        /// Opened when a callback that another thread waits for has returned.
         var idle: Latch?
     }
 
     private let state: Locked<State>
 
-    /// Nil when the system has no descriptor left.
+    /// Creates a queue; nil when the system has no descriptor left.
     init?() {
         let descriptor = uplink_eventfd()
         guard descriptor >= 0 else { return nil }
@@ -26,7 +26,7 @@ final class CallQueue: Sendable {
 
     deinit { shut() }
 
-    /// Closes the descriptor, when nothing will ever come again.
+    /// Closes the descriptor when nothing will ever come again.
     func shut() {
         state.withLock { state in
             if state.descriptor >= 0 { close(state.descriptor) }
@@ -42,7 +42,7 @@ final class CallQueue: Sendable {
         state.withLock { state in state.machine.runner.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
-    /// Does something with the machine, then makes the descriptor tell the truth.
+    /// Changes the machine, then brings the descriptor up to date.
     func update<Result: Sendable>(_ body: (inout CallMachine) -> Result) -> Result {
         state.withLock { state in
             let result = body(&state.machine)
@@ -51,7 +51,7 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// A call that has not ended.
+    /// The call with this id, if it has not ended.
     func call(_ id: CallMachine.ID) -> (any Call)? { state.withLock { $0.machine.call(id) } }
 
     private static func tell(_ state: inout State) {
@@ -68,7 +68,7 @@ final class CallQueue: Sendable {
 
     // MARK: Running
 
-    /// Runs what is there now, and says how many that were; or why it cannot.
+    /// Runs the callbacks that are due, and returns how many ran, or an error.
     func dispatch() -> CInt {
         guard var left = update({ $0.runner == nil ? $0.waiting : nil }) else { return Status.busy }
         var count: CInt = 0

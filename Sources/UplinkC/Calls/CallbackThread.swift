@@ -6,7 +6,7 @@ import Glibc
 final class CallbackThread: @unchecked Sendable {  // written before it is shared; joined once
     private var thread = pthread_t()
 
-    /// Starts it; nil when the system has no thread left.
+    /// Starts the thread; nil when the system has no thread left.
     init?(for queue: CallQueue) {
         let start = Unmanaged.passRetained(queue)
         var (all, before) = (sigset_t(), sigset_t())
@@ -27,6 +27,6 @@ final class CallbackThread: @unchecked Sendable {  // written before it is share
         }
     }
 
-    /// Waits for its end, which comes with that of its queue.
+    /// Waits for the thread to end, which it does with its queue.
     func join() { pthread_join(thread, nil) }
 }

@@ -7,7 +7,7 @@ import UplinkHTTP
 
 /// A download that a program has asked for.
 final class DownloadCall: Call {
-    /// What a program is told in the end.
+    /// What a program is told at the end.
     private struct Ending: Sendable {
         var status: CInt
         var message: String

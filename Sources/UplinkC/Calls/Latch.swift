@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Holds up a thread of the C program until it is opened (sem_init(3)).
+/// A latch that blocks a thread of the C program until it is opened (sem_init(3)).
 final class Latch: @unchecked Sendable {  // sem_t is made to be shared
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 

@@ -4,11 +4,11 @@ import UplinkCore
 
 /// An operation that a program wants to run when the network is there.
 final class PerformCall: Call {
-    /// How far the operation has come.
+    /// The state of the operation.
     enum Progress: Equatable {
         /// Its callback has not been called.
         case notBegun
-        /// Its callback has been called, and it has not said that it is complete.
+        /// Its callback has been called, but has not reported that it is complete.
         case running
         /// It is complete, with this number.
         case complete(CInt)
@@ -16,7 +16,7 @@ final class PerformCall: Call {
         case over
     }
 
-    /// What a program is told in the end.
+    /// What a program is told at the end.
     private struct Ending: Sendable {
         var status: CInt
         var isStarted = false
@@ -36,7 +36,7 @@ final class PerformCall: Call {
         (self.operation, self.outcome, self.user) = (operation, outcome, user)
     }
 
-    /// An operation that has begun has the last word, so it is not disturbed.
+    /// The result of an operation that has begun stands, so it is not disturbed.
     func cancel() { task.cancel() }
 
     func stop() {
@@ -65,7 +65,7 @@ final class PerformCall: Call {
         }
     }
 
-    /// Lets the operation begin, and waits until it is complete.
+    /// Begins the operation, and waits until it is complete.
     private func run(_ id: CallMachine.ID, in context: Context) async {
         let event = CallMachine.Delivery(kind: .event(id)) { [self] in
             if begin() { operation(context.pointer, id, user.pointer) }
@@ -76,7 +76,7 @@ final class PerformCall: Call {
         await settled.wait()
     }
 
-    /// Whether the operation may begin: not when its context's end overtook it on the way here.
+    /// Whether the operation may begin: not if the context ended before it got here.
     private func begin() -> Bool {
         progress.withLock { progress in
             guard progress == .notBegun else { return false }

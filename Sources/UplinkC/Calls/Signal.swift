@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Holds up a task until something has happened, which may be before it waits. For one task.
+/// Suspends one task until something has happened, which may be before the task waits.
 final class Signal: Sendable {
     private enum State {
-        /// Nothing has happened, nobody waits.
+        /// It has not happened, and the task is not waiting.
         case clear
-        /// It has happened, and nobody has waited for it yet.
+        /// It has happened, but the task has not waited for it yet.
         case raised
-        /// It has happened for good: nobody waits again.
+        /// It has happened for good: no one waits again.
         case ended
-        /// The task waits.
+        /// The task is waiting.
         case awaited(CheckedContinuation<Void, Never>)
     }
 
     private let state = Locked(State.clear)
 
-    /// It has happened.
+    /// Records that it has happened.
     func raise() { become { $0 = .raised } }
 
-    /// It has happened, and nobody is to wait for it again: the call is over.
+    /// Records that it has happened, and that no one is to wait for it again because the call is over.
     func end() { become { $0 = .ended } }
 
-    /// Forgets what has happened before.
+    /// Forgets that it has happened before.
     func clear() {
         state.withLock { state in
             if case .raised = state { state = .clear }
         }
     }
 
-    /// Waits until it has happened, and forgets it.
+    /// Waits until it has happened, and forgets that it has.
     func wait() async {
         await withCheckedContinuation { continuation in
             let mayGoOn = state.withLock { state in

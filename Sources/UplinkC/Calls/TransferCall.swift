@@ -17,12 +17,13 @@ final class TransferCall: Call {
         case file(FilePath)
     }
 
-    /// What has come so far.
+    /// What has arrived so far.
     private struct Progress {
         var response: ResponseBox?
         var received: Int64 = 0
         var bytes: [UInt8] = []
-        /// What the body callback returned last; nil when it was not told, for nobody is to hear of the call any more.
+        /// What the body callback last returned; nil when it was not called, because the call is not to be reported any
+        /// more.
         var verdict: CInt?
     }
 
@@ -33,7 +34,7 @@ final class TransferCall: Call {
     private let resumed = Signal()
     private let progress = Locked(Progress())
     private let transfer: Transfer
-    /// Where the program itself gives the request's body.
+    /// Reads the request's body, if the program gives it.
     private let reader: BodyReader?
     private let target: Target
     private let done: uplink_get_cb
@@ -132,7 +133,7 @@ final class TransferCall: Call {
         return body
     }
 
-    /// Tells the body callback a piece, or the head alone, and waits until it wants more.
+    /// Passes a piece, or only the head, to the body callback, and waits until it wants more.
     private func tell(
         _ callback: uplink_body_cb, _ box: ResponseBox, _ chunk: HTTPBody.Chunk?, of id: CallMachine.ID,
         in context: Context
@@ -168,7 +169,7 @@ final class TransferCall: Call {
         }
     }
 
-    /// Asks the machine, which knows of a cancellation before the call's task does.
+    /// Checks with the machine, which knows of a cancellation before the call's task does.
     private static func checkCancellation(of id: CallMachine.ID, in context: Context) throws {
         guard context.queue.update({ $0.isCancelled(id) }) == false else { throw CancellationError() }
     }

@@ -2,16 +2,17 @@
 import UplinkCore
 import UplinkMonitor
 
-/// A thread of the program that is blocked until the network is there. It has no callback.
+/// A call that blocks a thread of the program until the network is there. It has no callback.
 final class WaitCall: Call {
     private let task = CallTask()
     let isNamed = false
 
     func cancel() { task.cancel() }
 
-    /// Blocks the caller until the requirement is met, or the time is over; gives a status.
+    /// Blocks the caller until the requirement is met or the time is up; returns a status.
     ///
-    /// - Parameter limit: When to cancel it, in seconds: the performer's time does not end before there is a first path.
+    /// - Parameter limit: When to cancel the wait, in seconds, because the performer's time does not end before there
+    ///   is a first path.
     static func run(
         in context: Context, seconds: Double, requiring requirement: NetworkRequirement,
         atMost limit: Double = .infinity

@@ -3,7 +3,8 @@ import CUplink
 import UplinkCore
 import UplinkMonitor
 
-/// A program is told the network's path, and every change of it. While its callback runs, only the newest is kept.
+/// A call that reports the network's path, and every change of it, to a program. While its callback runs, only the
+/// newest path is kept.
 final class WatchCall: Call {
     private let task = CallTask()
     /// Raised when a callback has run.

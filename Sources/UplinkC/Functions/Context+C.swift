@@ -5,7 +5,7 @@ public import CUplink
 
 // The names are those of C; each function is documented in uplink.h.
 
-/// Finds the context and does something with it; what goes wrong becomes a status.
+/// Finds the context and calls `body` with it; errors become a status.
 func withContext(_ handle: OpaquePointer?, _ body: (Context) throws(StatusError) -> CInt) -> CInt {
     guard handle != nil else { return Status.invalid }
     guard let context = Handles.context(handle) else { return Status.badHandle }
@@ -16,7 +16,7 @@ func withContext(_ handle: OpaquePointer?, _ body: (Context) throws(StatusError)
     }
 }
 
-/// Begins a call: gives it a number, tells that, and starts it as the last thing.
+/// Begins a call: gives it an id, stores that, and starts the call last.
 func begin<NewCall: Call>(
     _ call: NewCall, in context: Context, _ id: UnsafeMutablePointer<UInt64>?, _ start: (NewCall, UInt64) -> Void
 ) -> CInt {

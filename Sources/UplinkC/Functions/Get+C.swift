@@ -19,7 +19,7 @@ public func uplink_get_collect(
     _ context: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<uplink_get_options>?,
     _ limit: Int, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?, _ id: UnsafeMutablePointer<UInt64>?
 ) -> CInt {
-    // Swift takes `size_t` as signed: what is negative here is more than any body can have.
+    // Swift imports `size_t` as signed: a negative value here is more than any body can have.
     get(context, url, options, .memory(limit: limit < 0 ? .max : limit), done, user, id)
 }
 
@@ -39,7 +39,7 @@ public func uplink_resume(_ context: OpaquePointer?, _ id: UInt64) -> CInt {
     }
 }
 
-/// Begins a transfer; a target that is nil was not valid.
+/// Begins a transfer. The target is nil if it was not valid.
 private func get(
     _ context: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<uplink_get_options>?,
     _ target: TransferCall.Target?, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?,

@@ -40,6 +40,6 @@ public func uplink_watch(
 }
 
 extension NetworkRequirement {
-    /// Any path at all.
+    /// A requirement that any path meets.
     fileprivate static let known = predicate("a path, whatever it is") { _ in true }
 }

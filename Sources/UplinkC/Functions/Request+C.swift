@@ -89,7 +89,7 @@ public func uplink_request_collect(
     send(context, request, options, .memory(limit: limit < 0 ? .max : limit), done, user, id)
 }
 
-/// Sends a request; a target that is nil was not valid.
+/// Sends a request. The target is nil if it was not valid.
 private func send(
     _ context: OpaquePointer?, _ request: OpaquePointer?, _ options: UnsafePointer<uplink_request_options>?,
     _ target: TransferCall.Target?, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?,
@@ -103,7 +103,7 @@ private func send(
     }
 }
 
-/// Does something with a request; what goes wrong becomes a status.
+/// Calls `body` with a request; errors become a status.
 private func withRequest(_ request: OpaquePointer?, _ body: (RequestBox) throws(StatusError) -> CInt) -> CInt {
     guard let box = RequestBox.of(request) else { return Status.invalid }
     do {

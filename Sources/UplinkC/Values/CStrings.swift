@@ -5,7 +5,7 @@ import UplinkCore
 /// Texts that C programs read, which last as long as this does.
 final class CStrings: Sendable {
     private struct State: @unchecked Sendable {  // the texts are written before they are shared and never after
-        /// By their bytes: texts that Swift calls equal may be written in different ones.
+        /// By their bytes, because texts that are equal in Swift may differ in bytes.
         var texts: [[CChar]: UnsafeMutablePointer<CChar>] = [:]
     }
 
@@ -13,10 +13,10 @@ final class CStrings: Sendable {
 
     deinit { state.withLock { for text in $0.texts.values { free(text) } } }
 
-    /// A text as C has it; nil for nil, and where there is no memory.
+    /// A text as a C string; nil for nil, and if there is no memory.
     func text(_ text: String?) -> UnsafePointer<CChar>? { bytes(text.map { Array($0.utf8CString.dropLast()) }) }
 
-    /// Bytes as C has them, up to the first that is zero; nil for nil, and where there is no memory.
+    /// Bytes as a C string, up to the first zero; nil for nil, and if there is no memory.
     func bytes(_ bytes: [CChar]?) -> UnsafePointer<CChar>? {
         guard let bytes else { return nil }
         return state.withLock { state in

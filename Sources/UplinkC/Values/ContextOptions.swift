@@ -4,7 +4,7 @@ import Glibc
 import SystemPackage
 import UplinkCurl
 
-/// How a C program wants its context.
+/// The options of a C program for its context.
 struct ContextOptions {
     var dispatches = false
     var networkNamespace: String?

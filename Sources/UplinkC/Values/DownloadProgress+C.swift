@@ -3,7 +3,7 @@ import CUplink
 import Uplink
 
 extension DownloadProgress {
-    /// The progress as C has it, for the time of a callback.
+    /// Passes the progress as a C structure, for the duration of a callback.
     func withStructure(_ body: (UnsafePointer<uplink_download_progress>) -> Void) {
         (trouble ?? "").withCString { text in
             var progress = uplink_download_progress(
@@ -20,7 +20,7 @@ extension DownloadProgress {
 }
 
 extension Duration? {
-    /// -1 for nil.
+    /// The duration in milliseconds; -1 for nil.
     fileprivate var milliseconds: Int64 {
         guard let (seconds, attoseconds) = self?.components else { return -1 }
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)

@@ -6,11 +6,11 @@ import Uplink
 import UplinkCore
 import UplinkHTTP
 
-/// What a program wants to have downloaded, and how; checked.
+/// What a program wants to download, and how; checked.
 struct DownloadRequest: Sendable {
     let head: HTTPRequest
     let path: FilePath
-    /// Nil for no limit.
+    /// The time limit; nil for none.
     let limit: Duration?
     let options: DownloadOptions
     let configuration: HTTPClient.Configuration
@@ -45,7 +45,7 @@ struct DownloadRequest: Sendable {
 }
 
 extension DownloadOptions {
-    /// What concerns the file and the attempts.
+    /// Takes the options about the file and the attempts.
     fileprivate mutating func take(_ values: uplink_download_options) throws(StatusError) {
         guard values.expected_size >= 0, values.maximum_size >= 0 else { throw StatusError(Status.invalid) }
         replacesExisting = values.replace_existing

@@ -3,10 +3,10 @@ import HTTPTypes
 
 /// Header fields from C.
 enum Fields {
-    /// More than this are garbage, or a list without its end.
+    /// The most fields; more are garbage, or a list without an end.
     static let maximum = 256
 
-    /// A list of lines "Name: value", which ends with NULL.
+    /// Reads a list of lines "Name: value" that ends with NULL.
     static func read(_ list: UnsafePointer<UnsafePointer<CChar>?>?) throws(StatusError) -> HTTPFields {
         var fields = HTTPFields()
         guard var next = list else { return fields }

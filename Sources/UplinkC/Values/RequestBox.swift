@@ -6,7 +6,7 @@ import UplinkCore
 
 /// A request as C programs hold it.
 final class RequestBox: Sendable {
-    /// What is sent, as it is at one moment.
+    /// What is sent, as of one moment.
     struct Content: Sendable {
         var head: HTTPRequest
         var body = Body.none
@@ -20,13 +20,13 @@ final class RequestBox: Sendable {
         case bytes([UInt8])
         /// A file, which is read when it is sent.
         case file(FilePath)
-        /// What the program gives when it is asked.
+        /// Bytes that the program gives when it is asked.
         case source(Source)
     }
 
-    /// Who gives a body.
+    /// The callback that gives a body.
     struct Source: Sendable {
-        /// Nil where nobody knows.
+        /// The length; nil if it is not known.
         let length: Int64?
         let canRewind: Bool
         let read: uplink_read_cb

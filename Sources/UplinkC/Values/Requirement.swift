@@ -31,8 +31,8 @@ enum Requirement {
         return parts.dropFirst().reduce(first) { $0.and($1) }
     }
 
-    /// A way to the internet through one interface that is of this kind and has this name: that of each family which is
-    /// needed, or of any.
+    /// A requirement of a way to the internet through one interface of this kind and with this name: the way of each
+    /// family that is needed, or of any.
     private static func way(
         of families: [IPAddress.Family], through kind: NetworkInterface.Kind?, _ name: String?
     ) -> NetworkRequirement {

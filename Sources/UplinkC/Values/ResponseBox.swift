@@ -23,7 +23,7 @@ final class ResponseBox: Sendable {
         fields.indices.contains(index) ? fields[index].name.rawName : nil
     }
 
-    /// A field's value as it came: what is no UTF-8 would be repaired in a `String`.
+    /// A field's value as it came: in a `String`, bytes that are not UTF-8 would be repaired.
     func value(ofField index: Int) -> [CChar]? { fields.indices.contains(index) ? Self.value(of: fields[index]) : nil }
 
     /// The values of all fields of a name, joined with ", ".

@@ -27,7 +27,7 @@ enum Status {
     /// What a number means, in words.
     static func text(_ status: CInt) -> String { String(cString: uplink_strerror(status)) }
 
-    /// Why an operation was not started.
+    /// The status for an operation that was not started.
     static func of(_ error: NetworkOperationError, in context: Context) -> CInt {
         switch error.code {
         case .timedOut: noNetwork
@@ -39,7 +39,7 @@ enum Status {
         }
     }
 
-    /// Why a transfer failed.
+    /// The status for a transfer that failed.
     static func of(_ error: HTTPClientError) -> CInt { (numbers[error.code] ?? UPLINK_ETRANSFER).rawValue }
 
     private static let numbers: [HTTPClientError.Code: uplink_error] = [
@@ -66,7 +66,7 @@ enum Status {
         .bodyLengthMismatch: UPLINK_EBODY, .bodyNotReplayable: UPLINK_EBODY, .checksumMismatch: UPLINK_ECHECKSUM,
     ]
 
-    /// Why there is no file.
+    /// The status for a download without a file.
     static func of(_ error: DownloadError, in context: Context) -> CInt {
         // A request that cannot be sent has a better number of its own.
         if error.code == .invalidOptions, let underlying = error.underlyingError as? HTTPClientError {

@@ -3,20 +3,20 @@ import CUplink
 import Glibc
 import SystemPackage
 
-/// A structure of the header, which begins with the size that the program knows of it.
+/// The structures of the header, which begin with the size that the program knows.
 enum Structure {
-    /// The sizes in the version that brought each, which stay: a program that knows less knows no version of the header.
-    /// They are those of 64-bit machines, and the header refuses others.
+    /// The size of each structure in the version that introduced it, which never changes: no version of the header has
+    /// a smaller one. These are the sizes on 64-bit machines, and the header refuses others.
     static let contextOptionsSize = 56
     static let requirementSize = 32
     static let getOptionsSize = 72
     static let requestOptionsSize = 72
     static let downloadOptionsSize = 96
-    /// Larger ones are garbage.
+    /// The largest plausible size; larger ones are garbage.
     private static let maximumSize = 4096
 
-    /// Copies a structure, with what an older header does not have as zero; or refuses it: one that is too small, or that
-    /// is of a newer header and says something there.
+    /// Copies a structure, with zeros for what an older header does not have. Refuses one that is too small, or that is
+    /// from a newer header and has something set there.
     static func read<Value>(_ pointer: UnsafePointer<Value>, atLeast minimum: Int) throws(StatusError) -> Value {
         let given = UnsafeRawPointer(pointer)
         let size = given.load(as: Int.self)
@@ -36,23 +36,23 @@ enum Structure {
 
 /// Texts from C.
 enum Text {
-    /// The longest URL, name or header field that is taken.
+    /// The longest URL, name or header field that is accepted.
     static let maximumLength = 64 * 1024
 
-    /// A text of at most so many bytes, and at least one, in UTF-8; throws for others.
+    /// Reads a text of at least one byte and at most this many, in UTF-8; throws for others.
     ///
-    /// - Parameter status: Says that it is not in UTF-8.
+    /// - Parameter status: The status for a text that is not in UTF-8.
     static func read(
         _ pointer: UnsafePointer<CChar>, atMost maximum: Int = maximumLength, notUTF8 status: CInt = Status.invalid
     ) throws(StatusError) -> String {
         let length = strnlen(pointer, maximum + 1)
         guard (1...maximum).contains(length) else { throw StatusError(Status.invalid) }
-        // What is no UTF-8 would be repaired in silence, and sent as something else.
+        // Text that is not UTF-8 would otherwise be repaired silently, and sent as something else.
         guard let text = String(validatingCString: pointer) else { throw StatusError(status) }
         return text
     }
 
-    /// A path; nil for NULL, for an empty one, and for one that is too long.
+    /// Reads a path; nil for NULL, for an empty one, and for one that is too long.
     static func path(_ pointer: UnsafePointer<CChar>?) -> FilePath? {
         guard let pointer, (1..<Int(PATH_MAX)).contains(strnlen(pointer, Int(PATH_MAX))) else { return nil }
         return FilePath(platformString: pointer)
@@ -70,7 +70,7 @@ enum Milliseconds {
         }
     }
 
-    /// A timeout: 0 is the default, `UPLINK_INFINITE` none.
+    /// A timeout: 0 is the default, and `UPLINK_INFINITE` is none.
     static func timeout(_ milliseconds: Int64, default standard: Duration?) throws(StatusError) -> Duration? {
         switch milliseconds {
         case -1: return nil

@@ -4,7 +4,7 @@ import HTTPTypes
 import UplinkCore
 import UplinkHTTP
 
-/// What a program wants to have transferred, and how; checked.
+/// What a program wants to transfer, and how; checked.
 struct Transfer: Sendable {
     /// How long to wait for the network first.
     struct Wait: Sendable {
@@ -12,7 +12,7 @@ struct Transfer: Sendable {
         let requirement: NetworkRequirement
     }
 
-    /// What it is called in the log.
+    /// Its name in the log.
     var name = "GET"
     let head: HTTPRequest
     var body = RequestBox.Body.none
@@ -21,7 +21,7 @@ struct Transfer: Sendable {
     var options = HTTPRequestOptions()
     var configuration = HTTPClient.Configuration()
     var replacesExisting = false
-    /// Who is told how far the request's body is.
+    /// Called with how much of the request's body has gone out.
     var sent: uplink_sent_cb?
 
     init(_ url: UnsafePointer<CChar>, _ options: UnsafePointer<uplink_get_options>?) throws(StatusError) {
@@ -70,7 +70,7 @@ struct Transfer: Sendable {
         }
     }
 
-    /// Checks all of it, also where nothing is waited for.
+    /// Checks all of it, even if the network is not waited for.
     private static func wait(
         _ waits: Bool, _ milliseconds: Int64, _ requirement: UnsafePointer<uplink_requirement>?
     ) throws(StatusError) -> Wait? {

@@ -2,7 +2,7 @@
 import ArgumentParser
 import Uplink
 
-/// What to do where the kernel's word on the network cannot be had, as in some sandboxes.
+/// What to do where the kernel cannot be asked about the network, as in some sandboxes.
 struct PollArguments: ParsableArguments {
     @Option(
         name: .customLong("poll"),
@@ -16,10 +16,10 @@ struct PollArguments: ParsableArguments {
         }
     }
 
-    /// How a monitor is set up.
+    /// The configuration of a monitor.
     ///
-    /// - Parameter settle: For how many seconds a loss has to last to be told.
-    /// - Throws: `NetworkMonitorError` when a time makes no sense.
+    /// - Parameter settle: For how many seconds a loss has to last to be reported.
+    /// - Throws: `NetworkMonitorError` when a time is invalid.
     func configuration(settle: Double = 0) throws(NetworkMonitorError) -> LinuxNetworkMonitor.Configuration {
         try LinuxNetworkMonitor.Configuration(
             settle: .saturating(seconds: settle),

@@ -11,7 +11,7 @@ struct ProbeArgument: Sendable {
             let url = try URLArgument.parse(text)
             return Self(probe: .http204(url.text))
         }
-        // The one parser for URLs knows hosts and ports; an http URL of the same host and port is its way in.
+        // The parser for URLs handles hosts and ports, so it is given an http URL with the same host and port.
         let authority = text.dropFirst("tcp://".count)
         guard !authority.contains("/"), let (host, port) = URLArgument.hostAndPort("http://\(authority)/") else {
             throw ValidationError("give tcp://HOST:PORT, such as tcp://example.org:443")
@@ -20,7 +20,7 @@ struct ProbeArgument: Sendable {
     }
 }
 
-/// An address family as people name it.
+/// An address family as people write it.
 enum FamilyArgument {
     static func parse(_ text: String) throws -> IPAddress.Family {
         switch text {

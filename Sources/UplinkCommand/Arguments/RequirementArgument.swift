@@ -2,11 +2,11 @@
 import ArgumentParser
 import Uplink
 
-/// What is needed of the network, as words on the command line: `ipv6,unmetered,stable:5`.
+/// A requirement of the network, as words on the command line: `ipv6,unmetered,stable:5`.
 struct RequirementArgument: Sendable {
     /// What the path must be like.
     private(set) var requirement: NetworkRequirement?
-    /// The address that the path is to lead to; nil for the internet.
+    /// The address that the path has to lead to; nil for the internet.
     private(set) var destination: String?
 
     /// The internet, or whatever leads to the destination.
@@ -14,15 +14,15 @@ struct RequirementArgument: Sendable {
 
     private init() {}
 
-    /// Reads words that are separated by commas; all of them have to be met.
+    /// Reads words separated by commas; all of them have to be met.
     static func parse(_ text: String) throws -> Self {
         var argument = Self()
         for word in text.split(separator: ",", omittingEmptySubsequences: false) { try argument.add(String(word)) }
         return argument
     }
 
-    /// A way to a proxy: to its address, or for a name, which may be known here alone, a network. Nil for this host itself:
-    /// such a proxy is often a forwarder (`ssh -D`), which runs while the network is away.
+    /// A way to a proxy: to its address, or for a name, which may be known only here, any network. Nil for this host
+    /// itself: such a proxy is often a forwarder (`ssh -D`), which keeps running while the network is away.
     ///
     /// - Parameter host: A name or an address, an IPv6 address in brackets.
     static func proxy(_ host: String) -> Self? {
@@ -33,20 +33,20 @@ struct RequirementArgument: Sendable {
             return text == "localhost" ? nil : argument
         }
         argument.destination = text
-        // An address that no packet can be sent to is the transport's to refuse.
+        // The transport refuses an address to which no packet can be sent.
         return address.isLoopback || (try? argument.monitor()) == nil ? nil : argument
     }
 
     /// The monitor that knows the path.
     ///
-    /// - Parameter configuration: Nil for that of the process-wide monitor.
-    /// - Throws: `NetworkMonitorError` when the destination is none.
+    /// - Parameter configuration: The monitor's configuration; nil for that of the process-wide monitor.
+    /// - Throws: `NetworkMonitorError` when the destination is not valid.
     func monitor(_ configuration: LinuxNetworkMonitor.Configuration? = nil) throws -> LinuxNetworkMonitor {
         let monitor = configuration.map { LinuxNetworkMonitor(on: .shared, configuration: $0) } ?? .shared
         return try destination.map { try monitor.destination($0) } ?? monitor
     }
 
-    /// The requirement with a word for the destination in its description.
+    /// The requirement, with the destination in its description.
     var whole: NetworkRequirement {
         guard let destination else { return requirement ?? .internet }
         let way = NetworkRequirement.predicate("a way to \(destination)") { $0.isSatisfied }
@@ -57,7 +57,7 @@ struct RequirementArgument: Sendable {
         if let known = Self.named.first(where: { $0.name == word || $0.alias == word }) {
             return join(known.requirement)
         }
-        // `interface=eth0` is as good as `interface:eth0`.
+        // `interface=eth0` means the same as `interface:eth0`.
         guard let separator = word.firstIndex(where: { $0 == ":" || $0 == "=" }) else { throw Self.unknown(word) }
         let value = String(word[word.index(after: separator)...])
         switch word[..<separator] {
@@ -90,7 +90,7 @@ extension RequirementArgument {
     ]
     private static let kinds = NetworkInterface.Kind.allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// All that is known, for the help.
+    /// All words, for the help.
     static let help = """
         Requirements, several of them separated by commas:
 

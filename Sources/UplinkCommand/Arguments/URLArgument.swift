@@ -29,7 +29,7 @@ struct URLArgument: Sendable {
         return (url.hostWithoutBrackets, url.port)
     }
 
-    /// What reaching the host asks of the network; nil for this host itself, which is always there.
+    /// What reaching the host requires of the network; nil for this host itself, which is always there.
     var requirement: NetworkRequirement? {
         guard let address = IPAddress(host) else { return host == "localhost" ? nil : .internet }
         if address.isLoopback { return nil }

@@ -33,7 +33,7 @@ struct DemoCommand: AsyncParsableCommand {
             Exit status: 0 when the picture was shown, or the download was whole and right, 1 when not.
             """)
 
-    /// Not parsed by ArgumentParser, whose message would show the password that may be in it.
+    /// Not parsed by ArgumentParser, whose message would show a password in it.
     @Argument(help: .init("A picture's URL, loaded over this host's network.", valueName: "url"))
     var urlText: String?
 
@@ -80,7 +80,7 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    /// The second best: the network of this host, where nothing can be taken away.
+    /// The fallback: the network of this host, which cannot be taken away.
     private func onHostNetwork(because reason: String) async throws {
         let scenario = scenario == .slow ? Scenario.slow : .online
         try Output.error.write(

@@ -32,7 +32,7 @@ struct GetCommand: AsyncParsableCommand {
             Exit status: 0 when all of it arrived, 1 when not, also for an answer such as 404.
             """)
 
-    /// Not parsed by ArgumentParser, whose message would show the password that may be in one.
+    /// Not parsed by ArgumentParser, whose message would show a password in one.
     @Argument(help: .init("An http or https URL; several for files.", valueName: "urls"))
     var urlTexts: [String]
 
@@ -60,7 +60,8 @@ struct GetCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection")
     var connection: ConnectionArguments
 
-    /// Whether answers are files to download, which may take several attempts; others are written as they come.
+    /// Whether answers are downloaded as files, which may take several attempts; other answers are written as they
+    /// come.
     private var isDownload: Bool { request.isPlainGet && !telling.verbose }
 
     /// The URLs, checked.
@@ -91,7 +92,7 @@ struct GetCommand: AsyncParsableCommand {
         }
     }
 
-    /// The one request whose answer is written as it comes; nil where files are downloaded.
+    /// The one request whose answer is written as it comes; nil if files are downloaded.
     private func answer(
         of urls: [URLArgument], to targets: [DownloadTarget], with client: HTTPClient.Configuration
     ) throws -> GetRequest? {
@@ -145,14 +146,14 @@ struct GetCommand: AsyncParsableCommand {
         return client
     }
 
-    /// What a URL needs of the network; nil for what is on this host.
+    /// What a URL requires of the network; nil if it is on this host.
     func requirement(of url: URLArgument) -> NetworkRequirement? {
         if let requirement { return requirement.whole }
         guard connection.unixSocket == nil else { return nil }
         return connection.proxyRequirement?.whole ?? url.requirement
     }
 
-    /// Who knows the way that is needed.
+    /// The monitor that knows the required way.
     private func monitor() throws -> LinuxNetworkMonitor {
         try (requirement ?? connection.proxyRequirement)?.monitor() ?? .shared
     }

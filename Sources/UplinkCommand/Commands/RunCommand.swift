@@ -49,7 +49,8 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// Waits for the network. What else goes wrong, as a lack of descriptors, is no exit status of the program's either.
+    /// Waits for the network. Other errors, such as a lack of descriptors, must not look like an exit status of the
+    /// program either.
     private func waitForNetwork() async throws -> Result<Void, NetworkOperationError> {
         do {
             return try await NetworkWait.wait(for: requirement, seconds: within, polling)
@@ -61,7 +62,7 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// Becomes the program, or says why that cannot be.
+    /// Becomes the program, or reports why that failed.
     private func execute() -> ExitCode {
         InheritedSignals.restore()
         let error = Program.becomeWhatFollowsTerminator()
@@ -70,6 +71,6 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func complain(_ message: String) {
-        try? Output.error.write("Error: \(message)\n")  // where there is no standard error, nobody wants to know
+        try? Output.error.write("Error: \(message)\n")  // without a standard error, no one wants to know
     }
 }

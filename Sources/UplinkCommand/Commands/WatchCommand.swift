@@ -62,7 +62,7 @@ struct WatchCommand: AsyncParsableCommand {
         if destination != nil, probeURL != nil {
             throw ValidationError("--validate is about the internet; leave it or --destination out")
         }
-        // An address has one family, and its path has no way of the other one.
+        // An address has one family, and its path has no way over the other one.
         if let family, let address = destination.flatMap({ IPAddress($0) }), address.family != family {
             throw ValidationError("--destination is no address of --family's; leave one of them out")
         }

@@ -3,11 +3,11 @@ import ArgumentParser
 import Glibc
 import Uplink
 
-/// The demo with all that is real: monitor, performer, HTTP client, and whoever looks at it.
+/// The demo with everything that is real: monitor, performer, HTTP client and terminal.
 struct Demo: Sendable {
     let url: URLArgument
 
-    /// Runs to the end, on a terminal if there is one, while `play` goes on beside it.
+    /// Runs to the end, on a terminal if there is one, with `play` running concurrently.
     ///
     /// - Throws: `ExitCode` 1 when no picture was shown, 130 after Ctrl-C.
     func run(_ play: @escaping @Sendable () async throws -> Void = {}) async throws {
@@ -23,7 +23,7 @@ struct Demo: Sendable {
                 async let played: Void = play()
                 let isInteractive = Output.standard.isTerminal && isatty(STDIN_FILENO) == 1
                 let screen = try await isInteractive ? session.runOnTerminal() : session.runPlainly()
-                // Who quits while it loads waits for nothing that is still to happen: leaving cancels it.
+                // Quitting while it loads must not wait for what is still to happen: leaving cancels that.
                 if !screen.isLoading { try await played }
                 return screen
             }

@@ -20,7 +20,7 @@ struct DemoCanvas {
         redraw()
     }
 
-    /// Draws the screen, with the terminal's present size.
+    /// Draws the screen at the terminal's current size.
     mutating func redraw() {
         let picture = picture(above: 5)
         let text = Text {
@@ -36,7 +36,7 @@ struct DemoCanvas {
                 picture: picture.map { .init(sequence: $0.sequence, rows: 0..<$0.rows) }))
     }
 
-    /// Leaves the result where the program was started, so that it is still seen after the end.
+    /// Leaves the result on the main screen, so that it is still visible after the end.
     func leaveResult() throws {
         guard !screen.isLoading else { return }
         let picture = picture(above: 5).map { $0.sequence + "\r\n" } ?? ""
@@ -44,7 +44,7 @@ struct DemoCanvas {
         try Output.standard.write(picture + text + "\n")
     }
 
-    /// The picture, with room left for so many lines below it.
+    /// The picture, with room left for this many lines below it.
     private func picture(above lines: Int) -> (sequence: String, rows: Int)? {
         #if Pictures
         guard case .picture(let result) = screen else { return nil }

@@ -17,7 +17,7 @@ extension DemoModel.Actions {
                 throw DemoFailure(error)
             }
         }
-        networkChanges = { monitor.changes(of: requirement) }  // should the monitor fail, the performer tells
+        networkChanges = { monitor.changes(of: requirement) }  // if the monitor fails, the performer reports it
     }
 
     private static func fetch(_ url: String, with client: HTTPClient) async throws -> Picture {
@@ -28,7 +28,7 @@ extension DemoModel.Actions {
 }
 
 extension DemoFailure {
-    /// Says an error in the demo's terms, and keeps its cause.
+    /// Describes an error in the demo's terms.
     init(_ error: any Error) {
         self =
             switch error {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What leads from the demo's loading screen to its result. Knows neither terminal nor network.
+/// Leads from the demo's loading screen to its result. Knows neither terminal nor network.
 ///
-/// Each run is one scope: when its result is shown, none of its timers is left that could touch a later run.
+/// Each run is one scope: when its result is shown, none of its timers is left to affect a later run.
 actor DemoModel {
-    /// What the model asks of the world.
+    /// What the model needs from outside.
     struct Actions: Sendable {
         /// Loads the picture, or throws, within the demo's time limit.
         var loadPicture: @Sendable () async throws -> Picture
@@ -15,9 +15,9 @@ actor DemoModel {
     /// How long the network may be away before the loading screen says so.
     static let patience = Duration.milliseconds(500)
 
-    /// The screens to draw, the newest only for a slow terminal. For one consumer.
+    /// The screens to draw; a slow terminal gets only the newest. For one consumer.
     nonisolated let screens: AsyncStream<DemoScreen>
-    /// The screen that is shown.
+    /// The current screen.
     private(set) var screen = DemoScreen.loading(saysNoNetwork: false)
     /// Whether the network is there, as far as this run knows.
     private(set) var isNetworkThere = false
@@ -27,7 +27,7 @@ actor DemoModel {
     private let shown: AsyncStream<DemoScreen>.Continuation
     private var isRunning = false
     private var isDone: Bool { if case .picture = screen { true } else { false } }
-    /// Counts the times that the network went or came, so that a timer of an earlier absence has no effect.
+    /// How often the network went or came, so that a timer of an earlier absence has no effect.
     private var changes = 0
 
     init(actions: Actions, clock: any Clock<Duration>) {
@@ -36,8 +36,8 @@ actor DemoModel {
         (screens, shown) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Loads the picture and shows the result; again after a failure. Does nothing while it loads, and once the
-    /// picture is shown.
+    /// Loads the picture and shows the result; after a failure it can be called again. Does nothing while it loads, and
+    /// once the picture is shown.
     func run() async {
         guard !isRunning, !isDone else { return }
         isRunning = true

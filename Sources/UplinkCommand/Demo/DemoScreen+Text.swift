@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DemoScreen {
-    /// The screen's text. Where the picture can be drawn, it comes before it.
+    /// The screen's text. If the picture can be drawn, it comes before the text.
     ///
     /// - Parameter frame: How often the spinner has turned.
     func text(source: String, frame: Int) -> Text {

@@ -25,7 +25,7 @@ enum DemoFailure: Error, Sendable, Equatable {
     case noNetwork(String)
     /// The network was there, but the picture was not complete in time.
     case tooSlow
-    /// The server answered with another status than 200 to 299.
+    /// The server answered with a status other than 200 to 299.
     case status(Int)
     /// The answer is not a picture that can be shown.
     case picture(PictureError)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Shows a ``DemoModel`` to somebody: on a terminal's screen with keys, or as plain lines.
+/// Shows a ``DemoModel``: on a terminal's screen with keys, or as plain lines.
 struct DemoSession: Sendable {
     let model: DemoModel
-    /// Where the picture comes from, for the result's last line.
+    /// The origin of the picture, for the result's last line.
     let source: String
     private static let frameTime = Duration.milliseconds(100)
 
@@ -35,7 +35,7 @@ struct DemoSession: Sendable {
                 case .turn: canvas.turnSpinner()
                 case .resized: canvas.redraw()
                 case .key(let key) where key.isLetter("r"):
-                    group.addTask { await self.model.run() }  // the model knows whether it may
+                    group.addTask { await self.model.run() }  // the model decides whether it may
                 case .key(let key) where key.isLetter("q") || key == .control("d"): break events
                 case .inputEnded: break events
                 case .key: break

@@ -3,7 +3,7 @@ import ArgumentParser
 import SystemPackage
 import Uplink
 
-/// How the server is reached, in curl(1)'s words.
+/// How to reach the server, with curl(1)'s options.
 struct ConnectionArguments: ParsableArguments {
     @Option(help: .init("Trust the authorities in this file (PEM) alone.", valueName: "file"))
     var cacert: String?
@@ -58,12 +58,12 @@ struct ConnectionArguments: ParsableArguments {
         _ = try transport()
     }
 
-    /// How many seconds everything may take; nil for no limit, as which curl(1) takes 0 too.
+    /// How many seconds everything may take; nil for no limit, which 0 also means, as in curl(1).
     var limit: Double? { maxTime.flatMap { $0 > 0 ? $0 : nil } }
 
-    /// How the transport is set up.
+    /// The configuration of the transport.
     ///
-    /// - Throws: `ValidationError` when the proxy's URL is none.
+    /// - Throws: `ValidationError` when the proxy's URL is invalid.
     func transport() throws -> CurlTransport.Configuration {
         var configuration = CurlTransport.Configuration()
         if let cacert { configuration.trust = .authorities(FilePath(cacert)) }
@@ -85,14 +85,14 @@ struct ConnectionArguments: ParsableArguments {
     var timeouts: HTTPTimeouts {
         var timeouts = downloadTimeouts
         guard let most = timeouts.total, silence == nil else { return timeouts }
-        // Who gives a server so long does not mean that it must say something before.
+        // A long time limit does not mean that the server has to answer any sooner.
         timeouts.firstByte = timeouts.firstByte.map { max($0, most) }
         timeouts.stall = timeouts.stall.map { max($0, most) }
         return timeouts
     }
 
-    /// The time limits of a download: it goes on from where it was, so a connection that says nothing is given up, however
-    /// long all of it may take.
+    /// The time limits of a download: it can go on from where it was, so a silent connection is given up, however long
+    /// the whole may take.
     var downloadTimeouts: HTTPTimeouts {
         var timeouts = HTTPTimeouts()
         if let connectTimeout { timeouts.connect = .saturating(seconds: connectTimeout) }
@@ -104,14 +104,14 @@ struct ConnectionArguments: ParsableArguments {
         return timeouts
     }
 
-    /// What reaching the proxy asks of the network, whatever is behind it; nil without a proxy, and for one on this host,
-    /// which goes on where the URL leads.
+    /// What reaching the proxy requires of the network, whatever is behind it; nil without a proxy, and for one on this
+    /// host, which forwards to where the URL leads.
     var proxyRequirement: RequirementArgument? {
         guard let host = proxy.flatMap({ try? CurlTransport.Proxy($0).host }) else { return nil }
         return .proxy(host)
     }
 
-    /// How often a download tries: as often as its time allows, if not told otherwise.
+    /// How often a download tries: as often as its time allows, unless an option says otherwise.
     var backOff: DownloadBackOff {
         var backOff = DownloadBackOff()
         backOff.maximumFailures = retry

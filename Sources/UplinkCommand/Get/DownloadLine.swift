@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Uplink
 
-/// The line that changes while files are downloaded.
+/// The progress line while files are downloaded.
 enum DownloadLine {
-    /// How one download goes: a bar, the amount, and what it does; when it waits, for what and for how long still.
+    /// The progress of one download: a bar, the amount, and what it is doing; when it waits, for what, and for how much
+    /// longer.
     static func text(_ progress: DownloadProgress, columns: Int) -> Text {
         ProgressBar.line(
             share: progress.fraction, amount(progress.receivedBytes, of: progress.totalBytes), news(of: progress),
             columns: columns, style: { progress.isHeldUp ? $0.color(.yellow) : $0 })
     }
 
-    /// How a batch goes, all in one line; while all that run are held up, what holds them up is said as well.
+    /// The progress of a batch, all in one line; while everything that runs is held up, also what holds it up.
     ///
-    /// - Returns: Nil for one file that has failed: how far it came stays, and the program's last words say why.
+    /// - Returns: Nil for a single file that has failed: the line with how far it came stays, and the program's error
+    ///   message says why.
     static func text(_ progress: DownloadBatchProgress, columns: Int) -> Text? {
         if progress.items.count == 1, progress.failedCount == 1 { return nil }
         var words = amount(progress.receivedBytes, of: progress.totalBytes)
@@ -20,7 +22,7 @@ enum DownloadLine {
         if progress.failedCount > 0 { words += ", \(progress.failedCount) failed" }
         let share: Double? = progress.totalBytes.flatMap { total in
             guard total <= 0 else { return Double(progress.receivedBytes) / Double(total) }
-            return progress.failedCount == 0 ? 1 : nil  // of what failed the sizes are not counted
+            return progress.failedCount == 0 ? 1 : nil  // the sizes of failed ones are not counted
         }
         let running = progress.items.compactMap { if case .running(let one) = $0 { one } else { nil } }
         if progress.items.count == 1, let only = running.first { return text(only, columns: columns) }
@@ -32,7 +34,7 @@ enum DownloadLine {
         return ProgressBar.line(share: share, words, pace, columns: columns)
     }
 
-    /// What a download does besides having so many bytes.
+    /// What a download is doing, apart from its number of bytes.
     static func news(of progress: DownloadProgress) -> String {
         switch progress.phase {
         case .preparing: return "preparing"
@@ -47,7 +49,7 @@ enum DownloadLine {
     }
 
     private static func held(_ doing: String, _ progress: DownloadProgress) -> String {
-        // A limit of years is none.
+        // A limit of years is no limit.
         let left = progress.remaining.flatMap { $0 < .seconds(3_000_000) ? ", for \($0.onTheClock) at most" : nil }
         return doing + (left ?? "") + (progress.trouble.map { ": \($0.replacing("\n", with: " "))" } ?? "")
     }
@@ -63,7 +65,7 @@ enum DownloadLine {
 }
 
 extension DownloadProgress {
-    /// Whether nothing goes on until something outside changes, or time has passed.
+    /// Whether nothing happens until something outside changes, or time has passed.
     var isHeldUp: Bool {
         switch phase {
         case .waitingForNetwork, .pausing: true

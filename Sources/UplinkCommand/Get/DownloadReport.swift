@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import Uplink
 
-/// What is told of downloads under way, in lines that stay. Knows neither terminal nor clock.
+/// The reports on downloads under way, in lines that stay. Knows neither terminal nor clock.
 struct DownloadReport {
     /// When lines are written.
     enum Detail {
         /// As files end.
         case endings
-        /// Also when a download is held up, and when it goes on: for who sees no line that changes.
+        /// Also when a download is held up, and when it goes on: for output without a progress line.
         case troubles
-        /// As files end without having come.
+        /// When files fail.
         case failures
     }
 
-    /// What has been told of one file.
+    /// What has been reported about one file.
     private struct File {
         var begun: Duration?
         var last: DownloadProgress?
-        /// Whether it was said that the download is held up.
+        /// Whether the download was reported as held up.
         var isHeldUp = false
-        /// When that was said last.
+        /// When that was last reported.
         var toldTrouble: Duration?
         var hasEnded = false
     }
 
-    /// The least time between two troubles of a file: a network that flaps all night fills no log.
+    /// The least time between two troubles of a file, so that a network that flaps all night does not fill a log.
     static let pause = Duration.seconds(60)
 
     private let names: [String]
     private let detail: Detail
-    /// What goes on with what is left of a batch.
+    /// The command that goes on with what is left of a batch.
     private let sameCommand: String
     private var files: [File]
 
@@ -38,7 +38,7 @@ struct DownloadReport {
         files = names.map { _ in File() }
     }
 
-    /// Takes note of a state, and says what there is to tell of it.
+    /// Takes a state, and returns the lines to print for it.
     ///
     /// - Parameter now: The time since the start.
     mutating func take(_ state: DownloadBatchProgress, at now: Duration) -> [Text] {
@@ -55,7 +55,7 @@ struct DownloadReport {
             return detail == .troubles ? trouble(of: progress, index, now) : []
         case .finished(let bytes):
             files[index].hasEnded = true
-            // Of one file that came without trouble, nothing need be said.
+            // A single file that came without trouble needs no report.
             let isNews =
                 switch detail {
                 case .endings: true
@@ -65,7 +65,7 @@ struct DownloadReport {
             return isNews ? [ending(bytes, index, now)] : []
         case .failed(let reason):
             files[index].hasEnded = true
-            guard names.count > 1 else { return [] }  // the program's last words will say it
+            guard names.count > 1 else { return [] }  // the program's error message will say it
             return [Text("✗ \(names[index])").color(.red) + Text("  \(CommandFailure.inOptions(reason))")]
         }
     }
@@ -92,7 +92,7 @@ struct DownloadReport {
         return Text("✓ \(names[index])").color(.green) + Text("  \(ByteCount(Int(bytes)))\(took)\(history)")
     }
 
-    /// How often a download went on and began anew: `, resumed twice`; empty when never.
+    /// How often a download resumed and started over: `, resumed twice`; empty when never.
     static func history(resumptions: Int, restarts: Int) -> String {
         (resumptions > 0 ? ", resumed \(times(resumptions))" : "")
             + (restarts > 0 ? ", begun anew \(times(restarts))" : "")

@@ -8,10 +8,10 @@ enum DownloadTarget: Sendable {
     case stream(Output)
     /// A file, which gets its name when it is whole.
     case file(FilePath, replacingExisting: Bool)
-    /// A file that exists and is to stay as it is.
+    /// A file that exists and stays as it is.
     case existing(FilePath)
 
-    /// Decides by what stands at the path.
+    /// Decides by what is at the path.
     ///
     /// - Parameter isOneOfSeveral: Whether there are others, which may be fetched without it.
     /// - Throws: ``CommandFailure`` when nothing can be written there.
@@ -23,7 +23,7 @@ enum DownloadTarget: Sendable {
             return
         }
         if let number = Self.descriptor(named: path) {
-            // Opened anew, a file would be written from its beginning.
+            // If opened again, a file would be written from its beginning.
             let descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3)
             guard descriptor >= 0 else { throw Self.failure(path, errno) }
             self = .stream(Output(descriptor: descriptor))
@@ -57,7 +57,7 @@ enum DownloadTarget: Sendable {
         }
     }
 
-    /// The descriptor of this program that a path stands for, whatever is behind it.
+    /// The descriptor of this program that a path refers to, whatever is behind it.
     private static func descriptor(named path: String) -> CInt? {
         switch path {
         case "/dev/stdout": return STDOUT_FILENO
@@ -68,16 +68,17 @@ enum DownloadTarget: Sendable {
         }
     }
 
-    /// Whether it is a file, there or not.
+    /// Whether it is a file, existing or not.
     var isFile: Bool { if case .stream = self { false } else { true } }
 
-    /// Whether what is written there stands on a terminal's screen.
+    /// Whether what is written there appears on a terminal's screen.
     var isTerminal: Bool { if case .stream(let output) = self { isatty(output.descriptor) == 1 } else { false } }
 
-    /// The file that is to stay as it is.
+    /// The file that stays as it is.
     var existing: FilePath? { if case .existing(let path) = self { path } else { nil } }
 
-    /// Tries to make a file, because permission bits do not tell all (read-only and virtual file systems, quotas).
+    /// Tries to create a file, because permission bits do not tell everything (read-only and virtual file systems,
+    /// quotas).
     private static func checkDirectory(of path: FilePath) throws(CommandFailure) {
         guard path.lastComponent != nil else { throw CommandFailure("`\(path)` is not the name of a file") }
         let directory = path.removingLastComponent()
@@ -89,7 +90,7 @@ enum DownloadTarget: Sendable {
         unlink(template)
     }
 
-    /// What there is to say of a path that ends in a slash and leads to no directory.
+    /// The message for a path that ends in a slash and leads to no directory.
     static func noDirectory(_ path: String) -> String {
         "there is no directory `\(path)`; make it, and give the name of a file in it"
     }
@@ -99,14 +100,15 @@ enum DownloadTarget: Sendable {
         return CommandFailure("`\(path)` cannot be written: \(String(cString: strerror(number))); \(remedy)")
     }
 
-    /// The permissions of the file that is there, or those that a new one gets.
+    /// The permissions of the existing file, or those that a new one gets.
     static func permissions(of path: FilePath) -> FilePermissions {
         var status = stat()
         if stat(path.string, &status) == 0 { return FilePermissions(rawValue: status.st_mode & 0o777) }
         return usualPermissions
     }
 
-    /// What a new file gets, as the umask has it. Read once, by `main`: it can only be read by setting it, for all threads.
+    /// The permissions that a new file gets, according to the umask. Read once, by `main`: the umask can only be read by
+    /// setting it, for all threads.
     static let usualPermissions: FilePermissions = {
         let mask = umask(0)
         umask(mask)

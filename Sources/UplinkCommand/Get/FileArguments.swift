@@ -3,7 +3,7 @@ import ArgumentParser
 import SystemPackage
 import Uplink
 
-/// Which files the bytes go into, and what becomes of what is there already.
+/// Which files the bytes go into, and what happens to existing ones.
 struct FileArguments: ParsableArguments {
     @Option(
         name: [.customShort("o", allowingJoined: true), .long],
@@ -84,13 +84,13 @@ struct FileArguments: ParsableArguments {
         }
     }
 
-    /// - Throws: `ValidationError` when an option is given that has no meaning for an answer that is written as it comes.
+    /// - Throws: `ValidationError` when an option does not apply to an answer that is written as it comes.
     func validateForAnswer() throws {
         guard let option = firstGiven(of: ofDownloads) else { return }
         throw ValidationError("\(option) is for files that are downloaded (GET, without --include and --verbose)")
     }
 
-    /// Where each URL's file goes, as the user would write it; nil for the standard output.
+    /// The path of each URL's file, as the user would write it; nil for the standard output.
     func paths(for urls: [URLArgument]) throws -> [String?] {
         try urls.enumerated().map { index, url in
             guard let name = remoteName ? try RemoteName.name(ofTarget: url.target) : output.dropFirst(index).first
@@ -100,7 +100,7 @@ struct FileArguments: ParsableArguments {
         }
     }
 
-    /// How many at once.
+    /// How many run at the same time.
     var limits: DownloadBatchLimits {
         var limits = DownloadBatchLimits()
         guard let parallel else { return limits }

@@ -7,18 +7,18 @@ import UplinkCore
 /// The files that one command downloads, from the first wait to the last byte.
 struct FileDownloads: Sendable {
     let items: [DownloadItem]
-    /// Files that are left as they are.
+    /// The files that are left as they are.
     let existing: [FilePath]
     let limits: DownloadBatchLimits
     let client: HTTPClient.Configuration
     let transport: CurlTransport.Configuration
     let seconds: Double
-    /// Whether only what goes wrong is told.
+    /// Whether only errors are reported.
     let isSilent: Bool
 
-    /// Downloads all; none stops another by failing.
+    /// Downloads all; the failure of one does not stop the others.
     ///
-    /// - Throws: ``CommandFailure`` when a file did not come, `CancellationError` after an interruption.
+    /// - Throws: ``CommandFailure`` when a file failed, `CancellationError` after an interruption.
     func run() async throws {
         let teller = Teller(items, isSilent: isSilent)
         if !isSilent {
@@ -46,8 +46,7 @@ struct FileDownloads: Sendable {
         try Self.check(results, of: items)
     }
 
-    /// What there is to say of a file that the server has encoded, though nobody has asked it to; nil for one whose name
-    /// tells as much.
+    /// A note about a file that the server encoded without being asked; nil for one whose name says as much.
     static func codingNote(_ file: DownloadedFile) -> String? {
         let ends = ["gzip": [".gz", ".tgz"], "x-gzip": [".gz", ".tgz"], "br": [".br"], "zstd": [".zst"]]
         let name = file.path.lastComponent?.string ?? "\(file.path)"
@@ -57,7 +56,7 @@ struct FileDownloads: Sendable {
         return "\(name) is kept as the server sent it: encoded (\(words)), though not asked for"
     }
 
-    /// Says why what is missing is missing.
+    /// Throws the reason why files are missing.
     static func check(
         _ results: [Result<DownloadedFile, any Error>], of items: [DownloadItem]
     ) throws(CommandFailure) {
@@ -72,30 +71,30 @@ struct FileDownloads: Sendable {
             "\(errors.count) of \(results.count) files did not come; \(items.sameCommand) tries them again")
     }
 
-    /// An error in this program's words, and what it leaves to go on with.
+    /// An error in this program's terms, and what is kept to go on with.
     private static func message(of error: any Error) -> String {
         let message = CommandFailure.inOptions("\(error)")
         guard let error = error as? DownloadError, error.keptBytes > 0 else { return message }
         let kept = "\(message); \(ByteCount(Int(error.keptBytes))) are kept"
-        // With a file in its way the same command fails again; the message says what else to do.
+        // With a file in the way the same command would fail again; the message says what else to do.
         return error.code == .targetExists ? kept : "\(kept), and the same command goes on from there"
     }
 }
 
 extension DownloadItem {
-    /// What the file is called in what is told.
+    /// The file's name in reports.
     fileprivate var name: String { target.lastComponent?.string ?? target.string }
 }
 
 extension [DownloadItem] {
-    /// What goes on with a batch of which files are there already.
+    /// The command that goes on with a batch of which some files are there already.
     fileprivate var sameCommand: String {
         // --force excludes it.
         allSatisfy(\.options.replacesExisting) ? "the same command" : "the same command with --skip-existing"
     }
 }
 
-/// Tells how downloads go, on the standard error: lines that stay, and on a terminal one that changes.
+/// Reports the progress of downloads on standard error: lines that stay, and on a terminal one that changes.
 private final class Teller: Sendable {
     private static let pace = Duration.milliseconds(100)
     let line: StatusLine
@@ -112,7 +111,7 @@ private final class Teller: Sendable {
     /// What was left when the downloads were interrupted.
     var remains: String? { remainsAtInterruption.withLock { $0 } }
 
-    /// Takes note of what is there, before all downloads end for the same reason.
+    /// Records what is there, before all downloads end for the same reason.
     func interrupt(_ state: DownloadBatchProgress) {
         let remains = report.withLock { report in
             _ = report.take(state, at: .now - start)
@@ -121,7 +120,7 @@ private final class Teller: Sendable {
         remainsAtInterruption.withLock { $0 = remains }
     }
 
-    /// Tells what happens until all have ended.
+    /// Reports what happens until all have ended.
     func follow(_ batch: DownloadBatch) async {
         let drawing = Task {
             while line.isShown, !Task.isCancelled {
@@ -131,7 +130,7 @@ private final class Teller: Sendable {
         }
         for await state in batch.progress {
             for text in report.withLock({ $0.take(state, at: .now - start) }) { line.say(text) }
-            // A state tells of all of them, and each of them changes it.
+            // A state describes all of them, and each of them changes it.
             if state.items.count > 100 { try? await Task.sleep(for: Self.pace) }
         }
         drawing.cancel()

@@ -3,7 +3,7 @@ import ArgumentParser
 import HTTPTypes
 import Uplink
 
-/// One request of the command `get` whose answer is written as it comes, from the waiting to the last byte.
+/// One request of the command `get` whose answer is written as it comes, from the wait to the last byte.
 struct GetRequest: Sendable {
     let request: HTTPRequest
     let body: HTTPRequestBody
@@ -11,14 +11,14 @@ struct GetRequest: Sendable {
     let transport: CurlTransport.Configuration
     let retries: HTTPRetryPolicy
     let target: DownloadTarget
-    /// Whether the head of the answer is written before its body, to the same place.
+    /// Whether to write the head of the answer before its body, to the same place.
     let printsHead: Bool
-    /// Whether the head is all that is wanted, whatever the method.
+    /// Whether only the head is wanted, whatever the method.
     let printsHeadAlone: Bool
     let isVerbose: Bool
-    /// Whether neither progress nor waiting is told of.
+    /// Whether neither progress nor waiting is reported.
     let isSilent: Bool
-    /// What to wait for; nil to start at once.
+    /// What to wait for; nil to start immediately.
     let requirement: NetworkRequirement?
     let monitor: LinuxNetworkMonitor
     let seconds: Double
@@ -40,7 +40,7 @@ struct GetRequest: Sendable {
     private func fetch() async throws {
         let progress = ProgressLine(isWanted: !isSilent)
         var client = client
-        // A file stands under its name only when it is whole.
+        // A file gets its name only when it is whole.
         if target.isFile { client.limits.requiresFramedBodies = true }
         guard isVerbose else { return try await fetch(with: client, progress, nil) }
         let telling = VerboseTelling()
@@ -88,7 +88,8 @@ struct GetRequest: Sendable {
         let head = printsHead ? text(of: response) : ""
         let url = response.url.prefix { $0 != "?" }  // a query may be a signature
         guard response.status.code < 400 else {
-            // Who wants to see the head wants to see why it is not done. A file is for what was asked for.
+            // If the head is to be printed, so is the body that says why it failed; but a file is only for what was
+            // asked for.
             if printsHead, !target.isFile { try await write(head, response.body, progress) }
             throw CommandFailure("\(url): the server answered \(Self.safe("\(response.status)"))")
         }
@@ -103,14 +104,14 @@ struct GetRequest: Sendable {
     }
 
     private func text(of response: HTTPClientResponse) -> String {
-        // On a terminal a server's control characters would be commands; a program gets what came.
+        // A terminal would interpret a server's control characters; a program gets the bytes as they came.
         let lines = Transcript.headLines(response.head, response.version).map { target.isTerminal ? Self.safe($0) : $0 }
         return lines.map { "\($0)\r\n" }.joined() + "\r\n"
     }
 
     private func write(_ head: String, _ body: HTTPBody, _ progress: ProgressLine) async throws {
         switch target {
-        case .existing: break  // the command has seen to that
+        case .existing: break  // the command has handled that
         case .file(let path, let replacingExisting):
             let body = PrecededBody.body(Array(head.utf8), then: body)
             let permissions = DownloadTarget.permissions(of: path)
@@ -118,7 +119,7 @@ struct GetRequest: Sendable {
                 progress.show($0.written, of: $0.expected)
             }
         case .stream(let output):
-            // On the terminal that shows the body, the line would be written over it.
+            // On a terminal that shows the body, the progress line would overwrite it.
             if target.isTerminal { progress.end() }
             try output.write(head)
             var written: Int64 = 0
@@ -126,7 +127,7 @@ struct GetRequest: Sendable {
                 do { try chunk.withUnsafeBytes { try output.write($0) } } catch let error as OutputError
                     where error.isClosed
                 {
-                    throw ExitCode(1)  // whoever read it has seen enough; nobody wants a message
+                    throw ExitCode(1)  // the reader has seen enough; no message is wanted
                 }
                 written += Int64(chunk.count)
                 progress.show(written, of: body.contentLength)

@@ -11,10 +11,10 @@ actor PrecededBody {
         self.rest = rest.makeAsyncIterator()
     }
 
-    /// The bytes, then the body; the body alone where there are none.
+    /// The bytes, then the body; only the body if there are no bytes.
     static func body(_ bytes: [UInt8], then body: HTTPBody) -> HTTPBody {
         guard !bytes.isEmpty else { return body }
-        // The head of an answer to HEAD tells a length of which nothing comes.
+        // The head of an answer to HEAD announces a length, but no body comes.
         let length = body.framing == .none ? 0 : body.contentLength
         let whole = PrecededBody(bytes, body)
         return HTTPBody(contentLength: length.map { $0 + Int64(bytes.count) }) { try await whole.next() }

@@ -2,12 +2,13 @@
 
 /// A bar with words beside it, in one line of a terminal.
 enum ProgressBar {
-    /// The line, no longer than the terminal is wide: where there is little room the bar goes first, then the words' end.
+    /// The line, no longer than the terminal is wide: if there is little room, the bar is left out first, then the
+    /// words' end.
     ///
     /// - Parameters:
-    ///   - share: How much is done, from 0 to 1; nil where nobody knows, which leaves the bar out.
-    ///   - words: What stands beside the bar always.
-    ///   - news: What follows it, and may be shortened.
+    ///   - share: How much is done, from 0 to 1; nil if that is not known, which leaves the bar out.
+    ///   - words: The text that is always beside the bar.
+    ///   - news: The text that follows it, and may be shortened.
     ///   - style: How the news look.
     static func line(
         share: Double?, _ words: String, _ news: String = "", columns: Int, style: (Text) -> Text = { $0 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// How far a request's body or its answer's has come: a line on the standard error that changes, on a terminal; elsewhere nothing.
+/// The progress of a request's or an answer's body: on a terminal, a line on standard error that changes; elsewhere
+/// nothing.
 final class ProgressLine: Sendable {
     private let isShown: Bool
     private let start = ContinuousClock.now
-    /// Nil once it has ended.
+    /// The story; nil once the line has ended.
     private let story = Locked<ProgressStory?>(ProgressStory())
 
     init(isWanted: Bool = true) { isShown = isWanted && Output.error.isTerminal }
 
-    /// Draws the line, ten times a second at most, and not once it has ended.
+    /// Draws the line, at most ten times a second, and not once it has ended.
     func show(_ written: Int64, of expected: Int64?) {
         guard isShown else { return }
         let now = ContinuousClock.now - start
@@ -19,7 +20,7 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// Draws the last state, if it is not, and leaves the line where it is for good. What follows stands below it.
+    /// Draws the last state, if it is not drawn yet, and leaves the line for good. Later output goes below it.
     func end() {
         story.withLock { story in
             defer { story = nil }
@@ -29,7 +30,7 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// Has lines written above this one.
+    /// Writes lines above this one.
     func writeAbove(_ write: () -> Void) {
         story.withLock { story in
             let drawn = story.flatMap { $0.isDrawn ? $0 : nil }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// What is told of a transfer under way, and when. Knows neither terminal nor clock.
+/// What to report about a transfer under way, and when. Knows neither terminal nor clock.
 struct ProgressStory: Sendable {
     private struct Point {
         let bytes: Int64
@@ -11,24 +11,24 @@ struct ProgressStory: Sendable {
     /// The least time between two drawings.
     static let pause = Duration.milliseconds(100)
 
-    /// What was there when it was first told of: an earlier download's share has taken no time here.
+    /// The first state: the share of an earlier download took no time here.
     private var first: Point?
     private var last: Point?
     private var expected: Int64?
     private var drawnAt: Duration?
-    /// Whether the last state is not drawn yet.
+    /// Whether the last state has not been drawn yet.
     private(set) var isBehind = false
 
     /// Whether there is a line on the terminal.
     var isDrawn: Bool { drawnAt != nil }
 
-    /// Takes note of a state.
+    /// Takes a state.
     ///
     /// - Parameter now: The time since the start.
-    /// - Returns: Whether it is to be drawn now.
+    /// - Returns: Whether to draw it now.
     mutating func take(_ bytes: Int64, of expected: Int64?, at now: Duration) -> Bool {
         let point = Point(bytes: bytes, time: now)
-        // A number that falls is that of something else: an answer after its request, or a file that is begun anew.
+        // A number that falls belongs to something else: an answer after its request, or a file that is started over.
         if last.map({ bytes < $0.bytes }) ?? true { first = point }
         (last, self.expected) = (point, expected)
         isBehind = !(bytes == expected || drawnAt.map { now - $0 >= Self.pause } ?? true)
@@ -36,7 +36,7 @@ struct ProgressStory: Sendable {
         return !isBehind
     }
 
-    /// The line: a bar where the size is known, the amount, and the pace as soon as there is one.
+    /// The line: a bar if the size is known, the amount, and the pace as soon as there is one.
     func line(columns: Int) -> String {
         let bytes = last?.bytes ?? 0
         let pace = pace

@@ -4,12 +4,12 @@ import UplinkHTTP
 
 /// The name that a URL gives a file: the last part of its path, percent-decoded (RFC 3986, section 2.1).
 ///
-/// A server's say in it would be a stranger's: neither redirects nor `Content-Disposition` are asked.
+/// The server has no say in it, because it may be a stranger: redirects and `Content-Disposition` are ignored.
 enum RemoteName {
     /// The name.
     ///
     /// - Parameter target: A request's target: path and query.
-    /// - Throws: `ValidationError` when it is no name of a file in the directory where it belongs.
+    /// - Throws: `ValidationError` when it is not the name of a file in the directory where it belongs.
     static func name(ofTarget target: String) throws -> String {
         let path = target.prefix { $0 != "?" && $0 != "#" }
         let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
@@ -26,7 +26,7 @@ enum RemoteName {
         guard !["", ".", "..", "-"].contains(name), name.utf8.count <= 255 else { return false }
         return name.unicodeScalars.allSatisfy { scalar in
             switch scalar.properties.generalCategory {
-            // Neither what ends a line nor what turns its direction: a name is to look like what it is.
+            // Neither characters that end a line nor those that change its direction: a name must look like what it is.
             case .control, .format, .lineSeparator, .paragraphSeparator: false
             default: scalar != "/"
             }

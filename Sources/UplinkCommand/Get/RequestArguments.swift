@@ -6,7 +6,7 @@ import SystemPackage
 import UplinkEventLoop
 import UplinkHTTP
 
-/// What is asked of the server, in curl(1)'s words.
+/// What to ask of the server, with curl(1)'s options.
 struct RequestArguments: ParsableArguments {
     @Option(
         name: [.customShort("X", allowingJoined: true), .customLong("request")],
@@ -91,7 +91,7 @@ struct RequestArguments: ParsableArguments {
         return try HTTPRequest(parsing: target(of: url), method: effectiveMethod, headerFields: fields)
     }
 
-    /// The URL, with the name of the file that is sent where it ends in a directory.
+    /// The URL, with the name of the file to send appended if it ends in a directory.
     private func target(of url: String) -> String {
         guard url.hasSuffix("/"), let upload, upload != "-", let name = FilePath(upload).lastComponent else {
             return url
@@ -99,7 +99,7 @@ struct RequestArguments: ParsableArguments {
         return url + RemoteName.percentEncoded(name.string)
     }
 
-    /// Whether all that is wanted is the body of a GET, whole: what can be gone on with after a loss.
+    /// Whether only the whole body of a GET is wanted, which can be resumed after a loss.
     var isPlainGet: Bool {
         let conditions: Set<HTTPField.Name> = [
             .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
@@ -129,7 +129,7 @@ struct RequestArguments: ParsableArguments {
         return .bytes(Array(data.joined(separator: "&").utf8), contentType: encoded)
     }
 
-    /// User and password, which is asked for on the terminal where it is not given.
+    /// User and password; asks for the password on the terminal if it is not given.
     ///
     /// - Throws: ``CommandFailure`` without a terminal.
     func credentials() async throws -> (user: String, password: String)? {
@@ -150,7 +150,7 @@ struct RequestArguments: ParsableArguments {
         return data.isEmpty && json == nil && form.isEmpty ? .get : .post
     }
 
-    /// Whether a field is not to be sent, though the client has one (`Accept:`).
+    /// Whether a field of the client's is not to be sent (`Accept:`).
     func isRemoved(_ name: HTTPField.Name) throws -> Bool {
         try givenFields().contains { $0.value == nil && HTTPField.Name($0.name) == name }
     }
@@ -184,7 +184,7 @@ struct RequestArguments: ParsableArguments {
         let (name, value) = (String(pieces[0]), String(pieces[1]))
         guard value.hasPrefix("@") else { return .field(name, value) }
         guard value != "@-" else {
-            // curl(1) calls it so too.
+            // As in curl(1).
             return HTTPFormPart(name: name, filename: "-", body: input(contentType: "application/octet-stream"))
         }
         return .file(name, try file(String(value.dropFirst()), "\(name)=@-"))
@@ -197,10 +197,10 @@ struct RequestArguments: ParsableArguments {
         return body
     }
 
-    /// A file to send; that it is there and can be read shows when it is.
+    /// A file to send. Whether it exists and can be read shows when it is sent.
     ///
-    /// - Parameter inPlace: What is given in its place for the standard input.
-    /// - Throws: ``CommandFailure`` for what has no length: a pipe or a device.
+    /// - Parameter inPlace: What to give instead for the standard input.
+    /// - Throws: ``CommandFailure`` for a file without a length: a pipe or a device.
     private static func file(_ path: String, _ inPlace: String) throws(CommandFailure) -> FilePath {
         var status = stat()
         guard stat(path, &status) == 0 else { return FilePath(path) }
@@ -208,7 +208,7 @@ struct RequestArguments: ParsableArguments {
         case S_IFREG: return FilePath(path)
         case S_IFDIR: throw CommandFailure("`\(path)` is a directory; give the name of a file in it")
         default:
-            // A descriptor's path means another one to the shell than it does here.
+            // A descriptor's path means another file to the shell than it does here.
             let isDescriptor =
                 path == "/dev/stdin" || path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/") && path.contains("/fd/")
             let remedy =

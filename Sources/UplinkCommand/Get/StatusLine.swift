@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// An output with a last line that changes, on a terminal; elsewhere lines that stay are all there is.
+/// An output that on a terminal has a last line that changes; elsewhere there are only lines that stay.
 final class StatusLine: Sendable {
     /// Whether the line that changes is shown.
     let isShown: Bool
@@ -16,7 +16,7 @@ final class StatusLine: Sendable {
     /// How wide the terminal is.
     var columns: Int { TerminalSize(of: output.descriptor).columns }
 
-    /// Draws the line anew.
+    /// Draws the line again.
     func draw(_ text: Text) {
         guard isShown else { return }
         isDrawn.withLock { isDrawn in
@@ -42,5 +42,5 @@ final class StatusLine: Sendable {
     }
 
     private func rendered(_ text: Text) -> String { text.rendered(withStyles: output.hasStyles) }
-    private func write(_ text: String) { try? output.write(text) }  // what is told is a courtesy
+    private func write(_ text: String) { try? output.write(text) }  // reports are a courtesy
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// How much is told on the standard error.
+/// How much to report on standard error.
 struct TellingArguments: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Tell on the standard error what is sent and received, and how long it takes.")
     var verbose = false
@@ -9,7 +9,7 @@ struct TellingArguments: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Tell on the standard error only what goes wrong: no progress, no waiting.")
     var silent = false
 
-    // What curl(1) does when it is told to, and this program in any case: `-fsSL` is in many fingers.
+    // Options for what this program always does, and curl(1) only on request: many people type `-fsSL` out of habit.
 
     @Flag(name: .shortAndLong, help: .hidden)
     private var fail = false

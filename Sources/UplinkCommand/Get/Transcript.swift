@@ -2,18 +2,18 @@
 import HTTPTypes
 import UplinkHTTP
 
-/// What `--verbose` tells of a request, line by line, in curl(1)'s manner: `*` for what happens, `>` for what goes out,
-/// `<` for what comes.
+/// What `--verbose` prints about a request, line by line, in curl(1)'s manner: `*` for what happens, `>` for what goes
+/// out, `<` for what comes in.
 enum Transcript {
-    /// Fields that are not shown, because what is told may end up in a log or a bug report.
+    /// Fields that are not shown, because the output may end up in a log or a bug report.
     private static let secret: Set<HTTPField.Name> = [.authorization, .proxyAuthorization, .cookie, .setCookie]
-    /// Fields with URLs, of which the user knows nothing: what stands in their queries may be a signature.
+    /// Fields with URLs that the user has not seen: their queries may contain a signature.
     private static let urls = Set(
         [.location, .contentLocation] + ["Link", "Refresh"].compactMap { HTTPField.Name($0) })
 
-    /// What goes out, as far as it is known here: how long a file is turns out when it is opened.
+    /// What goes out, as far as it is known here: the length of a file is known only when it is opened.
     ///
-    /// - Parameter isRedirected: A server has chosen the URL.
+    /// - Parameter isRedirected: Whether a server has chosen the URL.
     static func lines(of request: HTTPRequest, _ body: HTTPRequestBody, isRedirected: Bool = false) -> [String] {
         let path = request.path ?? "/"
         let line = "> \(request.method.rawValue) \(isRedirected ? withoutQuery(path) : path) HTTP/1.1"
@@ -39,7 +39,7 @@ enum Transcript {
         url.firstIndex(of: "?").map { "\(url[..<$0])?…" } ?? url
     }
 
-    /// A head as it stands on the wire, but for the line ends.
+    /// A head as it is on the wire, without the line ends.
     static func headLines(_ response: HTTPResponse, _ version: String) -> [String] {
         ["\(version) \(response.status)"] + response.headerFields.map { "\($0.name.rawName): \($0.value)" }
     }

@@ -2,13 +2,13 @@
 import HTTPTypes
 import Uplink
 
-/// Tells of every exchange of a call what went out and what came, with the fields that the client added, and between them
-/// what happened, all in its order. The end's timings come last, behind the body.
+/// Prints for every exchange of a call what went out and what came in, including the fields that the client added, and
+/// what happened in between, all in order. The timings come last, after the body.
 final class VerboseTelling: HTTPMiddleware {
     private enum Entry: Sendable {
         /// Lines to write.
         case lines([String])
-        /// Somebody waits until what came before is written.
+        /// A task waits until everything before is written.
         case mark(CheckedContinuation<Void, Never>)
     }
 
@@ -18,7 +18,7 @@ final class VerboseTelling: HTTPMiddleware {
 
     init() { (entries, told) = AsyncStream.makeStream() }
 
-    /// Whatever stands inside of a retry sees each attempt.
+    /// Sees each attempt, because it is inside the retries.
     func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
         tell(Transcript.lines(of: request.head, request.body, isRedirected: !request.redirects.isEmpty))
         let response = try await next(request)
@@ -26,7 +26,7 @@ final class VerboseTelling: HTTPMiddleware {
         return response
     }
 
-    /// Takes an event in, from any thread.
+    /// Takes an event, on any thread.
     func take(_ event: HTTPEvent) {
         switch event {
         case .finished, .failed: end.withLock { $0 = Transcript.lines(of: event) }
@@ -37,14 +37,14 @@ final class VerboseTelling: HTTPMiddleware {
 
     private func tell(_ lines: [String]) { told.yield(.lines(lines)) }
 
-    /// Returns when all that has happened is told.
+    /// Returns when everything that has happened is printed.
     func catchUp() async {
         await withCheckedContinuation { waiter in
             if case .terminated = told.yield(.mark(waiter)) { waiter.resume() }
         }
     }
 
-    /// Has `body` done, and everything told that happens meanwhile.
+    /// Runs `body`, and prints everything that happens meanwhile.
     func tellingAll(
         to output: @escaping @Sendable ([String]) -> Void, of body: () async throws -> Void
     ) async throws {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Tells a person at the terminal that a command waits for the network, once it has done so for half a second.
+/// Shows on a terminal that a command is waiting for the network, once it has done so for half a second.
 enum WaitingNote {
     private static let patience = Duration.milliseconds(500)
 
-    /// Runs `body`, which calls what it is given when the network is there.
+    /// Runs `body`, which calls its argument when the network is there.
     static func show(
         for requirement: NetworkRequirement, isWanted: Bool = true,
         _ body: (_ whenThere: @escaping @Sendable () -> Void) async throws -> Void

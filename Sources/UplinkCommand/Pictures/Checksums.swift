@@ -2,7 +2,7 @@
 
 /// The two checksums of a PNG file.
 enum Checksum {
-    /// CRC-32 as ISO 3309 has it (PNG specification, annex D).
+    /// CRC-32 according to ISO 3309 (PNG specification, annex D).
     static func crc32(_ bytes: some Sequence<UInt8>) -> UInt32 {
         ~bytes.reduce(~0) { sum, byte in table[Int((sum ^ UInt32(byte)) & 0xFF)] ^ (sum >> 8) }
     }

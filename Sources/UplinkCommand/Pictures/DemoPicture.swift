@@ -53,7 +53,7 @@ enum DemoPicture {
             (91, 9, 0.083, 1.94, Color(0.10, 0.08, 0.22)),
         ]
         for (index, ridge) in ridges.enumerated() {
-            if index == 2 { color = mast(x, y, on: color) }  // it stands behind the nearest hill
+            if index == 2 { color = mast(x, y, on: color) }  // it is behind the nearest hill
             let top =
                 ridge.base - ridge.rise * sin(x * ridge.pace + ridge.shift)
                 - 2.6 * sin(x * ridge.pace * 3.1 + ridge.shift) - 1.1 * sin(x * ridge.pace * 7.7)
@@ -68,7 +68,7 @@ enum DemoPicture {
         let toSun = hypot(x - sun.x, y - sun.y)
         color = color.mixed(with: sunlight, 0.55 * exp(-(toSun - sun.radius) / 22)).mixed(
             with: sunlight, sun.radius - toSun + 0.5)
-        // A star where a hash of the cell says so, fewer towards the horizon.
+        // A star if a hash of the cell says so, with fewer towards the horizon.
         var hash = UInt32(truncatingIfNeeded: Int(x) &* 668_265_263 &+ Int(y) &* 374_761_393)
         hash = (hash ^ hash >> 13) &* 1_274_126_177
         return (hash ^ hash >> 16) & 0xFF < 2 && height < 0.45

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture that was checked, and decoded where this build can.
+/// A picture that was checked, and decoded if this build can.
 struct Picture: Sendable, Equatable {
     let info: PictureInfo
     /// Red, green, blue and opacity of every pixel; nil without the trait `Pictures`, and for other files than PNG.
@@ -21,7 +21,7 @@ struct Picture: Sendable, Equatable {
         #endif
     }
 
-    /// Why it is described instead of drawn; nil where it can be drawn.
+    /// Why it is described instead of drawn; nil if it can be drawn.
     var reasonNotDrawn: String? {
         guard pixels == nil else { return nil }
         #if Pictures

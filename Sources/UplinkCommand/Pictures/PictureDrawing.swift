@@ -2,15 +2,15 @@
 #if Pictures
 import CChafa
 
-/// Draws pictures for the terminal at hand with libchafa: kitty's or sixel graphics, otherwise half-blocks.
+/// Draws pictures for the current terminal with libchafa: kitty's or sixel graphics, otherwise half-blocks.
 enum PictureDrawing {
-    /// The picture as the terminal wants it, and the size it takes there.
+    /// The picture in the terminal's format, and the size it takes there.
     struct Result {
         var sequence: String
         var rows: Int
     }
 
-    /// Draws a picture to fit into so many cells, or returns nil where there are no pixels or no room.
+    /// Draws a picture to fit into this many cells; returns nil if there are no pixels or no room.
     static func draw(_ picture: Picture, in size: TerminalSize, withColors: Bool) -> Result? {
         guard let pixels = picture.pixels, size.columns > 0, size.rows > 0 else { return nil }
         let environment = g_get_environ()
@@ -45,7 +45,7 @@ enum PictureDrawing {
     }
 }
 
-/// What a terminal can show, as far as its environment tells.
+/// What a terminal can show, as far as the environment tells.
 private struct Ability {
     let pixelMode: ChafaPixelMode
     let canvasMode: ChafaCanvasMode
@@ -75,7 +75,7 @@ private struct Ability {
             } else {
                 CHAFA_CANVAS_MODE_FGBG
             }
-        // Without colours, more shapes tell more than half-blocks do.
+        // Without colours, more shapes show more than half-blocks do.
         symbols =
             canvasMode == CHAFA_CANVAS_MODE_FGBG
             ? ChafaSymbolTags(CHAFA_SYMBOL_TAG_SPACE.rawValue | CHAFA_SYMBOL_TAG_BLOCK.rawValue)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a picture's file says of itself: read without a library, so that limits hold before anything is decoded.
+/// What a picture's file says about itself: read without a library, so that limits apply before anything is decoded.
 struct PictureInfo: Sendable, Hashable {
     /// The kinds of files that are recognised.
     enum Format: String, Sendable, Hashable {
@@ -9,9 +9,9 @@ struct PictureInfo: Sendable, Hashable {
         case gif = "GIF"
     }
 
-    /// Most bytes of a file.
+    /// The most bytes of a file.
     static let maximumBytes = 16 << 20
-    /// Most pixels of a picture.
+    /// The most pixels of a picture.
     static let maximumPixels = 40_000_000
 
     static let pngSignature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -21,9 +21,9 @@ struct PictureInfo: Sendable, Hashable {
     let height: Int
     let byteCount: Int
 
-    /// Reads the file's header and sees that the file is whole.
+    /// Reads the file's header and checks that the file is whole.
     ///
-    /// - Throws: ``PictureError`` for what is no picture, is cut short, or is larger than the limits allow.
+    /// - Throws: ``PictureError`` when it is no picture, is cut short, or is larger than the limits allow.
     init(_ bytes: [UInt8]) throws(PictureError) {
         guard !bytes.isEmpty else { throw .empty }
         guard bytes.count <= Self.maximumBytes else { throw .tooManyBytes }

@@ -65,7 +65,7 @@ extension [UInt8] {
         self[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Whether the end-of-image marker stands near the end; some cameras add a few bytes after it.
+    /// Whether the end-of-image marker is near the end; some cameras add a few bytes after it.
     fileprivate var lastMarkerIsEnd: Bool {
         let tail = Array(suffix(1024))
         return zip(tail, tail.dropFirst()).contains { $0 == 0xFF && $1 == 0xD9 }

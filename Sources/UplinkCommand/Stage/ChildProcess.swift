@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A child process that is talked to over pipes, and is told to end by the end of its input.
+/// A child process with pipes to its input and output, which ends when its input ends.
 final class ChildProcess: Sendable {
-    /// The process's number.
+    /// The process id.
     let id: pid_t
     private let input: CInt
     private let output: CInt
 
-    /// Starts a program by its path, in a process group of its own: the terminal's Ctrl-C is not for it.
+    /// Starts a program by its path, in a process group of its own, so that the terminal's Ctrl-C does not reach it.
     init(_ command: [String]) throws(CommandFailure) {
         var (toChild, fromChild): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
         guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else {
@@ -21,7 +21,7 @@ final class ChildProcess: Sendable {
         posix_spawnattr_init(&attributes)
         posix_spawn_file_actions_adddup2(&actions, toChild[0], STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, fromChild[1], STDOUT_FILENO)
-        // Signals as a shell would set them: this thread has them blocked, and the program ignores SIGPIPE.
+        // Sets signals as a shell would: this thread has them blocked, and this program ignores SIGPIPE.
         var (none, pipe) = (sigset_t(), sigset_t())
         sigemptyset(&none)
         sigemptyset(&pipe)
@@ -52,7 +52,7 @@ final class ChildProcess: Sendable {
     /// Sends text to the process.
     func write(_ text: String) throws { try Output(descriptor: input).write(text) }
 
-    /// Waits until the process has written a line of its own, and says whether it is this one.
+    /// Waits until the process has written a line, and returns whether it is this one.
     func says(_ expected: String) -> Bool {
         var line: [UInt8] = []
         var byte: UInt8 = 0
@@ -63,7 +63,7 @@ final class ChildProcess: Sendable {
         return false
     }
 
-    /// Ends the process at once, and waits until it has gone. Once.
+    /// Kills the process, and waits until it is gone. May be called once.
     func kill() {
         Glibc.kill(id, SIGKILL)
         _ = wait()
@@ -71,7 +71,7 @@ final class ChildProcess: Sendable {
 
     /// Runs a program to its end.
     ///
-    /// - Returns: Its exit status, or 128 and the signal's number.
+    /// - Returns: Its exit status, or 128 plus the signal's number.
     static func run(_ command: [String], input text: String = "") throws -> CInt {
         let child = try ChildProcess(command)
         try child.write(text)

@@ -3,8 +3,8 @@ import ArgumentParser
 import Uplink
 import UplinkCore
 
-/// The server's side of `uplink demo --outage`, in a namespace of its own: it keeps the cable and the server's process,
-/// and does as it is told until its input ends.
+/// The server's side of `uplink demo --outage`, in a namespace of its own: it holds the cable and the server's process,
+/// and obeys orders until its input ends.
 struct OutageServerCommand: AsyncParsableCommand {
     static let name = "outage-server"
     static let configuration = CommandConfiguration(
@@ -29,7 +29,7 @@ struct OutageServerCommand: AsyncParsableCommand {
             case "start": server = try await start(limit)
             default:  // how far the server goes from now on
                 limit = Int(line) ?? limit
-                try? server.write("\(limit)\n")  // who was killed needs it no more; the next one starts with it
+                try? server.write("\(limit)\n")  // a killed server does not need it; the next one starts with it
             }
             try Output.standard.write("done\n")
         }
@@ -46,7 +46,7 @@ struct OutageServerCommand: AsyncParsableCommand {
     }
 }
 
-/// The process that is killed.
+/// The server's process, which is killed and started again.
 struct OutageFileCommand: AsyncParsableCommand {
     static let name = "outage-file"
     static let configuration = CommandConfiguration(

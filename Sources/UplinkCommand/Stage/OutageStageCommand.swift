@@ -2,12 +2,12 @@
 import ArgumentParser
 import Uplink
 
-/// The inner half of `uplink demo --outage`: runs in a namespace that was made for it.
+/// The inner half of `uplink demo --outage`, which runs in a namespace created for it.
 struct OutageStageCommand: AsyncParsableCommand {
     static let name = "outage-stage"
     static let configuration = CommandConfiguration(
         commandName: name, abstract: "The outage demo, inside its namespace.", shouldDisplay: false)
-    /// A directory that every system has; the demo sees its own instead.
+    /// A directory that every system has; the demo mounts its own over it.
     private static let directory = "/mnt"
 
     @Option var megabytes: Int

@@ -2,25 +2,25 @@
 import Glibc
 import UplinkEventLoop
 
-/// The demo's own network: a namespace for the client, one for the server, and a cable between them. The client gets its
-/// address and its route when the scenario says so, as if from a DHCP server.
+/// The demo's own network: a namespace for the client, one for the server, and a cable between them. The client gets
+/// its address and route when the scenario says so, as if from a DHCP server.
 ///
-/// Namespaces live as long as the processes in them, so nothing is left when the demo ends, however it ends. The process
-/// that was started never changes its own: it executes itself again inside, with `unshare(1)`.
+/// Namespaces live as long as the processes in them, so nothing is left when the demo ends, however it ends. The
+/// original process never changes its own namespace: it executes itself again inside, with `unshare(1)`.
 struct Stage: Sendable {
     private static let interface = "uplink0"
-    static let serverAddress = "192.0.2.1"  // RFC 5737: for examples
+    static let serverAddress = "192.0.2.1"  // RFC 5737: reserved for examples
     private static let clientAddress = "192.0.2.2"
 
-    /// Whether namespaces may be made here.
+    /// Whether namespaces may be created here.
     enum Permission {
-        /// They may, when the program is started by this command.
+        /// They may, if the program is started by this command.
         case permitted(enter: [String])
         /// They may not, and why.
         case refused(String)
     }
 
-    /// Tries it in a child process: a namespace, and a cable in it.
+    /// Tries it in a child process: creates a namespace, and a cable in it.
     static func permission() -> Permission {
         guard let unshare = Program.path(of: "unshare") else { return .refused("`unshare` of util-linux is missing") }
         guard let ip = Program.path(of: "ip") else { return .refused("`ip` is missing; install iproute2") }
@@ -32,7 +32,7 @@ struct Stage: Sendable {
         return .refused("the system permits no network namespaces")
     }
 
-    /// Executes this program again, inside, with other words.
+    /// Executes this program again, inside, with other arguments.
     static func become(in enter: [String], _ words: [String]) throws -> Never {
         guard let own = Program.own else { throw CommandFailure("/proc is not mounted; mount it, or give a URL") }
         InheritedSignals.restore()
@@ -41,10 +41,11 @@ struct Stage: Sendable {
     }
 
     private let ip: String
-    /// Ends when its input is closed, that is, with this process at the latest.
+    /// The server's process, which ends when its input is closed, that is, with this process at the latest.
     private let server: ChildProcess
 
-    /// Starts the server, this program with other words, in a namespace beside this one, and lays the cable. Blocks.
+    /// Starts the server, which is this program with other arguments, in a namespace beside this one, and connects the
+    /// cable. Blocks.
     init(server words: [String]) throws {
         guard let ip = Program.path(of: "ip"), let unshare = Program.path(of: "unshare"), let own = Program.own else {
             throw CommandFailure("`ip` or `unshare` is missing; install iproute2 and util-linux")
@@ -63,7 +64,7 @@ struct Stage: Sendable {
         try Self.waitForCarrier(with: ip)
     }
 
-    /// Lets the network come.
+    /// Makes the network come.
     func connect() async throws {
         try await EventLoop.shared.offLoop { [ip] in
             try Self.configure(
@@ -74,7 +75,7 @@ struct Stage: Sendable {
         }
     }
 
-    /// Has something done on the server's side, and waits until it is.
+    /// Makes the server's side do something, and waits until it is done.
     func order(_ words: String) async throws {
         try await EventLoop.shared.offLoop { [server] in
             try server.write("\(words)\n")
@@ -82,14 +83,15 @@ struct Stage: Sendable {
         }
     }
 
-    /// Pulls the cable out on the server's side, or plugs it in again; runs in the server's process. Blocks.
+    /// Pulls the cable on the server's side, or plugs it in again; runs in the server's process. Blocks.
     static func setCable(isIn: Bool) throws {
         guard let ip = Program.path(of: "ip") else { throw CommandFailure("`ip` is missing; install iproute2") }
         try configure("link set \(interface) \(isIn ? "up" : "down")", with: ip)
         if isIn { try waitForCarrier(with: ip) }
     }
 
-    /// Lays an empty file system in memory over a directory, for this process and its children alone: gone with them.
+    /// Mounts an empty file system in memory over a directory, only for this process and its children; it is gone with
+    /// them.
     static func mountMemory(at directory: String) throws {
         let mount = Program.path(of: "mount") ?? "mount"
         guard try quietly([mount, "-t", "tmpfs", "-o", "mode=700", "tmpfs", directory]) == 0 else {
@@ -109,8 +111,8 @@ struct Stage: Sendable {
         try waitForCarrier(with: ip)
     }
 
-    /// Waits until the kernel has seen the cable. It takes its time for that, and drops what is sent meanwhile; a lost
-    /// packet would cost the demo a second.
+    /// Waits until the kernel has seen the cable. That takes a while, and the kernel drops what is sent meanwhile; a
+    /// lost packet would cost the demo a second.
     private static func waitForCarrier(with ip: String) throws {
         let look = "\(ip) -oneline link show dev \(interface) 2>/dev/null | grep -q 'state UP'"
         let wait = "for try in $(seq 300); do \(look) && exit; sleep 0.01; done; exit 1"
@@ -124,7 +126,7 @@ struct Stage: Sendable {
         guard status == 0 else { throw CommandFailure("the demo's network could not be set up (`ip` failed)") }
     }
 
-    /// Runs a program whose complaints are nobody's business.
+    /// Runs a program whose error messages are of no interest.
     private static func quietly(_ command: [String]) throws -> CInt {
         try ChildProcess.run(["/bin/sh", "-c", "exec \"$@\" 2>/dev/null", "sh"] + command)
     }

@@ -2,7 +2,7 @@
 import ArgumentParser
 import Uplink
 
-/// The demo's inner half: runs in a namespace that was made for it.
+/// The demo's inner half, which runs in a namespace created for it.
 struct StageCommand: AsyncParsableCommand {
     static let name = "demo-stage"
     static let configuration = CommandConfiguration(
@@ -26,7 +26,7 @@ struct StageCommand: AsyncParsableCommand {
     }
 }
 
-/// The demo's server: runs in a namespace beside, until its input ends.
+/// The demo's server, which runs in a namespace beside it until its input ends.
 struct StageServerCommand: AsyncParsableCommand {
     static let name = "demo-server"
     static let configuration = CommandConfiguration(

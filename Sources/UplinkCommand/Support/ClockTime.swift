@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Duration {
-    /// The time as a clock shows it, begun seconds as whole ones: `0:07`, `1:02:03`.
+    /// The time as on a clock, rounded up to whole seconds: `0:07`, `1:02:03`.
     var onTheClock: String {
         let whole = Int(min(max(0, inSecondsRoundedUp), 3_599_999))
         let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60)

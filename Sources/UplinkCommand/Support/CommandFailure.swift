@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// What keeps a command from doing its work, in one line that says what to do.
+/// Why a command could not do its work, in one line that says what to do.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// What a command threw, in one line that a terminal shows and does not obey: a message may quote a server.
+    /// An error that a command threw, as one line without control characters, because a message may quote a server.
     ///
-    /// What is meant for ArgumentParser stays as it is.
+    /// Errors for ArgumentParser stay as they are.
     static func printable(_ error: any Error) -> any Error {
         if error is ExitCode || error is ValidationError || error is CleanExit { return error }
         let message = "\(error)"
@@ -17,7 +17,7 @@ struct CommandFailure: Error, CustomStringConvertible {
         return shown == message ? error : CommandFailure(shown)
     }
 
-    /// A message of the library in one line, with this program's options in place of the library's.
+    /// A message of the library in one line, with this program's options instead of the library's.
     static func inOptions(_ message: String) -> String {
         let words = [
             ("\n", " "), ("`maximumSize`", "--max-filesize"), ("check `trust`", "check --cacert"),

@@ -4,12 +4,12 @@ import FlyingSocks
 import Foundation
 
 extension HTTPServer {
-    /// Serves for as long as `body` runs: nothing of the server is left when this returns.
+    /// Serves for as long as `body` runs, and leaves nothing of the server behind.
     ///
     /// Bodies of requests are not kept for a second reading; a handler reads them to the end.
     ///
     /// - Parameters:
-    ///   - timeout: How many seconds an answer may take until it begins.
+    ///   - timeout: How many seconds may pass before an answer begins.
     ///   - body: Gets the address, once the server listens.
     /// - Throws: `SocketError` when it cannot listen, or what `body` throws.
     static func running<Value: Sendable>(

@@ -6,7 +6,7 @@ import UplinkCore
 enum InheritedSignals {
     private static let saved = Locked<(pipe: sigaction, mask: sigset_t)?>(nil)
 
-    /// Remembers the settings, then ignores SIGPIPE: a reader or a server that goes is an error, not the end.
+    /// Remembers the settings, then ignores SIGPIPE: a reader or a server that goes away is an error, not the end.
     static func remember() {
         var (pipe, mask, ignored) = (sigaction(), sigset_t(), sigaction())
         ignored.__sigaction_handler.sa_handler = SIG_IGN
@@ -16,7 +16,7 @@ enum InheritedSignals {
         saved.withLock { $0 = settings }
     }
 
-    /// Puts the settings back, for the calling thread and what it executes.
+    /// Restores the settings, for the calling thread and what it executes.
     static func restore() {
         guard var settings = saved.withLock({ $0 }) else { return }
         sigaction(SIGPIPE, &settings.pipe, nil)

@@ -3,12 +3,12 @@ import ArgumentParser
 import Glibc
 import UplinkCore
 
-/// Runs `body`; a signal that asks the program to end cancels it, and it is waited for, so that it can clean up.
+/// Runs `body`. A signal that asks the program to end cancels it, and waits for it to clean up.
 ///
-/// A second signal, sent by somebody who does not want to wait, ends the program at once.
+/// A second signal, from a user who does not want to wait, ends the program immediately.
 ///
-/// - Throws: `ExitCode` 128 and the signal's number (130 for SIGINT), or what `body` throws; 1 without a message where the
-///   output's reader has gone, as `head` does when it has seen enough.
+/// - Throws: `ExitCode` 128 plus the signal's number (130 for SIGINT), or what `body` throws; 1 without a message if
+///   the output's reader has gone, as `head` does when it has seen enough.
 func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let signals = Signals()
     try await signals.watch([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { signal in
@@ -46,30 +46,30 @@ enum Interruption {
 
     static var hasBegun: Bool { turns.withLock { $0.hasBegun } }
 
-    /// Takes note of a signal.
+    /// Records a signal.
     static func begin() -> SignalTurns.Turn { turns.withLock { $0.take(at: .now) } }
 }
 
-/// What signals that ask the program to end mean, one after another. Knows no clock.
+/// The meaning of successive signals that ask the program to end. Knows no clock.
 struct SignalTurns {
     /// What one signal means.
     enum Turn {
         /// End, and clean up.
         case first
-        /// The first once more: timeout(1) signals the program and then its whole group.
+        /// The first one again: timeout(1) signals the program and then its whole group.
         case echo
-        /// Somebody does not want to wait for the cleaning up.
+        /// The user does not want to wait for the cleanup.
         case again
     }
 
-    /// Nobody presses a key twice in less.
+    /// The shortest time in which someone presses a key twice.
     static let grace = Duration.milliseconds(300)
 
     private var begun: ContinuousClock.Instant?
 
     var hasBegun: Bool { begun != nil }
 
-    /// Takes note of a signal, and says what it means.
+    /// Records a signal, and returns what it means.
     mutating func take(at now: ContinuousClock.Instant) -> Turn {
         guard let begun else {
             begun = now

@@ -6,11 +6,11 @@ import UplinkEventLoop
 
 /// Waits for the sockets of a FlyingFox server on the event loop.
 ///
-/// FlyingFox's own pool has a mutex for each wait that its end destroys while whoever cancels the task may hold it;
-/// ThreadSanitizer reports that whenever a server ends.
+/// FlyingFox's own pool has a mutex for each wait and destroys it at its end, while the thread that cancels the task
+/// may still hold it; ThreadSanitizer reports that whenever a server ends.
 actor LoopSocketPool: AsyncSocketPool, LoopActor {
     nonisolated let eventLoop = EventLoop.shared
-    /// Has an element when the server listens, and ends when it has ended.
+    /// An element when the server listens; the stream ends when the server has ended.
     nonisolated let listening: AsyncStream<Void>
     private nonisolated let listens: AsyncStream<Void>.Continuation
     private var waits: [UInt64: Wait] = [:]
@@ -31,10 +31,10 @@ actor LoopSocketPool: AsyncSocketPool, LoopActor {
         try await Task.sleep(for: .seconds(1_000_000_000))
     }
 
-    /// Tells that the server has ended, or never began.
+    /// Signals that the server has ended, or never began.
     nonisolated func end() { listens.finish() }
 
-    /// Returns when the socket is ready. One wait for a socket at a time, which is all that plain HTTP needs.
+    /// Returns when the socket is ready. Only one wait per socket at a time, which is all that plain HTTP needs.
     ///
     /// - Throws: `SocketError` when it has failed, `CancellationError`.
     func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
@@ -46,7 +46,8 @@ actor LoopSocketPool: AsyncSocketPool, LoopActor {
                 begin(id, socket.file.rawValue, events, continuation)
             }
         } onCancel: {
-            // After `begin`, however early the task was cancelled: this actor does not pause before it.
+            // This comes after `begin`, however early the task was cancelled, because this actor does not suspend
+            // before it.
             eventLoop.execute { self.enter { $0.end(id, .failure(CancellationError())) } }
         }
     }
@@ -73,9 +74,9 @@ actor LoopSocketPool: AsyncSocketPool, LoopActor {
         wait.continuation.resume(with: outcome)
     }
 
-    /// A server writes head and body of an answer one after the other: the body is not to wait for the client to
-    /// acknowledge the head, which takes it 40 ms (tcp(7), `TCP_NODELAY`). Connections have it from the socket that
-    /// listens.
+    /// Sends without delay. A server writes the head and the body of an answer one after the other, and the body should
+    /// not wait for the client to acknowledge the head, which takes 40 ms (tcp(7), `TCP_NODELAY`). Connections inherit
+    /// this from the listening socket.
     private static func sendAtOnce(_ socket: Socket) {
         var isOn: CInt = 1
         setsockopt(socket.file.rawValue, CInt(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<CInt>.size))

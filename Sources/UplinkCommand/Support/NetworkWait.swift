@@ -3,7 +3,7 @@ import Uplink
 
 /// Waits for the network through the performer, with an operation that does nothing.
 enum NetworkWait {
-    /// Waits until the requirement is met, or the time is over.
+    /// Waits until the requirement is met or the time is up.
     ///
     /// - Throws: `ExitCode` when a signal asks the program to end.
     static func wait(

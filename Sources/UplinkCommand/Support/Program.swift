@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Other programs: found, become, run.
+/// Finding, running and becoming other programs.
 enum Program {
     /// Replaces this process by a program, looked up in `PATH` (`execvp(3)`).
     ///
-    /// - Returns: The error's number; only when it failed.
+    /// - Returns: The error number; returns only when it failed.
     static func become(_ command: [String]) -> CInt {
         var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         return arguments.withUnsafeMutableBufferPointer { $0.baseAddress.map(become) ?? EINVAL }
     }
 
-    /// The same with the words behind this program's own `--`, byte for byte: Swift's strings have others where they are no
-    /// UTF-8.
+    /// The same with the arguments after this program's own `--`, byte for byte: Swift's strings would change bytes
+    /// that are not UTF-8.
     static func becomeWhatFollowsTerminator() -> CInt {
         let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
         let terminator = words.dropFirst().firstIndex { $0.map { strcmp($0, "--") } == 0 }
@@ -26,8 +26,8 @@ enum Program {
         CommandLine.argc > 1 && CommandLine.unsafeArgv[1].map { strcmp($0, "run") } == 0
     }
 
-    /// The first of this program's own words that is not in UTF-8, as Swift's strings have it; nil when all are. Such a word
-    /// would name another file in silence. What `run` starts gets its words as they are.
+    /// The first of this program's own arguments that is not UTF-8, as a Swift string; nil when all are. Such an
+    /// argument would silently name another file. A program started by `run` gets its arguments unchanged.
     static var wordThatIsNoText: String? {
         let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
             .compactMap(\.self)
@@ -41,7 +41,7 @@ enum Program {
         return errno
     }
 
-    /// The path of a program in `PATH`, or where an administrator's programs are: Debian leaves those out for users.
+    /// The path of a program in `PATH` or the administrator's directories, which Debian leaves out of users' `PATH`.
     static func path(of name: String) -> String? {
         let path = getenv("PATH").map { String(cString: $0) } ?? ""
         return (path.split(separator: ":").map(String.init) + ["/usr/sbin", "/sbin", "/usr/bin", "/bin"])

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import FlyingFox
 
-/// Which bytes of a file answer a request: all of them, or those from an offset on where the client has the same file
-/// (RFC 9110, sections 13.1.5 and 14).
+/// Which bytes of a file answer a request: all of them, or those from an offset on if the client has the same file (RFC
+/// 9110, sections 13.1.5 and 14).
 enum ServedRange: Sendable, Hashable {
     /// All bytes: 200.
     case whole
-    /// The bytes from there to the end: 206.
+    /// The bytes from this offset to the end: 206.
     case rest(from: Int)
-    /// None; the request begins behind the end: 416.
+    /// None, because the request begins beyond the end: 416.
     case beyondEnd
 
     /// - Parameters:
-    ///   - tag: What tells this version of the file from others, with its quotes.
+    ///   - tag: The tag that distinguishes this version of the file from others, with its quotes.
     ///   - size: How many bytes the file has.
     init(of request: HTTPRequest, tag: String, size: Int) {
         let isSame = request.headers[HTTPHeader("If-Range")].map { $0 == tag } ?? true
@@ -23,7 +23,7 @@ enum ServedRange: Sendable, Hashable {
         self = first < size ? .rest(from: first) : .beyondEnd
     }
 
-    /// The first byte's offset; nil where there is none.
+    /// The first byte's offset; nil if there is none.
     var start: Int? {
         switch self {
         case .whole: 0
@@ -32,7 +32,7 @@ enum ServedRange: Sendable, Hashable {
         }
     }
 
-    /// What the answer's head says.
+    /// The status and the fields of the answer.
     func head(tag: String, size: Int) -> (status: HTTPStatusCode, headers: HTTPHeaders) {
         var headers = HTTPHeaders([.acceptRanges: "bytes", .eTag: tag])
         switch self {

@@ -9,12 +9,13 @@ actor Signals: LoopActor {
     nonisolated let received: AsyncStream<CInt>
     private let continuation: AsyncStream<CInt>.Continuation
     private var watchers: [SignalWatcher] = []
-    /// All there are: libuv cleans its signals up at exit and aborts when a watcher is being closed meanwhile.
+    /// All instances, kept for ever: libuv cleans up its signals at exit, and aborts if a watcher is being closed
+    /// meanwhile.
     private static let kept = Locked<[Signals]>([])
 
     init() { (received, continuation) = AsyncStream.makeStream() }
 
-    /// Takes over these signals, but those that whoever started the program told it to ignore (`nohup`, `&`).
+    /// Takes over these signals, except those that the program was started with ignored (`nohup`, `&`).
     func watch(_ signals: [CInt], _ react: @escaping @Sendable (CInt) -> Void = { _ in }) throws {
         Self.kept.withLock { $0.append(self) }
         for signal in signals where !Self.isIgnored(signal) {

@@ -2,16 +2,16 @@
 import Foundation
 import SystemPackage
 
-/// The standard input, whole, in a file that goes with this, and with the process however it ends.
+/// The whole standard input, in a file that is gone with this object, and with the process however it ends.
 ///
 /// It is in `TMPDIR`, or `/tmp`, and has no name there.
 final class SpooledInput: Sendable {
     private let descriptor: CInt
 
-    /// How it can be opened in this process.
+    /// The path by which this process can open it.
     var path: FilePath { FilePath("/proc/self/fd/\(descriptor)") }
 
-    /// Reads to the end.
+    /// Reads the input to its end.
     ///
     /// - Throws: ``CommandFailure`` when it cannot be read or there is no room for it, `CancellationError` after a signal.
     init() async throws {

@@ -3,7 +3,7 @@ import Foundation
 
 /// The standard input as lines.
 enum StandardInput {
-    /// Every line until the end. A thread of its own blocks for them.
+    /// Every line until the end. A separate thread blocks for them.
     static var lines: AsyncStream<String> {
         AsyncStream { continuation in
             Thread.detachNewThread {
@@ -16,7 +16,7 @@ enum StandardInput {
     /// The bytes until the end, as they are asked for.
     static var bytes: AsyncThrowingStream<[UInt8], any Error> {
         AsyncThrowingStream {
-            // A thread of its own blocks for each piece.
+            // A separate thread blocks for each piece.
             try await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: piece()) }
             }.get()

@@ -8,7 +8,7 @@ struct Output: Sendable {
     static let standard = Output(descriptor: STDOUT_FILENO)
     static let error = Output(descriptor: STDERR_FILENO)
 
-    /// Whether a person reads it on a terminal that can move its cursor.
+    /// Whether it is a terminal that can move its cursor.
     var isTerminal: Bool { isatty(descriptor) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb" }
 
     /// Whether colours are wanted: on a terminal, unless `NO_COLOR` is set (no-color.org).
@@ -22,7 +22,7 @@ struct Output: Sendable {
         try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Writes all of the bytes, and gives up when the task is cancelled while a slow reader holds it up.
+    /// Writes all of the bytes; gives up when the task is cancelled while a slow reader holds it up.
     ///
     /// - Throws: `CancellationError`, or ``OutputError`` when the descriptor takes no more.
     func write(_ bytes: UnsafeRawBufferPointer) throws {

@@ -2,10 +2,10 @@
 import Glibc
 import SystemPackage
 
-/// Where a user's programs keep things (XDG Base Directory Specification).
+/// The directories in which a user's programs keep files (XDG Base Directory Specification).
 enum UserDirectory {
-    /// The directory that a variable names, or the one in the home directory that stands for it; nil where there is neither.
-    /// What is no absolute path is not heeded.
+    /// The directory that a variable names, or its default in the home directory; nil if there is neither. Paths that
+    /// are not absolute are ignored.
     static func path(_ variable: String, inHome place: String) -> FilePath? {
         if let path = absolute(variable) { return path }
         return absolute("HOME").map { $0.pushing(FilePath(place)) }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands on a terminal at one moment: no more lines than it has, none wider than it is.
+/// What is on a terminal at one moment: no more lines than it has, and none wider than it is.
 struct Frame: Sendable, Equatable {
-    /// From the top; what is below is empty.
+    /// The lines from the top; the rest is empty.
     var lines: [Text]
-    /// Where the cursor is shown, counted from 0; nil for no cursor.
+    /// The cell of the cursor, counted from 0; nil for no cursor.
     var cursor: Cell?
     /// A picture to draw over the lines.
     var picture: PlacedPicture?
@@ -15,16 +15,16 @@ struct Frame: Sendable, Equatable {
         var column: Int
     }
 
-    /// A picture as the terminal wants it, and the rows that it is in.
+    /// A picture in the terminal's format, and the rows that it occupies.
     struct PlacedPicture: Sendable, Equatable {
         var sequence: String
         var rows: Range<Int>
     }
 
-    /// What to write for it.
+    /// The sequence that draws it.
     ///
-    /// Nothing flickers: what stood there is written over, and only the rest is cleared. A line that fills the
-    /// terminal's width is not cleared after, which would take its last character.
+    /// Nothing flickers: the old contents are overwritten, and only the rest is cleared. A line that fills the
+    /// terminal's width is not followed by clearing, which would erase its last character.
     func sequence(in size: TerminalSize, withStyles: Bool) -> String {
         let lines = lines.isEmpty ? [Text()] : lines
         let shown = lines.prefix(max(1, size.rows)).map { $0.truncated(toColumns: size.columns) }
@@ -38,7 +38,7 @@ struct Frame: Sendable, Equatable {
         return sequence + cursorSequence(in: size)
     }
 
-    /// What to write when its picture stands there already: the lines that are not in the picture's rows.
+    /// The sequence when its picture is there already: it draws the lines outside the picture's rows.
     func sequence(besidePictureIn size: TerminalSize, withStyles: Bool) -> String {
         var sequence = "\u{1B}[?25l"
         for (row, line) in lines.prefix(max(1, size.rows)).enumerated() where picture?.rows.contains(row) != true {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes keys of the bytes that a terminal sends (ECMA-48; xterm's control sequences), however they are cut.
+/// Parses keys from the bytes that a terminal sends (ECMA-48; xterm's control sequences), however they are split.
 ///
-/// What it does not know is passed over whole, answers of the terminal among it. No I/O, no time.
+/// Unknown sequences are skipped as a whole, including answers of the terminal. No I/O, no time.
 struct KeyParser: Sendable {
     private enum State: Sendable {
         /// Nothing has begun.
@@ -11,30 +11,30 @@ struct KeyParser: Sendable {
         case character([UInt8])
         /// ESC: the key itself, if nothing follows soon.
         case escape
-        /// ESC O: one of the keys that come this way follows.
+        /// ESC O: the byte of a key follows.
         case singleShift
-        /// ESC [: what has come of a control sequence.
+        /// ESC [: what has come of a control sequence so far.
         case sequence([UInt8])
-        /// ESC [ [: the Linux console's function keys, one more byte.
+        /// ESC [ [: a function key of the Linux console; one more byte follows.
         case consoleKey
-        /// A paste, of which ``pasted`` has come.
+        /// A paste, of which ``pasted`` has come so far.
         case paste
         /// A text that the terminal sends, until BEL or ESC \.
         case answer(endsWithNext: Bool)
     }
 
-    /// The most bytes of one paste; what is beyond is left out.
+    /// The most bytes of one paste; the rest is dropped.
     static let maximumPaste = 65_536
     private static let pasteEnd = Array("\u{1B}[201~".utf8)
-    /// The most bytes of a sequence that mean something; answers of the terminal are longer.
+    /// The most bytes of a meaningful sequence; answers of the terminal are longer.
     private static let maximumSequence = 32
     private var state = State.ground
     private var pasted: [UInt8] = []
 
-    /// When ``timeOut()`` is wanted if nothing follows; nil for never.
+    /// After how long to call ``timeOut()`` if nothing follows; nil for never.
     ///
-    /// ESC alone is a key. What has begun otherwise comes soon, even from afar; a paste may be slow, but one whose end is
-    /// lost must not take all keys that follow.
+    /// ESC alone is a key. The rest of anything else comes soon, even over a slow connection; a paste may be slow, but
+    /// one whose end is lost must not swallow all following keys.
     var patience: Duration? {
         switch state {
         case .ground, .character: nil
@@ -47,7 +47,8 @@ struct KeyParser: Sendable {
     /// The keys that these bytes complete.
     mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] { bytes.compactMap { take($0) } }
 
-    /// Nothing has followed: ESC alone is a key, a paste is what has come of it, and what else has begun is none.
+    /// Handles that nothing has followed: ESC alone is a key, a paste ends with what has come of it, and anything else
+    /// is no key.
     mutating func timeOut() -> Key? {
         defer { (state, pasted) = (.ground, []) }
         switch state {
@@ -90,7 +91,7 @@ struct KeyParser: Sendable {
         return nil
     }
 
-    /// One scalar at a time: those of one character may come apart, and a text puts them together again.
+    /// Returns one scalar at a time: those of one character may come separately, and a text joins them again.
     private mutating func character(_ bytes: [UInt8]) -> Key? {
         guard let last = bytes.last, (0x80...0xBF).contains(last) else { return begin(bytes.last ?? 0) }
         guard bytes.count == Self.length(startingWith: bytes[0]) else {
@@ -116,7 +117,7 @@ struct KeyParser: Sendable {
         case UInt8(ascii: "O"): state = .singleShift
         case UInt8(ascii: "P"), UInt8(ascii: "]"), UInt8(ascii: "_"), UInt8(ascii: "^"), UInt8(ascii: "X"):
             state = .answer(endsWithNext: false)
-        case 0x1B: return .escape  // and another one has begun
+        case 0x1B: return .escape  // and another sequence has begun
         default: state = .ground  // Alt with a key means nothing here
         }
         return nil
@@ -145,7 +146,7 @@ struct KeyParser: Sendable {
         case (UInt8(ascii: "D"), _): .left
         case (UInt8(ascii: "H"), _), (UInt8(ascii: "~"), 1), (UInt8(ascii: "~"), 7): .home
         case (UInt8(ascii: "F"), _), (UInt8(ascii: "~"), 4), (UInt8(ascii: "~"), 8): .end
-        case (UInt8(ascii: "M"), 1): .enter  // of a keypad, by ESC O
+        case (UInt8(ascii: "M"), 1): .enter  // of a keypad, with ESC O
         case (UInt8(ascii: "Z"), _): .backTab
         case (UInt8(ascii: "~"), 3): .delete
         case (UInt8(ascii: "~"), 5): .pageUp
@@ -161,7 +162,7 @@ struct KeyParser: Sendable {
             let text = pasted.dropLast(Self.pasteEnd.count).prefix(Self.maximumPaste)
             return .paste(String(decoding: text, as: UTF8.self))
         }
-        // What may be the end's beginning stays.
+        // Keeps what may be the beginning of the end marker.
         if pasted.count > Self.maximumPaste + Self.pasteEnd.count { pasted.remove(at: Self.maximumPaste) }
         return nil
     }

@@ -2,7 +2,7 @@
 import Glibc
 import UplinkEventLoop
 
-/// The keys that are pressed, while the terminal gives them at once.
+/// The keys that are pressed, while the terminal delivers them immediately.
 actor Keyboard: LoopActor {
     nonisolated let eventLoop = EventLoop.shared
     /// Every key, until the input ends or ``stop()``.
@@ -15,12 +15,12 @@ actor Keyboard: LoopActor {
 
     init() { (keys, pressed) = AsyncStream.makeStream() }
 
-    /// Listens from now on.
+    /// Starts listening.
     func start() throws {
-        // Opened anew: the standard input would become non-blocking for the shell as well.
+        // The terminal is opened again: otherwise the standard input would become non-blocking for the shell, too.
         let flags = O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC
         descriptor = open("/proc/self/fd/0", flags)
-        // After `su` the terminal's own name is still another user's.
+        // After `su` the terminal's own path still belongs to another user.
         if descriptor < 0, errno == EACCES { descriptor = open("/dev/tty", flags) }
         guard descriptor >= 0 else { throw TerminalError(errno: errno) }
         timer = try LoopTimer(for: self) { keyboard in keyboard.timeOut() }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A line that a person types, with a cursor in it. What is typed is kept as it is; only its picture is made harmless.
+/// A line being typed, with a cursor. The text is kept unchanged; only what is shown of it is made harmless.
 struct LineEditor: Sendable, Hashable {
-    /// What stands before the cursor, and after it.
+    /// The text before the cursor, and after it.
     private var before: String
     private var after = ""
     /// Whether the characters are hidden, as a password's are.
@@ -22,7 +22,7 @@ struct LineEditor: Sendable, Hashable {
     mutating func take(_ key: Key) -> Bool {
         switch key {
         case .character(let character): before.append(character)
-        // Who copies a line has its end as well.
+        // A copied line includes its line break.
         case .paste(let text): before += text.trimmingSuffix(while: \.isNewline)
         case .backspace: _ = before.popLast()
         case .delete: if !after.isEmpty { after.removeFirst() }
@@ -55,7 +55,7 @@ struct LineEditor: Sendable, Hashable {
         return ((visible + Text.oneLine(tail)).clipped(toColumns: columns), visible.width)
     }
 
-    /// A password's length is not told either, once it is longer than a few characters.
+    /// The text to show. Even the length of a password is hidden, once it is longer than a few characters.
     private static func picture(_ text: String, _ isSecret: Bool) -> String {
         isSecret ? String(repeating: "•", count: min(12, text.count)) : Text.oneLine(text).plain
     }

@@ -2,20 +2,20 @@
 import Glibc
 import UplinkCore
 
-/// The terminal's settings while a screen is shown: keys at once and unseen, a screen of its own, no cursor, lines that
-/// are cut and not broken, pastes that are marked.
+/// The terminal's settings while a screen is shown: keys delivered immediately and without echo, the alternate screen,
+/// no cursor, lines cut instead of wrapped, and bracketed pastes.
 enum TerminalMode {
     private static let saved = Locked<termios?>(nil)
     private static let enterScreen = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h"
-    // First the end of a picture that did not get to its end, which would swallow the rest.
+    // First ends a picture that was cut off, which would swallow the rest.
     private static let leaveScreen = "\u{1B}\\\u{1B}[0m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
-    /// Enters the mode; ``restore()`` leaves it, and runs by itself when the program exits.
+    /// Enters the mode; ``restore()`` leaves it, and runs automatically when the program exits.
     static func enter() throws {
         var settings = termios()
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { throw TerminalError(errno: errno) }
         let isFirst = saved.withLock { saved in
-            guard saved == nil else { return false }  // those of now are not the terminal's own
+            guard saved == nil else { return false }  // the current ones are not the terminal's own
             saved = settings
             return true
         }
@@ -25,13 +25,13 @@ enum TerminalMode {
         withUnsafeMutableBytes(of: &settings.c_cc) { characters in
             characters[Int(VMIN)] = 1
             characters[Int(VTIME)] = 0
-            characters[Int(VSUSP)] = 0  // no stopping: another program would find the screen as it is
+            characters[Int(VSUSP)] = 0  // no suspending: another program would find the screen in this mode
         }
         guard tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0 else { throw TerminalError(errno: errno) }
         try Output.standard.write(enterScreen)
     }
 
-    /// Puts the terminal back as it was, if it was changed. From any thread, any number of times.
+    /// Restores the terminal, if it was changed. May be called from any thread, any number of times.
     static func restore() {
         let settings = saved.withLock { saved in
             defer { saved = nil }
@@ -39,16 +39,16 @@ enum TerminalMode {
         }
         guard var settings else { return }
         leave()
-        tcsetattr(STDIN_FILENO, TCSANOW, &settings)  // a terminal that was stopped (Ctrl-S) would never drain
+        tcsetattr(STDIN_FILENO, TCSANOW, &settings)  // a stopped terminal (Ctrl-S) would never drain
     }
 }
 
 extension TerminalMode {
-    /// Writes what leaves the screen, also where the program is being interrupted; unless the terminal is gone, or takes
-    /// nothing for a second.
+    /// Writes the sequence that leaves the screen, even if the program is being interrupted, unless the terminal is
+    /// gone or takes nothing for a second.
     private static func leave() {
         var entry = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-        // What a slow terminal has not taken yet is of a screen that nobody will see.
+        // What a slow terminal has not taken yet belongs to a screen that no one will see.
         if poll(&entry, 1, 0) == 0 { tcflush(STDOUT_FILENO, TCOFLUSH) }
         var rest = Array(leaveScreen.utf8)[...]
         while !rest.isEmpty {

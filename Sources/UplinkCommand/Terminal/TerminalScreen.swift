@@ -7,19 +7,19 @@ struct TerminalScreen {
     private var drawn: Frame?
     private var drawnSize: TerminalSize?
 
-    /// The terminal's size now.
+    /// The terminal's current size.
     var size: TerminalSize { TerminalSize(of: output.descriptor) }
 
     /// Whether colours and weights are wanted.
     var hasStyles: Bool { output.hasStyles }
 
-    /// Draws a frame, unless it is what stands there.
+    /// Draws a frame, unless it is there already.
     mutating func draw(_ frame: Frame) {
         guard let sequence = sequence(for: frame) else { return }
         try? output.write(sequence)  // a terminal that has gone ends the program with SIGHUP
     }
 
-    /// What to write to have a frame drawn over what stands there; nil when it stands there.
+    /// The sequence that draws a frame over what is there; nil when the frame is there already.
     mutating func sequence(for frame: Frame) -> String? {
         let size = size
         guard frame != drawn || size != drawnSize else { return nil }
@@ -30,7 +30,8 @@ struct TerminalScreen {
         }
         var sequence = ""
         if drawn?.picture != nil || frame.picture != nil {
-            // Kitty keeps pictures apart from the text: they are deleted on their own. Sixels are, with the cells.
+            // Kitty keeps pictures separate from the text, so they are deleted separately. Sixels are deleted with
+            // their cells.
             let isKitty = [drawn?.picture, frame.picture].contains { $0?.sequence.contains("\u{1B}_G") ?? false }
             sequence += (isKitty ? "\u{1B}_Ga=d\u{1B}\\" : "") + "\u{1B}[2J"
         }

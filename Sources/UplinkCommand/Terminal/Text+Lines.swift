@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Text {
-    /// Text for one line: line breaks are replaced as other control characters are.
+    /// Text for one line: line breaks are replaced like other control characters.
     static func oneLine(_ characters: String) -> Text {
         Text(String(String.UnicodeScalarView(characters.unicodeScalars.map { $0 == "\n" ? "\u{FFFD}" : $0 })))
     }
@@ -19,7 +19,7 @@ extension Text {
         return lines
     }
 
-    /// A line without its end where it takes more columns, with `…` in its place.
+    /// The line, or if it is wider, its beginning with `…`.
     func truncated(toColumns columns: Int) -> Text {
         guard width > columns else { return self }
         guard columns > 1 else { return Text(String(repeating: "…", count: max(0, columns))) }
@@ -35,13 +35,13 @@ extension Text {
         return kept
     }
 
-    /// A line with spaces after it, or before it, up to so many columns.
+    /// The line with spaces after it, or before it, up to this many columns.
     func padded(toColumns columns: Int, atStart: Bool = false) -> Text {
         let padding = Text(String(repeating: " ", count: max(0, columns - width)))
         return atStart ? padding + self : self + padding
     }
 
-    /// The text with every line broken where it takes more columns, between words if there is a space to do it at.
+    /// The text with every line that is wider broken, between words if there is a space.
     func wrapped(toColumns columns: Int) -> [Text] {
         lines.flatMap { line in
             var rest = line
@@ -55,12 +55,12 @@ extension Text {
         }
     }
 
-    /// A line's beginning that fits, and what is left.
+    /// The beginning of a line that fits, and the rest.
     private func broken(at columns: Int) -> (Text, rest: Text?) {
         guard width > columns else { return (self, nil) }
         let characters = plain
         let end = LineBreak.end(of: characters[...], columns: columns)
-        if end == characters.endIndex { return (self, nil) }  // one character that is too wide
+        if end == characters.endIndex { return (self, nil) }  // a single character that is too wide
         var count = characters.distance(from: characters.startIndex, to: end)
         var (part, rest) = (Text(), Text())
         for run in runs {
@@ -72,7 +72,7 @@ extension Text {
         return (part, rest)
     }
 
-    /// Characters that look as others do.
+    /// Creates characters with a style.
     private init(_ characters: String, like style: Style) {
         var text = Text(characters)
         if let color = style.color { text = text.color(color) }
@@ -86,7 +86,8 @@ extension Text {
 
 /// Where a line is broken.
 enum LineBreak {
-    /// The end of what fits into so many columns, but never nothing; after a space if there is one, where words matter.
+    /// The end of what fits into this many columns, at least one character; after a space if there is one and words
+    /// matter.
     static func end(of line: Substring, columns: Int, betweenWords: Bool = true) -> String.Index {
         var room = columns
         var end = line.startIndex

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Text {
-    /// The characters alone, for a pipe or where `NO_COLOR` is set.
+    /// Only the characters, for a pipe or if `NO_COLOR` is set.
     var plain: String { runs.map(\.characters).joined() }
 
-    /// The characters with their looks as escape sequences (ECMA-48, SGR).
+    /// The characters with their styles as escape sequences (ECMA-48, SGR).
     var ansi: String {
         runs.map { $0.style.sequence + $0.characters + ($0.style == Style() ? "" : "\u{1B}[0m") }.joined()
     }
 
-    /// What suits the output.
+    /// The text in the form that suits the output.
     func rendered(withStyles: Bool) -> String { withStyles ? ansi : plain }
 
     /// How many columns the longest line takes.
@@ -17,7 +17,7 @@ extension Text {
 }
 
 extension Text.Style {
-    /// The sequence that switches the look on; empty for plain text.
+    /// The sequence that switches the style on; empty for plain text.
     fileprivate var sequence: String {
         var codes: [Int] = []
         if isBold { codes.append(1) }

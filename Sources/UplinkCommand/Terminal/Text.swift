@@ -10,7 +10,7 @@
 /// }
 /// ```
 struct Text: Sendable, Hashable {
-    /// The eight colours that every terminal has, in the shades of its theme.
+    /// The eight colours that every terminal has, as its theme shows them.
     enum Color: Int, Sendable, Hashable { case black, red, green, yellow, blue, magenta, cyan, white }
 
     /// How a run of characters looks.
@@ -22,7 +22,7 @@ struct Text: Sendable, Hashable {
         var isUnderlined = false
     }
 
-    /// Characters that look the same.
+    /// Characters with the same style.
     struct Run: Sendable, Hashable {
         var characters: String
         var style: Style
@@ -30,7 +30,8 @@ struct Text: Sendable, Hashable {
 
     private(set) var runs: [Run]
 
-    /// Plain text. Control characters other than a line break are replaced: text may come from a server.
+    /// Creates plain text. Control characters other than a line break are replaced, because text may come from a
+    /// server.
     init(_ characters: String = "") {
         let safe = String(
             String.UnicodeScalarView(characters.unicodeScalars.map { $0.isHarmful ? "\u{FFFD}" : $0 }))
@@ -87,13 +88,13 @@ struct Text: Sendable, Hashable {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal would obey the scalar, or it would make a text look like another.
+    /// Whether a terminal would interpret the scalar, or it would make a text look like another.
     fileprivate var isHarmful: Bool {
         switch properties.generalCategory {
         case .control: self != "\n"
         case .lineSeparator, .paragraphSeparator: true
         default:
-            // Turn the direction.
+            // They change the direction.
             (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
                 || [0x200E, 0x200F, 0x061C].contains(value)
         }

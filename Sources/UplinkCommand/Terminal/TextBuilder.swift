@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts texts, strings, optionals and arrays together, with `if`, `switch` and `for`.
+/// Combines texts, strings, optionals and arrays, with `if`, `switch` and `for`.
 ///
 /// Two at a time (`buildPartialBlock`), so that long screens type-check quickly.
 @resultBuilder

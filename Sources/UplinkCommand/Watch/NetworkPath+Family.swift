@@ -2,7 +2,7 @@
 import UplinkCore
 
 extension NetworkPath {
-    /// The path as it is for those who use one address family alone.
+    /// The path as it is for programs that use only one address family.
     func restricted(to family: IPAddress.Family) -> NetworkPath {
         var path = self
         switch family {
@@ -17,8 +17,8 @@ extension NetworkPath {
         return path
     }
 
-    /// Whether both say the same but for the number. Where this family has no way, which network it is and which name
-    /// servers can be reached is the other family's news.
+    /// Whether both say the same, apart from the generation. If this family has no way, the network's identity and the
+    /// reachable name servers belong to the other family.
     func isSame(as other: NetworkPath) -> Bool { told == other.told }
 
     private var told: NetworkPath {

@@ -10,7 +10,7 @@ struct PathFollowing: Sendable {
     var family: IPAddress.Family?
     var count = Int.max
 
-    /// Goes on until so many paths are written, or nobody reads any more.
+    /// Goes on until this many paths are written, or the reader has gone.
     func run() async throws {
         var written = 0
         var filter = FamilyFilter(family: family)
@@ -20,7 +20,7 @@ struct PathFollowing: Sendable {
             do {
                 try output.write(line(for: path, after: before) + "\n")
             } catch let error as OutputError where error.isClosed {
-                return  // who read it has seen enough
+                return  // the reader has seen enough
             }
             written += 1
             if written == count { return }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// What is new in a path, in words for a person. Pure.
+/// What is new in a path, in words for people. Pure.
 struct PathNews: Equatable {
     /// How an item is to be taken.
     enum Mood: Equatable { case good, bad, notable }
@@ -18,7 +18,7 @@ struct PathNews: Equatable {
 
     let items: [Item]
 
-    /// The first path as it is; later ones by what differs from the path before.
+    /// Describes the first path as it is, and later ones by their difference from the path before.
     init(_ path: NetworkPath, after before: NetworkPath?) {
         guard let before else {
             items = [path.isSatisfied ? .good("\(path)") : .bad("\(path)")]
@@ -46,7 +46,8 @@ struct PathNews: Equatable {
         }
     }
 
-    /// Something was so short that it was not told, or not taken in time; but for the probing that ends with what is told.
+    /// Paths that were missed, because they lasted too short a time to be reported or were not read in time; except for
+    /// the probing that ends with this path.
     private static func gaps(_ before: NetworkPath, _ path: NetworkPath) -> [Item] {
         let own = UInt64(validation(before, path).count)
         return path.generation > before.generation + 1 + own ? [.notable("other changes came and went in between")] : []
@@ -127,7 +128,7 @@ struct PathNews: Equatable {
         return items + nameServers(before, path)
     }
 
-    /// That none can be reached goes without saying where there is no network.
+    /// Without a network it goes without saying that no name server can be reached.
     private static func nameServers(_ before: NetworkPath, _ path: NetworkPath) -> [Item] {
         let areOthers = before.dns.resolvers.map(\.address) != path.dns.resolvers.map(\.address)
         guard areOthers || (before.dns != path.dns && before.isSatisfied && path.isSatisfied) else { return [] }
@@ -149,7 +150,7 @@ extension NetworkInterface {
 }
 
 extension IPAddress.Family {
-    /// The family as people write it.
+    /// The address family as people write it.
     var words: String {
         switch self {
         case .ipv4: "IPv4"

@@ -2,7 +2,7 @@
 import Glibc
 import UplinkMonitor
 
-/// Writes a monitor's statistics to the standard error: whenever SIGUSR1 comes, and at the end.
+/// Writes a monitor's statistics to standard error: at every SIGUSR1, and at the end.
 struct StatisticsReport: Sendable {
     let monitor: LinuxNetworkMonitor
     let isJSON: Bool
@@ -14,10 +14,10 @@ struct StatisticsReport: Sendable {
         for await _ in signals.received { await write() }
     }
 
-    /// Writes them as they are now.
+    /// Writes the current statistics.
     func write() async {
         let statistics = await monitor.statistics
         let line = isJSON ? statistics.json : "statistics: \(statistics)"
-        try? Output.error.write(line + "\n")  // where there is no standard error, nobody wants to know
+        try? Output.error.write(line + "\n")  // without a standard error, no one wants to know
     }
 }

@@ -6,34 +6,34 @@ import UplinkEventLoop
 import UplinkHTTP
 
 extension CurlTransfer {
-    /// libcurl has taken bytes of the request's body.
+    /// Notes that libcurl has taken bytes of the request's body.
     func noteSent(now: Int64, isEnd: Bool = false) {
         if isEnd || upload?.isWhole == true { machine.bodyWasSent(now: now) } else { machine.bodyIsSent(now: now) }
     }
 
-    /// The producer of the request's body has nothing for libcurl.
+    /// Notes that the producer of the request's body has nothing for libcurl.
     func noteSendingWaits() { machine.bodyIsAwaited() }
 
-    /// How far the server has what was sent, while a body is on its way.
+    /// How much of what was sent the server has, while a body is on its way.
     var sendingProgress: SendingProgress? {
         guard upload != nil, uploadSocket >= 0, machine.phase == .awaitingHead else { return nil }
         return SendingProgress(of: uploadSocket)
     }
 
-    /// Tells the observer, once for all that went out in this turn.
+    /// Notes for the observer, once, everything that went out in this turn.
     func noteProgress() {
         guard let events, let event = upload?.progress() else { return }
         events.note(event)
     }
 
-    /// libcurl wants to send the request's body again.
+    /// Called when libcurl wants to send the request's body again.
     func rewindUpload() -> Bool {
         guard let upload else { return true }
         return upload.rewind { uploadEnds.append($0) }
     }
 
-    /// Whether an answer is about the expectation of 100 alone: libcurl sends the request again, without it (RFC 9110,
-    /// section 10.1.1), unless the connection ends with the answer.
+    /// Whether an answer only refuses the expectation of a 100: libcurl then sends the request again without it (RFC
+    /// 9110, section 10.1.1), unless the connection ends with the answer.
     func refusesExpectation(_ head: ReceivedHead) -> Bool {
         guard let upload, upload.expectsContinue, !wasAskedAgain, head.status == .expectationFailed else {
             return false
@@ -43,22 +43,22 @@ extension CurlTransfer {
         return !ends && upload.canBeRepeated
     }
 
-    /// libcurl leaves off in the middle of a body that was announced with an expectation: nothing else may follow on that
-    /// connection.
+    /// Closes the connection if libcurl stopped in the middle of a body that was announced with an expectation: nothing
+    /// else may follow on it.
     func endConnectionBehindExpectation() {
         if let upload, upload.expectsContinue, upload.hasBegun { handle?.forbidReuse() }
     }
 
-    /// What libcurl's code comes to, when the answer was whole before the request was.
+    /// libcurl's code, corrected if the answer was whole before the request was.
     ///
-    /// A server may answer early and close: sending fails then, and nobody misses what was not sent.
+    /// A server may answer early and close the connection: sending then fails, but what was not sent does not matter.
     func settled(_ code: CURLcode) -> CURLcode {
         guard upload != nil else { return code }
         switch code {
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
             readSalvaged()
             return isAnswerWhole ? CURLE_OK : code
-        // libcurl has not given us the body of what it would have asked for again.
+        // libcurl has not given us the body of the answer after which it wanted to repeat the request.
         case CURLE_ABORTED_BY_CALLBACK where wasRepetitionStopped:
             return isAnswerWhole ? CURLE_OK : CURLE_PARTIAL_FILE
         default: return code
@@ -67,8 +67,8 @@ extension CurlTransfer {
 
     // MARK: What a server said before sending failed
 
-    /// libcurl closes the connection without another look, because sending has failed: keeps what the server has said
-    /// until then. What is encrypted cannot be read without libcurl.
+    /// Keeps what the server has sent, because libcurl, after failing to send, closes the connection without looking.
+    /// What is encrypted cannot be read without libcurl.
     func salvage(from descriptor: curl_socket_t) {
         guard machine.phase == .awaitingHead, isInClear, !parser.hasBegun else { return }
         let limits = exchange.request.limits
@@ -93,7 +93,7 @@ extension CurlTransfer {
         _ = rest.prefix(Int(expected)).withUnsafeBytes { takeBody($0, now: Monotonic.now) }
     }
 
-    /// Which direction stays paused when the other one goes on.
+    /// The directions that stay paused when one goes on.
     func pauseBits(resumingUpload: Bool) -> CInt {
         if resumingUpload { return machine.phase == .bodyPaused ? CInt(CURLPAUSE_RECV) : CInt(CURLPAUSE_CONT) }
         return upload?.isPaused == true ? CInt(CURLPAUSE_SEND) : CInt(CURLPAUSE_CONT)
@@ -107,7 +107,7 @@ extension CurlEngine: BlockingWork {
         try await eventLoop.offLoop(work)
     }
 
-    /// Looks up what has to be known of a body before its request is submitted. In the caller's task.
+    /// Finds out what has to be known about a body before its request is submitted. Runs in the caller's task.
     nonisolated(nonsending) func prepare(_ body: HTTPRequestBody) async throws -> PreparedBody {
         do {
             return try await body.prepare(blocking: self)
@@ -116,7 +116,7 @@ extension CurlEngine: BlockingWork {
         }
     }
 
-    /// A producer has something for libcurl, which found nothing before, or has failed.
+    /// Called when a producer has something for libcurl, which found nothing before, or has failed.
     func feed(_ id: UInt64) {
         guard let transfer = transfers[id], let upload = transfer.upload else { return }  // it has ended
         if upload.failure != nil {
@@ -125,7 +125,8 @@ extension CurlEngine: BlockingWork {
         resumeUpload(transfer)
     }
 
-    /// The turn's share for a transfer with a body: whoever has room goes on, and the observer is told.
+    /// Does what the end of a turn has to for a transfer with a body: a producer that has room goes on, and progress is
+    /// reported.
     func flushUpload(_ transfer: CurlTransfer) {
         guard let upload = transfer.upload else { return }
         for end in transfer.takeUploadEnds() { resumptions.append(.uploadEnd(end)) }
@@ -134,7 +135,7 @@ extension CurlEngine: BlockingWork {
         transfer.noteProgress()
     }
 
-    /// Ends the production of a body that nobody wants any more.
+    /// Ends the production of a body that is no longer wanted.
     func endUpload(_ transfer: CurlTransfer) {
         for end in transfer.takeUploadEnds() { resumptions.append(.uploadEnd(end)) }
         if let end = transfer.upload?.stop() { resumptions.append(.uploadEnd(end)) }
@@ -151,13 +152,13 @@ extension CurlEngine: BlockingWork {
         guard let handle = transfer.handle, let upload = transfer.upload, upload.isPaused else { return }
         upload.goOn()
         transfer.machine.bodyIsSent(now: Monotonic.now)
-        unpause(transfer, handle, to: transfer.pauseBits(resumingUpload: true))  // may ask at once, and pause again
+        unpause(transfer, handle, to: transfer.pauseBits(resumingUpload: true))  // may ask immediately, and pause again
     }
 }
 
 extension SendingProgress {
-    /// What the kernel knows of a TCP connection (`TCP_INFO`, tcp(7)); nil where the socket is another one. The C library's
-    /// `struct tcp_info` ends before these fields (linux/tcp.h).
+    /// Reads what the kernel knows about a TCP connection (`TCP_INFO`, tcp(7)); nil if the socket is none. The C
+    /// library's `struct tcp_info` ends before these fields (linux/tcp.h).
     fileprivate init?(of descriptor: curl_socket_t) {
         let (unacknowledged, acknowledged, notSent) = (24, 120, 144)
         let information: [UInt8] = Array(unsafeUninitializedCapacity: 256) { buffer, count in

@@ -5,7 +5,7 @@ import HTTPTypes
 import UplinkHTTP
 
 extension EasyHandle {
-    /// Sets method and body, and with them how the body is framed.
+    /// Sets the method and the body, and with them how the body is framed.
     func setBody(of transfer: CurlTransfer) {
         let method = transfer.exchange.request.method
         setHead(method == .head && transfer.upload == nil)
@@ -13,9 +13,9 @@ extension EasyHandle {
             isForOneTransfer = true
             setBody(transfer.upload, method)
         }
-        // libcurl repeats a request by itself when a connection that was used again dies before an answer. What must
-        // not be done twice gets a connection of its own; and so do chunks, which it refuses to send where the last answer
-        // was one of HTTP/1.0.
+        // libcurl repeats a request by itself when a reused connection dies before an answer. A request that must not
+        // be done twice therefore gets a new connection, and so do chunks, which libcurl refuses to send if the last
+        // answer was HTTP/1.0.
         let sendsChunks = transfer.upload.map { $0.length == nil } ?? false
         setFreshConnection(!transfer.exchange.mayBeRepeated || sendsChunks && transfer.origin.isHTTP10)
     }
@@ -28,7 +28,8 @@ extension EasyHandle {
             if upload.length ?? .max > 65_536 { set(CURLOPT_UPLOAD_BUFFERSIZE, SlabPool.slabSize) }
             setReading()
         } else if method == .post || method == .put || method == .patch {
-            // These are expected to carry something, so that nothing has to be announced (RFC 9110, section 8.6).
+            // These methods are expected to carry a body, so even an empty one has to be announced (RFC 9110, section
+            // 8.6).
             set(CURLOPT_UPLOAD, 1)
             note(uplink_easy_set_offset(curl, CURLOPT_INFILESIZE_LARGE, 0))
             setReading()
@@ -78,13 +79,13 @@ extension CurlTransfer {
         }
     }
 
-    /// Whether the server has said something that libcurl has not read yet.
+    /// Whether the server has sent something that libcurl has not read yet.
     ///
-    /// An answer before the end of the request is often a refusal, and the connection is closed behind it. libcurl had
-    /// better read it before the next attempt to send fails; ``salvage(from:)`` is for what comes in between.
+    /// An answer before the end of the request is often a refusal, after which the connection is closed. libcurl should
+    /// read it before the next attempt to send fails; ``salvage(from:)`` is for what comes in between.
     private var isAnsweredEarly: Bool {
         guard machine.phase == .awaitingHead, uploadSocket >= 0, !hasReached else {
-            hasReached = false  // it had its chance, whatever was there
+            hasReached = false  // libcurl had its chance to read
             return false
         }
         return ConnectionTable.hasUnreadBytes(uploadSocket)

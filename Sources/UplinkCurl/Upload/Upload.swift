@@ -4,50 +4,50 @@ import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
 
-/// A request's body on its way into libcurl. The loop's thread only.
+/// A request's body on its way into libcurl. Only for the loop's thread.
 ///
-/// Bytes that are in memory are copied as libcurl asks. All others come through a pipe from a task that produces them,
-/// which begins when libcurl asks for the first time.
+/// Bytes in memory are copied when libcurl asks. All others come through a pipe from a task that produces them, which
+/// is started when libcurl asks for the first time.
 final class Upload {
-    /// What libcurl gets.
+    /// What libcurl gets when it asks.
     enum Reading: Equatable {
-        /// So many bytes.
+        /// This many bytes.
         case bytes(Int)
-        /// The producer has nothing yet.
+        /// Nothing yet: the producer has none.
         case wait
-        /// The body is whole.
+        /// Nothing more: the body is whole.
         case end
-        /// There is no whole body; see ``Upload/failure``.
+        /// An error: there is no whole body; see ``Upload/failure``.
         case failed
     }
 
     private let body: PreparedBody
     private let loop: EventLoop
     private let priority: TaskPriority
-    /// Tells the engine to look again, from any thread.
+    /// Makes the engine look again; may be called from any thread.
     private let tell: @Sendable () -> Void
     private var pipe: UploadPipe?
     private var producer: Task<Void, Never>?
-    /// Bytes that libcurl has taken, in this sending.
+    /// How many bytes libcurl has taken, in this sending.
     private(set) var sent: Int64 = 0
-    /// What the observer has been told.
+    /// How many bytes have been reported to the observer.
     private var reported: Int64 = 0
-    /// libcurl was told to wait.
+    /// Whether libcurl was told to wait.
     private(set) var isPaused = false
-    /// libcurl was told that this is all.
+    /// Whether libcurl was told that this is all.
     private var hasEnded = false
 
     init(_ body: PreparedBody, on loop: EventLoop, priority: TaskPriority, tell: @escaping @Sendable () -> Void) {
         (self.body, self.loop, self.priority, self.tell) = (body, loop, priority, tell)
     }
 
-    /// How many bytes there are, where that is known.
+    /// How many bytes there are, if that is known.
     var length: Int64? { body.length }
 
-    /// Whether the server is to say first that it wants the body.
+    /// Whether the server should say first that it wants the body.
     var expectsContinue: Bool { body.expectsContinue && length != 0 }
 
-    /// Why there is no whole body: the producer's error, or ours.
+    /// The reason why there is no whole body: the producer's error, or ours.
     var failure: (any Error)? { pipe?.failure }
 
     /// Whether libcurl has asked for it.
@@ -56,7 +56,7 @@ final class Upload {
     /// Whether libcurl has everything.
     var isWhole: Bool { sent == length || hasEnded }
 
-    /// Whether libcurl can have it from its start, and does not have all of it.
+    /// Whether libcurl can be given it from the start, and does not have all of it yet.
     var canBeRepeated: Bool { !hasBegun || body.isReplayable && !isWhole }
 
     // MARK: libcurl asks
@@ -85,15 +85,16 @@ final class Upload {
         return reading
     }
 
-    /// libcurl is to ask again soon, though there may be something.
+    /// Makes libcurl ask again soon, although there may be something now.
     func pause() { isPaused = true }
 
-    /// libcurl asks anew.
+    /// Notes that libcurl asks again.
     func goOn() { isPaused = false }
 
-    /// libcurl wants the body again from its start, on another connection; whether it can have it.
+    /// Starts the body again, because libcurl wants it from the start on another connection. Returns whether that is
+    /// possible.
     ///
-    /// - Parameter letGo: Gets what ends the sending so far.
+    /// - Parameter letGo: Receives what ends the sending so far.
     func rewind(_ letGo: (UploadEnd) -> Void) -> Bool {
         guard hasBegun else {
             hasEnded = false
@@ -119,7 +120,7 @@ final class Upload {
     private func begin(_ production: BodyProduction) -> UploadPipe {
         let pipe = UploadPipe(length: production.length, tell: tell)
         self.pipe = pipe
-        // Our own code stays on the loop, where its reads come back; that of others has no business there.
+        // Our own code stays on the loop, where its reads come back; other code must not run there.
         producer =
             production.runsForeignCode
             ? Task.detached(priority: priority) { await pipe.run(production) }
@@ -129,17 +130,17 @@ final class Upload {
 
     // MARK: The turn
 
-    /// The producer that has room again.
+    /// Returns the producer if it has room again.
     func flush() -> Suspension? { pipe?.flush() }
 
-    /// What the observer has not been told yet.
+    /// Takes the progress that has not been reported to the observer yet.
     func progress() -> HTTPEvent? {
         guard sent != reported else { return nil }
         reported = sent
         return .sent(bytes: sent, of: length)
     }
 
-    /// Nobody wants the body any more.
+    /// Stops the sending, because the body is no longer wanted.
     func stop() -> UploadEnd? {
         guard let pipe, let producer else { return nil }
         self.producer = nil
@@ -147,12 +148,12 @@ final class Upload {
     }
 }
 
-/// Ends a producer, in no lock and in no C frame.
+/// Ends a producer, outside any lock and C frame.
 struct UploadEnd: Sendable {
     fileprivate let waiter: Suspension?
     fileprivate let producer: Task<Void, Never>
 
-    /// The cancellation runs handlers of whoever made the producer: not on the loop's thread.
+    /// Cancelling runs handlers of the producer's author, so it is not done on the loop's thread.
     func perform() {
         waiter?.resume()
         Task.detached { [producer] in producer.cancel() }

@@ -5,15 +5,15 @@ import GRDB
 import Glibc
 import SystemPackage
 
-/// Opens the file: looks at it without writing first, so that a file that is refused stays as it is.
+/// Opens the file. Looks at it without writing first, so that a file that is refused stays as it is.
 struct StoreFile {
     let path: FilePath
     let migrator: DatabaseMigrator
     let busyTimeout: Duration
-    /// Whether the whole file is read, to find damage.
+    /// Whether to read the whole file, to find damage.
     var checksIntegrity = true
 
-    /// The database with its schema up to date. Blocks.
+    /// Opens the database and brings its schema up to date. Blocks.
     func open() throws(StoreError) -> DatabasePool {
         let file = try located()
         let start = ContinuousClock.now
@@ -23,7 +23,7 @@ struct StoreFile {
             } catch let error as DatabaseError
                 where error.resultCode == .SQLITE_BUSY && start.duration(to: .now) < busyTimeout
             {
-                // SQLite waits for no lock where it would change the journal's mode, as each first start does.
+                // SQLite does not wait for a lock when it is to change the journal mode, as every first start does.
                 usleep(10_000)
             } catch {
                 throw .database(error, while: "opening \(path)", otherwise: .cannotOpen)
@@ -34,14 +34,14 @@ struct StoreFile {
     private func open(_ file: String) throws -> DatabasePool {
         if size(of: file) > 0 { try look(at: file) }
         let pool = try DatabasePool(path: file, configuration: configuration)
-        // GRDB sets NORMAL for WAL, with which a power cut may take back a commit.
+        // GRDB sets NORMAL for WAL, and a power cut may then undo a commit.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         try Self.migrate(pool, with: migrator, named: path.string)
         return pool
     }
 
-    /// Applies what is missing. Data that a migration may have changed must neither meet a "not modified" nor count as
-    /// fresh, also if this process dies or a later migration fails: so all syncs are forgotten first.
+    /// Applies the missing migrations. Data that a migration may have changed must not be kept by a "not modified" nor
+    /// count as fresh, even if this process dies or a later migration fails, so all syncs are forgotten first.
     static func migrate(_ database: any DatabaseWriter, with migrator: DatabaseMigrator, named name: String) throws {
         var applied = try database.read { db in
             try refuseForeign(db, name)
@@ -55,7 +55,7 @@ struct StoreFile {
                 }
                 return try migrator.migrate(database)
             } catch {
-                // Another process may have been at the same, and faster; then there is less to do the next time.
+                // Another process may be migrating too, and be faster; then there is less left to do in the next round.
                 let now = try database.read { try migrator.appliedIdentifiers($0) }
                 guard now.isStrictSuperset(of: applied) else {
                     throw StoreError.database(error, while: "migrating the database", otherwise: .migrationFailed)
@@ -68,7 +68,7 @@ struct StoreFile {
 
     private var configuration: Configuration {
         var configuration = Configuration()
-        // SQLite takes milliseconds in 32 bits. GRDB gives readers ten seconds of its own, and this is how to say otherwise.
+        // SQLite takes milliseconds in 32 bits. GRDB gives readers ten seconds unless this says otherwise.
         let timeout = min(max(busyTimeout, .zero), .milliseconds(CInt.max)) / .seconds(1)
         configuration.busyMode = .timeout(timeout)
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA busy_timeout = \(Int(timeout * 1000))") }
@@ -92,7 +92,7 @@ struct StoreFile {
             }
             try database.close()
         } catch let error as DatabaseError where Self.needsRecovery.contains(error.extendedResultCode) {
-            // A journal has to be played back before anybody can read: only who may write can look.
+            // A journal has to be played back before anyone can read, and only a connection that may write can do that.
         }
     }
 
@@ -100,7 +100,8 @@ struct StoreFile {
         .SQLITE_READONLY_ROLLBACK, .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTINIT,
     ]
 
-    /// What no migrator of GRDB has made is another program's, which may not bear our tables and the change of the journal.
+    /// Refuses a database that no migrator of GRDB has made: it belongs to another program, which may not cope with our
+    /// tables and another journal mode.
     private static func refuseForeign(_ db: Database, _ name: String) throws {
         guard try !db.tableExists("grdb_migrations"),
             let found = try String.fetchOne(db, sql: "SELECT name FROM sqlite_master LIMIT 1")
@@ -121,10 +122,10 @@ struct StoreFile {
                 + "file")
     }
 
-    /// Which of the applied migrations the program does not know, neither by themselves nor merged into another.
+    /// The applied migrations that the program does not know, neither as such nor merged into another.
     ///
-    /// GRDB keeps to itself which are merged. But where all migrations are applied it runs none, and removes the names of
-    /// those that are merged: so it is asked with a database of names alone.
+    /// GRDB does not say which are merged. But when all migrations are applied it runs none, and removes the names of
+    /// those that are merged; so we let it do that to a database that has only the names.
     private static func unknown(_ applied: Set<String>, to migrator: DatabaseMigrator) throws -> Set<String> {
         let known = Set(migrator.migrations)
         guard !applied.isSubset(of: known) else { return [] }
@@ -139,11 +140,11 @@ struct StoreFile {
         return try names.read { try migrator.appliedIdentifiers($0) }.subtracting(known)
     }
 
-    /// The file by its one true name: the working directory may change while readers are still to be opened, and what is
-    /// beside the file, as an outbox's lock, has to be the same for who comes by a link.
+    /// The file's absolute path without links: the working directory may change before all readers are opened, and
+    /// files beside it, such as an outbox's lock, have to be the same for programs that come by a link.
     ///
-    /// SQLite itself opens what it cannot write for reading, and says so at the first write: so permissions are looked at
-    /// here.
+    /// SQLite itself opens a file that it cannot write for reading, and reports it only at the first write, so
+    /// permissions are checked here.
     private func located() throws(StoreError) -> String {
         var parent = path.removingLastComponent()
         if parent.isEmpty { parent = "." }
@@ -169,7 +170,7 @@ struct StoreFile {
         return file.string
     }
 
-    /// A path without links, from the root; nil where nothing is there.
+    /// The absolute path without links; nil if there is no such file.
     static func realPath(_ path: FilePath) -> FilePath? {
         guard let real = realpath(path.string, nil) else { return nil }
         defer { free(real) }

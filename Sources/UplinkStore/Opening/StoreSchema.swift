@@ -2,19 +2,20 @@
 #if Store
 import GRDB
 
-/// The store's own tables beside the user's.
+/// The store's own tables, beside the user's.
 enum StoreSchema {
-    /// Names that the user's migrations must not have.
+    /// A prefix that the names of the user's migrations must not have.
     static let prefix = "uplink-store-"
 
-    /// The user's migrations and ours, in one table of applied migrations, so that a file that knows of others is newer.
+    /// The user's migrations and ours, in one table of applied migrations, so that a file with any others is known to
+    /// be newer.
     static func migrator(_ users: DatabaseMigrator) throws(StoreError) -> DatabaseMigrator {
         if let name = users.migrations.first(where: { $0.hasPrefix(prefix) }) {
             throw StoreError(
                 .invalidArgument, message: "the migration `\(name)` has a name that is the store's own; rename it")
         }
         var migrator = users
-        migrator.eraseDatabaseOnSchemaChange = false  // would erase what the user has done offline
+        migrator.eraseDatabaseOnSchemaChange = false  // would erase what the user did offline
         migrator.registerMigration("\(prefix)1", foreignKeyChecks: .immediate) { db in
             try db.create(table: SyncRecord.databaseTableName) { table in
                 table.primaryKey("id", .integer)
@@ -54,8 +55,8 @@ enum StoreSchema {
         return migrator
     }
 
-    /// How much each outbox holds, counted by SQLite with each entry, in its transaction, whoever changes it. To count
-    /// anew costs as much as there is, and is wanted at each entry.
+    /// Keeps count of how much each outbox holds: SQLite updates it with each entry, in the entry's transaction,
+    /// whoever changes it. Each new entry needs the count, and counting all entries would cost more the more there are.
     private static let outboxTotals = """
         CREATE TABLE uplink_outbox_totals (
             outbox TEXT NOT NULL PRIMARY KEY, pending INTEGER NOT NULL, failed INTEGER NOT NULL, bytes INTEGER NOT NULL);

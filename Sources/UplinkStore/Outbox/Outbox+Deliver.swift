@@ -5,10 +5,10 @@ import GRDB
 import UplinkCore
 
 extension Outbox {
-    /// Sends one entry, and notes what became of it. Returns how long it rests, or nil when its key is to be looked up
-    /// again.
+    /// Sends one entry, and records what became of it. Returns how long it rests, or nil when its key is to be looked
+    /// up again.
     ///
-    /// - Parameter lock: What it was claimed under. Where that keeps nobody out any more, nothing is sent.
+    /// - Parameter lock: The lock that it was claimed under. If that no longer keeps others out, nothing is sent.
     func deliver(
         _ claim: OutboxMachine.Claim, under lock: OutboxLock?,
         _ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict
@@ -33,7 +33,8 @@ extension Outbox {
                 return configuration.backoff.initial
             case .failure(.notStarted(let error)):
                 if error.code == .timedOut, seconds == 0 {
-                    // Where the network is there, and too many operations run, it is not waited for.
+                    // If only a free slot is missing because too many operations run, the network is there and not
+                    // being waited for.
                     if error.missing != .slot { tell { $0.machine.waits(claim) } }
                 } else {
                     if error.code != .cancelled { report(error, of: claim) }
@@ -41,7 +42,7 @@ extension Outbox {
                 }
             }
         }
-        return configuration.backoff.maximum  // not reached: without a limit nothing times out
+        return configuration.backoff.maximum  // not reached: nothing times out without a limit
     }
 
     private enum Sent: Sendable {
@@ -52,11 +53,11 @@ extension Outbox {
 
     private enum Answer: Sendable {
         case verdict(OutboxVerdict)
-        /// The run has ended before it was known; nothing is noted.
+        /// The run ended before it was known; nothing is recorded.
         case interrupted
     }
 
-    /// Whether it is still to be sent is for the database to say.
+    /// The entry, if the database still has it to be sent.
     private func entry(_ claim: OutboxMachine.Claim) async throws -> OutboxRow? {
         try await store.reading("reading an entry of the outbox `\(name)`") { [name] db in
             try OutboxRow.filter(Column("id") == claim.id && Column("outbox") == name && Column("isFailed") == false)
@@ -74,7 +75,7 @@ extension Outbox {
         }
     }
 
-    /// Notes what became of an entry, with its result, in one transaction.
+    /// Records what became of an entry, with its result, in one transaction.
     private func settle(_ row: OutboxRow, _ answer: Answer, of claim: OutboxMachine.Claim) async -> Duration? {
         guard case .verdict(let verdict) = answer else { return configuration.backoff.initial }
         let failed: OutboxRow
@@ -104,8 +105,8 @@ extension Outbox {
         }
     }
 
-    /// An entry whose result could not be written has failed once more, so that it rests longer each time. If that cannot
-    /// be written either, as on a full disk, it rests all the same.
+    /// Counts another failure of an entry whose result could not be written, so that it rests longer each time. If that
+    /// cannot be written either, for example on a full disk, it rests all the same.
     private func postpone(_ row: OutboxRow, because error: any Error) async -> Duration? {
         let verdict = OutboxVerdict.tryAgain(reason: "\(error)")
         do {
@@ -120,8 +121,8 @@ extension Outbox {
         }
     }
 
-    /// The same, counted from what is there now: a retry that was asked for while it was sent began its count anew, and
-    /// it does not rest.
+    /// The entry after an attempt that failed, counted from what the database has now. If a retry was asked for while
+    /// the entry was being sent, its count has been reset, and it does not rest.
     private func failed(_ row: OutboxRow, _ verdict: OutboxVerdict, in db: Database) throws -> OutboxRow {
         guard let id = row.id else { return failed(row, verdict) }
         var failed = failed(try self.row(id, in: db) ?? row, verdict)
@@ -129,8 +130,8 @@ extension Outbox {
         return failed
     }
 
-    /// One transaction, in a task of its own: what the server has accepted is noted also if the run was cancelled
-    /// meanwhile.
+    /// Makes one transaction, in a task of its own: what the server has accepted is recorded even if the run was
+    /// cancelled meanwhile.
     private func note(_ updates: @escaping @Sendable (Database) throws -> OutboxRow) async throws -> OutboxRow {
         let task = Task { [self] in
             try await store.writing("noting what became of an entry of the outbox `\(name)`", updates)
@@ -138,7 +139,7 @@ extension Outbox {
         return try await task.value
     }
 
-    /// How long an entry rests that is to be tried again; nil when it is not tried any more.
+    /// How long an entry rests before it is tried again; nil when it is not tried again.
     private func rest(of failed: OutboxRow) -> Duration? {
         failed.isFailed ? nil : .limited(seconds: failed.pause ?? 0)
     }

@@ -5,16 +5,17 @@ import GRDB
 import UplinkCore
 
 extension Outbox {
-    /// Sends what is in the outbox and what comes, until the task is cancelled.
+    /// Sends what is in the outbox and what is added to it, until the task is cancelled.
     ///
-    /// The network is waited for through the store's performer, without a limit; that is no attempt. So are processes that
-    /// cancel entries at this moment; one that does not come to its end is told as the state's ``OutboxState/problem``.
+    /// It waits for the network through the store's performer, without a limit; that does not count as an attempt. It
+    /// also waits for processes that are cancelling entries at this moment, and reports one that does not finish as the
+    /// state's ``OutboxState/problem``.
     ///
-    /// - Parameter send: Sends one entry and says what became of it, in a task of its own. What it throws means "try
-    ///   again". An entry may be sent more than once, always with the same idempotency key.
+    /// - Parameter send: Sends one entry and says what became of it, in a task of its own. Any error it throws means
+    ///   "try again". An entry may be sent more than once, always with the same idempotency key.
     /// - Throws: `CancellationError` when the task was cancelled; ``StoreError`` with `outboxInUse` when the outbox is
-    ///   run already, here or by another process. That may come later too, where somebody has removed the file of the
-    ///   outbox's lock, beside the database, and another process was faster to make it anew.
+    ///   already run, here or by another process. That can also happen later, if someone removed the outbox's lock
+    ///   file, beside the database, and another process was faster to create it again.
     public func run(_ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict) async throws {
         guard store.running.withLock({ $0.insert(name).inserted }) else { throw OutboxLock.inUse(name) }
         defer { store.running.withLock { _ = $0.remove(name) } }
@@ -90,25 +91,25 @@ extension Outbox {
         throw end
     }
 
-    /// What keeps other processes from running it; nil where they do not have the database.
+    /// The lock that keeps other processes from running it; nil if they cannot open the database.
     private func lock() async throws -> OutboxLock? {
         guard let path = store.realPath else { return nil }
         do {
             return try await .running(name, beside: path) { report($0) }
         } catch {
-            reportNoProblem()  // nobody waits any more
+            reportNoProblem()  // no one is waited for any more
             throw error
         }
     }
 
-    /// Returns when nobody relies any more on this process running the outbox. Not cancelled with the task.
+    /// Returns when no change relies on this process's run of the outbox any more. Not cancelled with the task.
     private func changesEnded() async {
         while core.withLock({ $0.changers > 0 }) {
             await Task { try? await Task.sleep(for: OutboxLock.pause) }.value
         }
     }
 
-    /// Looks up the first entries of keys, or of all.
+    /// Looks up the first entries of these keys, or of all.
     private func look(_ keys: Set<String>?, _ clock: MonotonicClock) async throws {
         if let keys, keys.isEmpty { return }
         let heads = try await store.reading("reading the outbox `\(name)`") { [name] db in

@@ -4,7 +4,8 @@ public import Foundation
 public import GRDB
 import UplinkCore
 
-/// A durable queue of what is to be sent: it survives the process and a power cut, and is sent when the network is there.
+/// A durable queue of what is to be sent: its entries survive the process and a power cut, and are sent when the
+/// network is there.
 ///
 /// ```swift
 /// let outbox = try Outbox(store)
@@ -12,10 +13,11 @@ import UplinkCore
 /// try await outbox.run { entry in try await send(entry) }  // in a task of its own
 /// ```
 ///
-/// Entries of a key are sent in order, one at a time; of different keys, several at once. Each is sent at least once: a
-/// process that dies between the server's answer and its note sends it again, with the same idempotency key. One process
-/// at a time runs an outbox. It is not told of what others add, and they can neither cancel nor retry meanwhile. All
-/// objects with one name and one store are the same outbox; limits and back-off are those of the object that is asked.
+/// The entries of one key are sent in order, one at a time; entries of different keys are sent in parallel. Each is
+/// sent at least once: if a process dies between the server's answer and recording it, the entry is sent again, with
+/// the same idempotency key. One process at a time runs an outbox. It does not learn of entries that others add, and
+/// others can neither cancel nor retry meanwhile. All objects with the same name and store are the same outbox; limits
+/// and back-off are those of the object that is asked.
 public final class Outbox: Sendable {
     /// The outbox's name in its store.
     public let name: String
@@ -23,9 +25,9 @@ public final class Outbox: Sendable {
     let configuration: OutboxConfiguration
     let core: Locked<OutboxCore>
 
-    /// Makes an outbox; what is in the store under this name belongs to it.
+    /// Creates an outbox; what the store has under this name belongs to it.
     ///
-    /// - Throws: ``StoreError`` with `invalidArgument` when a limit makes no sense.
+    /// - Throws: ``StoreError`` with `invalidArgument` when a limit is invalid.
     public init(
         _ store: Store, name: String = "outbox", configuration: OutboxConfiguration = OutboxConfiguration()
     ) throws(StoreError) {
@@ -46,8 +48,9 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Adds an entry in the caller's transaction, with what else changes in it; in one of its own where there is none. It
-    /// is sent after the commit. The database is the store's own; what another connection adds is sent with the next change.
+    /// Adds an entry in the caller's transaction, together with whatever else changes there; in one of its own if there
+    /// is none. It is sent after the commit. The database must be the store's own; an entry that another connection
+    /// adds is sent only with the next change.
     ///
     /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`; what GRDB throws.
     @discardableResult
@@ -83,7 +86,7 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// What is in the outbox, the oldest first.
+    /// Returns the entries of the outbox, the oldest first.
     ///
     /// - Throws: ``StoreError``.
     public func entries() async throws -> [OutboxEntry] {
@@ -95,10 +98,10 @@ public final class Outbox: Sendable {
     /// Removes an entry, unless it is being sent at this moment.
     ///
     /// - Parameters:
-    ///   - id: Which entry.
-    ///   - write: Takes back what was written with the entry, in the transaction that removes it.
-    /// - Throws: ``StoreError``: `outboxInUse` while another process runs the outbox, since that one alone knows what it
-    ///   sends; or why it could not be written. The entry stays then.
+    ///   - id: The entry.
+    ///   - write: Undoes what was written with the entry, in the transaction that removes it.
+    /// - Throws: ``StoreError``: `outboxInUse` while another process runs the outbox, because only that process knows
+    ///   what it is sending; or why it could not be written. The entry then stays.
     @discardableResult
     public func cancel(
         _ id: OutboxEntry.ID, write: @escaping @Sendable (Database) throws -> Void = { _ in }
@@ -106,12 +109,12 @@ public final class Outbox: Sendable {
         try await cancel([id], write: write)
     }
 
-    /// Removes several entries in one transaction: all of them, or none where one is being sent or is not there.
+    /// Removes several entries in one transaction: all of them, or none if one is being sent or is not there.
     ///
     /// - Parameters:
-    ///   - ids: Which entries.
-    ///   - write: Takes back what was written with the entries, in the same transaction.
-    /// - Throws: ``StoreError``, as for one entry; all stay then.
+    ///   - ids: The entries.
+    ///   - write: Undoes what was written with the entries, in the same transaction.
+    /// - Throws: ``StoreError``, as for one entry; all then stay.
     @discardableResult
     public func cancel(
         _ ids: [OutboxEntry.ID], write: @escaping @Sendable (Database) throws -> Void = { _ in }
@@ -133,20 +136,21 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Removes the entries of a key that come after one, also those that failed: for those that make no sense without it.
+    /// Removes the later entries of an entry's key, failed ones included, when they make no sense without it.
     ///
-    /// For the `write` of the entry's verdict: only while an entry is being sent is none that comes after it.
+    /// Call it in the `write` of the entry's verdict: only while an entry is being sent is it certain that no later one
+    /// is.
     ///
     /// ```swift
     /// return .failed(reason: "refused") { db in try outbox.cancelFollowing(entry, in: db) }
     /// ```
     ///
     /// - Parameters:
-    ///   - entry: The entry whose verdict is written; it stays itself.
+    ///   - entry: The entry whose verdict is being written; it is not removed itself.
     ///   - db: The verdict's transaction.
     /// - Returns: How many were removed.
-    /// - Throws: ``StoreError`` with `invalidArgument` when this process does not send the entry at this moment; what GRDB
-    ///   throws.
+    /// - Throws: ``StoreError`` with `invalidArgument` when this process is not sending the entry at this moment; what
+    ///   GRDB throws.
     @discardableResult
     public func cancelFollowing(_ entry: OutboxEntry, in db: Database) throws -> Int {
         guard core.withLock({ $0.machine.sending.contains(entry.id) }) else {
@@ -162,15 +166,16 @@ public final class Outbox: Sendable {
 
     /// What keeps other processes from running the outbox while entries are changed.
     enum ChangeRight {
-        /// They do not have this database.
+        /// Nothing: they cannot open this database.
         case inMemory
-        /// This process runs it, and goes on to hold its lock until ``endChange(_:)``.
+        /// The lock of this process's own run, which keeps it until ``endChange(_:)``.
         case besideRun
         /// A lock of our own.
         case locked(OutboxLock)
     }
 
-    /// - Parameter pause: Between two looks at a lock that this process may be about to let go of, or to know of.
+    /// - Parameter pause: Called between two looks at a lock that this process may be about to release, or about to
+    ///   register as its run's.
     func beginChange(
         pause: () async throws -> Void = { try await Task.sleep(for: OutboxLock.pause) }
     ) async throws -> ChangeRight {
@@ -179,7 +184,7 @@ public final class Outbox: Sendable {
             let wasOurs = isClaimed
             if core.withLock({ $0.changeBegins() }) { return .besideRun }
             if let lock = try OutboxLock.changing(name, beside: path) { return .locked(lock) }
-            // It may be this process that is about to run it, or has just ended.
+            // It may be this process that is about to run it, or has just stopped.
             guard wasOurs || isClaimed else { throw OutboxLock.inUse(name) }
             try await pause()
         }
@@ -196,11 +201,11 @@ public final class Outbox: Sendable {
     /// Whether a call of this process runs the outbox, or is about to.
     private var isClaimed: Bool { store.running.withLock { $0.contains(name) } }
 
-    /// Has an entry that failed, or rests, be tried again at once, in its place in the order.
+    /// Schedules a failed or resting entry to be tried again immediately, in its place in the order.
     ///
     /// - Returns: Whether there is such an entry.
-    /// - Throws: ``StoreError``: `outboxInUse` while another process runs the outbox, since that one would not learn of it;
-    ///   or why it could not be written.
+    /// - Throws: ``StoreError``: `outboxInUse` while another process runs the outbox, because that process would not
+    ///   learn of it; or why it could not be written.
     @discardableResult
     public func retry(_ id: OutboxEntry.ID) async throws -> Bool {
         let right = try await beginChange()
@@ -214,16 +219,17 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// What the outbox holds and does, now and after each change.
+    /// The state of the outbox, now and after each change.
     public var states: OutboxStates { OutboxStates(outbox: self) }
 
     func row(_ id: Int64, in db: Database) throws -> OutboxRow? {
         try OutboxRow.filter(Column("id") == id && Column("outbox") == name).fetchOne(db)
     }
 
-    /// A key's first entry may be another one after this transaction, whether or not this object is still there.
+    /// Reports, after the commit, that a key's first entry may be another one, whether or not this object still exists
+    /// then.
     private func tellAfterCommit(of key: String, in db: Database, retried id: Int64? = nil) {
-        // Each who waits for a transaction's end costs at each statement in it.
+        // Each observer of a transaction costs something at every statement in it.
         guard core.withLock({ $0.changes(key, retried: id) }) else { return }
         db.afterNextTransaction { [core] _ in
             let wakes = core.withLock { core in

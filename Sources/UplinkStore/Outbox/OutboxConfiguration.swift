@@ -2,29 +2,30 @@
 #if Store
 public import UplinkCore
 
-/// What an outbox holds and how it sends.
+/// The limits of an outbox, and how it sends.
 public struct OutboxConfiguration: Sendable {
-    /// The most entries, those that failed for good included; one more is `outboxFull`.
+    /// The most entries, including those that have failed for good; one more is `outboxFull`.
     public var maximumEntries = 10_000
     /// The most bytes of all payloads; more is `outboxFull`.
     public var maximumBytes = 64 << 20
     /// The most bytes of one payload; more is `entryTooLarge`.
     public var maximumEntryBytes = 1 << 20
-    /// How many entries, of different keys, are sent at once.
+    /// How many entries, of different keys, are sent at the same time.
     public var maximumConcurrent = 4
-    /// After how many failed attempts an entry is not tried any more; nil tries for ever, with its key behind it.
+    /// The number of failed attempts after which an entry is given up; nil retries for ever, and keeps the later
+    /// entries of its key waiting.
     ///
-    /// With a number, the key goes on to its next entry after the last attempt, though that failed for a reason that may
-    /// pass, and nothing is written with it. A handler whose entries need those before them leaves this nil, and gives up
-    /// by itself where it wants to: `.failed`, with a `write` that removes what follows (``Outbox/cancelFollowing(_:in:)``),
-    /// when ``OutboxEntry/attempts`` are enough.
+    /// With a number, the key continues with its next entry after the last attempt, even if the failure was temporary,
+    /// and no `write` runs with it. If your entries depend on earlier ones, leave this nil, and when
+    /// ``OutboxEntry/attempts`` are enough return `.failed` yourself, with a `write` that removes what follows
+    /// (``Outbox/cancelFollowing(_:in:)``).
     public var maximumAttempts: Int?
     /// How long to wait after a failed attempt.
     public var backoff = OutboxBackoff()
     /// What sending needs of the network.
     public var requirement = NetworkRequirement.internet
 
-    /// The defaults.
+    /// Creates the default configuration.
     public init() {}
 
     func validate() throws(StoreError) {
@@ -38,18 +39,18 @@ public struct OutboxConfiguration: Sendable {
     }
 }
 
-/// How long an entry rests after a failed attempt: longer each time, up to a maximum, and not the same for all.
+/// How long an entry rests after a failed attempt: longer each time, up to a maximum, with some randomness.
 public struct OutboxBackoff: Sendable, Hashable {
-    /// After the first attempt; also the shortest pause that a handler can ask for.
+    /// The pause after the first attempt; also the shortest that a handler can ask for.
     public var initial: Duration
-    /// Multiplies the pause after each further attempt.
+    /// The factor by which the pause grows after each further attempt.
     public var factor: Double
-    /// The longest pause, also where a handler asks for a longer one.
+    /// The longest pause, even if a handler asks for a longer one.
     public var maximum: Duration
-    /// Which share of the pause is left to chance, from 0 to 1, so that many devices do not come back at once.
+    /// The random share of the pause, from 0 to 1, so that many devices do not come back at the same moment.
     public var jitter: Double
 
-    /// Makes a back-off.
+    /// Creates a back-off.
     public init(
         initial: Duration = .seconds(1), factor: Double = 2, maximum: Duration = .seconds(300), jitter: Double = 0.3
     ) {
@@ -61,9 +62,9 @@ public struct OutboxBackoff: Sendable, Hashable {
 
     var isValid: Bool { initial > .zero && maximum >= initial && factor >= 1 && (0...1).contains(jitter) }
 
-    /// The pause after so many failed attempts.
+    /// The pause after this many failed attempts.
     ///
-    /// - Parameter chance: From 0 to 1.
+    /// - Parameter chance: A random number from 0 to 1.
     func pause(after attempts: Int, chance: Double) -> Duration {
         var pause = initial / .seconds(1)
         let limit = maximum / .seconds(1)
@@ -71,8 +72,8 @@ public struct OutboxBackoff: Sendable, Hashable {
         return .limited(seconds: min(pause, limit) * (1 - jitter * chance))
     }
 
-    /// What is left of a pause that began at `failedAt`, by a wall clock that may have been set since: never more than
-    /// the pause.
+    /// The rest of a pause that began at `failedAt`, on a wall clock that may have been set since: never more than the
+    /// pause.
     static func remainder(of pause: Double?, since failedAt: Double?, now: Double) -> Duration {
         guard let pause, let failedAt else { return .zero }
         return .limited(seconds: min(max(failedAt + pause - now, 0), pause))

@@ -5,33 +5,35 @@ import UplinkCore
 /// What an outbox keeps in memory, under its lock.
 struct OutboxCore {
     var machine = OutboxMachine()
-    /// Keys whose first entry the runner is to look up; none without one, which learns all when it begins.
+    /// Keys whose first entry the runner is to look up. Empty without a runner, which looks up all keys when it begins.
     var changed: Set<String> = []
-    /// What the transaction that is open has changed.
+    /// What the open transaction has changed.
     private var uncommitted = Changes()
     /// Wakes the call that runs the outbox; nil when none does.
     var runner: (@Sendable () -> Void)?
-    /// How many change entries beside the run, whose lock keeps other processes away until they have.
+    /// How many calls are changing entries beside the run, which keeps its lock against other processes until they are
+    /// done.
     private(set) var changers = 0
-    /// What went wrong last, and with which entry; nil where it was a look for entries.
+    /// What went wrong last, and with which entry (nil: when looking for entries).
     fileprivate(set) var problem: (text: String, claim: OutboxMachine.Claim?)?
     private var listeners: [UInt64: @Sendable () -> Void] = [:]
     private var lastListener: UInt64 = 0
 
-    /// Everybody who wants to know of a change; to be called without the lock.
+    /// Wakes everything that wants to know of a change; to be called without the lock.
     var wakes: [@Sendable () -> Void] { listeners.values + (runner.map { [$0] } ?? []) }
 
-    /// Those who only watch. What the runner itself has found out must not wake it again.
+    /// Wakes only the observers. What the runner itself has found out must not wake it again.
     var watchers: [@Sendable () -> Void] { Array(listeners.values) }
 
     private struct Changes {
-        /// Keys whose first entry may be another one afterwards.
+        /// Keys whose first entry may be another one after it.
         var keys: Set<String> = []
         /// Entries that are to be tried again.
         var retried: [(key: String, id: Int64)] = []
     }
 
-    /// The open transaction changes a key. True at the first change, so that it is told of once; there is one writer.
+    /// Records that the open transaction changes a key. True at its first change, so that it is reported once; there is
+    /// only one writer.
     mutating func changes(_ key: String, retried id: Int64?) -> Bool {
         defer {
             uncommitted.keys.insert(key)
@@ -40,7 +42,7 @@ struct OutboxCore {
         return uncommitted.keys.isEmpty
     }
 
-    /// The transaction is over.
+    /// Records that the transaction is over.
     mutating func transactionEnded(isCommitted: Bool) {
         defer { uncommitted = Changes() }
         guard isCommitted, runner != nil else { return }
@@ -48,7 +50,7 @@ struct OutboxCore {
         for (key, id) in uncommitted.retried { machine.retried(key, id) }
     }
 
-    /// A call begins to run the outbox, and learns what is there from the database.
+    /// Begins a run of the outbox, which learns from the database what is there.
     mutating func begin(maximumConcurrent: Int, _ wake: @escaping @Sendable () -> Void) {
         machine.restart(maximumConcurrent: maximumConcurrent)
         changed = []
@@ -59,11 +61,11 @@ struct OutboxCore {
     mutating func end() {
         runner = nil
         changed = []
-        problem = nil  // a run's problem is not that of the next one
+        problem = nil  // a run's problem is not its successor's
         machine.restart(maximumConcurrent: 0)
     }
 
-    /// Somebody changes entries beside the run, if there is one.
+    /// Registers a change of entries beside the run; false if there is none.
     mutating func changeBegins() -> Bool {
         if runner != nil { changers += 1 }
         return runner != nil
@@ -80,7 +82,7 @@ struct OutboxCore {
     mutating func ignore(_ id: UInt64) { listeners[id] = nil }
 }
 
-/// A place among those who are told of changes, until it is let go.
+/// A subscription to changes, which ends when it is released.
 final class OutboxListening: Sendable {
     private let outbox: Outbox
     private let id: UInt64
@@ -97,8 +99,8 @@ extension Outbox {
         return OutboxListening(self, id)
     }
 
-    /// Comes now, and after every change, also one of entries that leaves the state as it was; one for all that a slow
-    /// reader has missed.
+    /// An element now, and one after every change, even a change of entries that leaves the state as it was; a slow
+    /// reader gets one for all that it has missed.
     package var changes: AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let listening = listen { continuation.yield() }
@@ -123,26 +125,26 @@ extension Outbox {
         return state
     }
 
-    /// Tells the machine something, and everybody that something has changed.
+    /// Changes the machine, and wakes everything that wants to know of a change.
     func tell<T: Sendable>(_ event: (inout OutboxCore) -> T) -> T {
         let (result, wakes) = core.withLock { core in (event(&core), core.wakes) }
         for wake in wakes { wake() }
         return result
     }
 
-    /// Tells those who watch of a problem of the outbox itself, of an entry or of a look for entries.
+    /// Reports to observers a problem of the outbox itself, with an entry or when looking for entries.
     func report(_ problem: any Error, of claim: OutboxMachine.Claim? = nil) {
         if problem is CancellationError { return }
         report { _ in ("\(problem)", claim) }
     }
 
-    /// An entry went well, and with it all that it takes.
+    /// Reports that there is no problem any more: an entry went well, and with it everything that sending takes.
     func reportNoProblem() { report { _ in nil } }
 
-    /// A look for entries went well, in which these came first of their keys.
+    /// Reports that looking for entries went well, and found these first entries of the keys.
     func reportLook(_ keys: Set<String>?, _ heads: [OutboxRow.Head]) {
         report { problem in
-            // That of an entry which is still there stays.
+            // The problem of an entry that is still there stays.
             guard let claim = problem?.claim,
                 keys?.contains(claim.key) == false || heads.contains(where: { $0.id == claim.id })
             else { return nil }

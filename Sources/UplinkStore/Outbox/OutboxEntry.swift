@@ -3,17 +3,18 @@
 public import Foundation
 import GRDB
 
-/// Something to be sent, which stays in the database until it was.
+/// Something to send, which stays in the database until it has been sent.
 public struct OutboxEntry: Sendable, Hashable, Identifiable {
-    /// Its number in the database; never used again.
+    /// Its number in the database, which is never reused.
     public let id: Int64
     /// What it is about. Entries of one key are sent one after another, in the order in which they were added.
     public let key: String
-    /// What is to be done, in the program's own words.
+    /// What to do, in the program's own words.
     public let kind: String
     /// What to send.
     public let payload: Data
-    /// The same for every attempt and for no other entry (a UUID): a server that has seen it need not do it twice.
+    /// A UUID that is the same for every attempt, and for no other entry, so that a server can avoid doing the same
+    /// twice.
     public let idempotencyKey: String
     /// When it was added, on the wall clock.
     public let createdAt: Date
@@ -21,7 +22,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     public let attempts: Int
     /// Why the last attempt failed.
     public let lastError: String?
-    /// Whether it is not tried any more, until ``Outbox/retry(_:)``.
+    /// Whether it has been given up, until ``Outbox/retry(_:)``.
     public let isFailed: Bool
 
     init(_ row: OutboxRow) {
@@ -32,7 +33,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     }
 }
 
-/// An entry as it stands in the database.
+/// An entry as it is in the database.
 struct OutboxRow: Codable, Sendable, FetchableRecord, MutablePersistableRecord {
     static let databaseTableName = "uplink_outbox"
 
@@ -54,7 +55,7 @@ struct OutboxRow: Codable, Sendable, FetchableRecord, MutablePersistableRecord {
 
     mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
 
-    /// What is sent next of each key.
+    /// The entry of each key that is sent next.
     static func heads(of outbox: String, in db: Database) throws -> [Head] {
         try Head.fetchAll(
             db,
@@ -64,7 +65,7 @@ struct OutboxRow: Codable, Sendable, FetchableRecord, MutablePersistableRecord {
                 """, arguments: [outbox])
     }
 
-    /// What is sent next of a key; costs the same however many entries it has.
+    /// The entry of a key that is sent next; costs the same however many entries the key has.
     static func head(of outbox: String, key: String, in db: Database) throws -> Head? {
         try Head.fetchOne(
             db,
@@ -81,7 +82,7 @@ struct OutboxRow: Codable, Sendable, FetchableRecord, MutablePersistableRecord {
         let pause: Double?
     }
 
-    /// How much there is, and of what; costs the same however much it is.
+    /// The numbers of entries and bytes; costs the same however many there are.
     static func totals(of outbox: String, in db: Database) throws -> Totals {
         try Totals.fetchOne(
             db, sql: "SELECT pending, failed, bytes FROM uplink_outbox_totals WHERE outbox = ?", arguments: [outbox])

@@ -2,30 +2,30 @@
 #if Store
 import UplinkCore
 
-/// The keys' first entries by what they wait for, so that a step need not look at all keys: pure.
+/// The keys' first entries by state, so that a step need not look at all keys: pure.
 struct OutboxIndex {
-    /// Those that can be sent, by their numbers, which stand in the place of deadlines.
+    /// Those that can be sent, ordered by their numbers, which take the place of deadlines.
     private var ready = DeadlineHeap()
-    /// Those that rest, by the moment at which they have rested enough.
+    /// Those that rest, ordered by the moment at which they have rested enough.
     private var resting = DeadlineHeap()
-    /// What the heaps call a key, and whom they mean by it.
+    /// The heaps' number of each key, and the key of each number.
     private var slots: [String: UInt32] = [:]
     private var heads: [OutboxMachine.Claim] = []
     private var freeSlots: [UInt32] = []
 
     /// The entries whose handlers run.
     private(set) var sending: Set<Int64> = []
-    /// How many wait for the network.
+    /// How many entries wait for the network.
     private(set) var waitingCount = 0
-    /// How many rest, or have rested and could not be sent yet.
+    /// How many entries rest, or have rested but could not be sent yet.
     private(set) var restingCount = 0
-    /// How many are claimed, wait for the network or are being sent.
+    /// How many entries are claimed, wait for the network or are being sent.
     private(set) var runningCount = 0
 
     /// When the next entry will have rested enough; nil when none rests.
     var alarm: Duration? { resting.first.map { .nanoseconds($0.deadline) } }
 
-    /// A key has come into a state, and was in none.
+    /// Adds a key, which was in no state, in a state.
     mutating func add(_ key: String, _ id: Int64, _ state: OutboxMachine.State) {
         switch state {
         case .ready: ready.insert(deadline: id, slot: takeSlot(for: .init(key: key, id: id)))
@@ -42,7 +42,7 @@ struct OutboxIndex {
         }
     }
 
-    /// A key leaves its state.
+    /// Removes a key from its state.
     mutating func remove(_ key: String, _ id: Int64, _ state: OutboxMachine.State) {
         switch state {
         case .ready: freeSlot(of: key)
@@ -59,7 +59,7 @@ struct OutboxIndex {
         }
     }
 
-    /// The oldest that can be sent now, so many at most; they stay where they are.
+    /// The oldest entries that can be sent now, at most `count`; they stay where they are.
     ///
     /// - Parameter isHeld: Whether an entry must not be sent.
     mutating func oldest(_ count: Int, now: Duration, except isHeld: (Int64) -> Bool) -> [OutboxMachine.Claim] {

@@ -4,15 +4,15 @@ import Glibc
 import SystemPackage
 import UplinkCore
 
-/// Who may do what with an outbox that several processes have (flock(2) on a file beside the database).
+/// The right to run or change an outbox that several processes share (flock(2) on a file beside the database).
 ///
-/// One runs it, while nobody else cancels what is in it, and any number cancel while nobody runs it. The kernel takes
-/// the right back from a process that was killed. The file stays: whoever removes it lets another one in.
+/// One process runs it, while no other cancels entries; any number may cancel while none runs it. The kernel takes the
+/// right back from a process that is killed. The file stays: whoever removes it lets another process in.
 final class OutboxLock: Sendable {
     private let descriptor: CInt
     private let file: String
-    /// How often to look whether those who change the outbox have done so, which takes them a transaction; on the system's
-    /// clock, because they may be other processes.
+    /// The pause between two looks whether those that are changing the outbox are done, which takes them a transaction.
+    /// On the system's clock, because they may be other processes.
     static let pause = Duration.milliseconds(10)
 
     private init(_ name: String, beside path: FilePath) throws(StoreError) {
@@ -23,18 +23,18 @@ final class OutboxLock: Sendable {
     }
 
     deinit {
-        // A child that was forked meanwhile has the descriptor too, and would keep the lock.
+        // A child forked meanwhile has the descriptor too, and would keep the lock.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// After how many looks that takes longer than it should.
+    /// The number of looks after which that takes longer than it should.
     private static let patience = 100
 
-    /// The right to run the outbox; those who change it are waited for.
+    /// Returns the right to run the outbox; waits for those that are changing it.
     ///
-    /// - Parameter tell: Called once where that takes a second or more, as when such a process was stopped.
-    /// - Throws: ``StoreError`` with `outboxInUse` when another one runs it, `CancellationError`.
+    /// - Parameter tell: Called once if that takes a second or more, for example because such a process was stopped.
+    /// - Throws: ``StoreError`` with `outboxInUse` when another process runs it, `CancellationError`.
     static func running(
         _ name: String, beside path: FilePath, whenLate tell: (StoreError) -> Void
     ) async throws -> OutboxLock {
@@ -45,7 +45,7 @@ final class OutboxLock: Sendable {
                 if lock.isNamed { return lock }
                 lock = try OutboxLock(name, beside: path)
             } else {
-                // Whoever runs it keeps all others out; who changes it, the runner alone.
+                // The process that runs it keeps all others out; one that changes it, only the runner.
                 guard lock.take(LOCK_SH) else { throw inUse(name) }
                 flock(lock.descriptor, LOCK_UN)
                 looks += 1
@@ -55,11 +55,11 @@ final class OutboxLock: Sendable {
         }
     }
 
-    /// The right to change what is in the outbox; nil while somebody runs it.
+    /// Returns the right to change what is in the outbox; nil while a process runs it.
     ///
-    /// - Throws: ``StoreError`` when the file cannot be made.
+    /// - Throws: ``StoreError`` when the file cannot be created.
     static func changing(_ name: String, beside path: FilePath) throws(StoreError) -> OutboxLock? {
-        // Each turn somebody has removed the file at the wrong moment.
+        // Another turn is only needed if someone removed the file at the wrong moment.
         for _ in 0..<100 {
             let lock = try OutboxLock(name, beside: path)
             guard lock.take(LOCK_SH) else { return nil }
@@ -68,7 +68,7 @@ final class OutboxLock: Sendable {
         return nil
     }
 
-    /// Whether it keeps others out still: they lock what has the file's name.
+    /// Whether it still keeps others out: they lock whichever file has the name.
     var isNamed: Bool {
         var (mine, named) = (stat(), stat())
         return fstat(descriptor, &mine) == 0 && lstat(file, &named) == 0
@@ -101,15 +101,16 @@ final class OutboxLock: Sendable {
         return descriptor
     }
 
-    /// Whoever may write the database may lock its outboxes: the file gets the database's mode and, where we are root, its
-    /// owner, as SQLite has it with its own files beside it. Only its owner can do so; others find it done.
+    /// Lets every user that may write the database lock its outboxes: the file gets the database's mode and, if we are
+    /// root, its owner, as SQLite's own files beside the database do. Only the file's owner can do this; for others it
+    /// is done already.
     private static func share(_ descriptor: CInt, with path: FilePath) {
         var (database, lock) = (stat(), stat())
-        // What has another name may be anybody's file: whoever may write the directory can put it there.
+        // A file with another name as well may be anyone's: whoever may write the directory can have linked it there.
         guard stat(path.string, &database) == 0, fstat(descriptor, &lock) == 0, lock.st_mode & S_IFMT == S_IFREG,
             lock.st_nlink == 1
         else { return }
-        // A database that may only be read for a while is locked all the same.
+        // A database that is read-only for a while is locked all the same.
         let mode = database.st_mode & 0o777 | 0o600
         if lock.st_mode & 0o777 != mode { _ = fchmod(descriptor, mode) }
         if geteuid() == 0, (lock.st_uid, lock.st_gid) != (database.st_uid, database.st_gid) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
-/// Which entry of which key is sent when: the outbox's state machine.
+/// The outbox's state machine, which decides when each key's entry is sent.
 ///
-/// It knows the first entry of each key. Times are those of a monotonic clock: a pause is turned into a moment of it once,
-/// when the entry is first seen, so that setting the wall clock cannot make it longer.
+/// It knows the first entry of each key. Times are those of a monotonic clock: a pause is converted to a moment on it
+/// once, when the entry is first seen, so that setting the wall clock cannot make the pause longer.
 struct OutboxMachine {
     /// The first entry of a key, as the database has it.
     struct Head: Equatable {
@@ -12,30 +12,30 @@ struct OutboxMachine {
         let rest: Duration
     }
 
-    /// An entry that somebody is to send.
+    /// An entry that the caller is to send.
     struct Claim: Equatable, Sendable {
         let key: String
         let id: Int64
     }
 
-    /// Where a key's first entry stands.
+    /// The state of a key's first entry.
     enum State: Equatable {
         /// It can be sent.
         case ready
         /// It has failed, and rests until this moment.
         case resting(until: Duration)
-        /// Somebody was told to send it, and has not found out yet whether the network is there.
+        /// It has been handed out to be sent, but it is not known yet whether the network is there.
         case claimed
-        /// The network is not there, and is waited for.
+        /// It waits for the network.
         case waiting
         /// The handler runs.
         case sending
     }
 
     enum Withdrawal: Equatable {
-        /// They will not be sent; to be removed, and ``withdrawalEnded(_:)`` to be told of each.
+        /// They will not be sent. Remove them, then call ``withdrawalEnded(_:)`` for each.
         case granted
-        /// The handler of one runs, and the server may have seen it.
+        /// The handler of one is running, and the server may have seen it.
         case refused
     }
 
@@ -43,14 +43,14 @@ struct OutboxMachine {
     private var keys: [String: (id: Int64, state: State)] = [:]
     /// The same keys by their states.
     private var index = OutboxIndex()
-    /// Keys whose sending has ended since the last look began: what it read of them may be from before.
+    /// Keys whose sending has ended since the last look began, which may therefore have read an older state of them.
     private var ended: Set<String> = []
-    /// Entries that are being sent, and are not to rest if that fails.
+    /// Entries that are being sent, and will not rest if that fails.
     private var retried: Set<Int64> = []
-    /// Entries that are being removed, by how many: they must not begin, in this run or the next.
+    /// Entries that are being removed, and by how many calls: their sending must not begin, in this run or the next.
     private var withdrawn: [Int64: Int] = [:]
 
-    /// A run begins, and knows of no key, or has ended (none is sent then).
+    /// Forgets all keys because a run begins, or because it has ended (nothing is then sent).
     mutating func restart(maximumConcurrent: Int) {
         self.maximumConcurrent = maximumConcurrent
         (keys, index, ended, retried) = ([:], OutboxIndex(), [], [])
@@ -75,13 +75,13 @@ struct OutboxMachine {
         if let entry { index.add(key, entry.id, entry.state) }
     }
 
-    /// The database is about to be asked for what ``looked(_:_:now:)`` will be told.
+    /// Call before the database is asked for what ``looked(_:_:now:)`` will be given.
     mutating func lookBegins() { ended = [] }
 
-    /// A key's first entry was looked up, after a change. Nil: it has none.
+    /// Records the first entry of a key, looked up after a change. Nil: it has none.
     ///
-    /// It is not heeded where the key's sending has ended since ``lookBegins()``: whoever ends a sending has the key looked
-    /// up again. Nor does it end a rest, which may not stand in the database where that cannot be written.
+    /// This is ignored if the key's sending has ended since ``lookBegins()``, because the key is then looked up again.
+    /// Nor does it end a rest, which is missing in the database if that could not be written.
     mutating func looked(_ key: String, _ head: Head?, now: Duration) {
         guard !ended.contains(key) else { return }
         guard let known = keys[key] else {
@@ -89,7 +89,7 @@ struct OutboxMachine {
             return
         }
         switch known.state {
-        case .claimed, .waiting, .sending: return  // it is looked up again at its end
+        case .claimed, .waiting, .sending: return  // it is looked up again when that ends
         case .ready: break
         case .resting: if head?.id == known.id { return }
         }
@@ -100,7 +100,7 @@ struct OutboxMachine {
         head.rest > .zero ? .resting(until: now + head.rest) : .ready
     }
 
-    /// Claims what can be sent now, the oldest first.
+    /// Claims the entries that can be sent now, the oldest first.
     mutating func next(now: Duration) -> [Claim] {
         let room = maximumConcurrent - index.runningCount
         let claims = index.oldest(room, now: now, except: { withdrawn[$0] != nil })
@@ -108,19 +108,20 @@ struct OutboxMachine {
         return claims
     }
 
-    /// The network is not there.
+    /// Records that the network is not there.
     mutating func waits(_ claim: Claim) {
         if let known = keys[claim.key], known.state == .claimed { put(claim.key, (known.id, .waiting)) }
     }
 
-    /// The handler is about to run. False when it must not, because the entry is being removed.
+    /// Records that the handler is about to run. False when it must not, because the entry is being removed.
     mutating func begins(_ claim: Claim) -> Bool {
         guard withdrawn[claim.id] == nil, keys[claim.key]?.id == claim.id else { return false }
         put(claim.key, (claim.id, .sending))
         return true
     }
 
-    /// The sending of a claim has ended; the entry rests for so long, or the key is to be looked up again (nil).
+    /// Records that the sending of a claim has ended. The entry rests for this long; nil: its key is to be looked up
+    /// again.
     mutating func ended(_ claim: Claim, rest: Duration?, now: Duration) {
         guard keys[claim.key]?.id == claim.id else { return }
         ended.insert(claim.key)
@@ -128,7 +129,7 @@ struct OutboxMachine {
         put(claim.key, rest.map { (claim.id, isRetried ? .ready : .resting(until: now + min($0, .longest))) })
     }
 
-    /// Somebody wants an entry to be tried again at once.
+    /// Makes an entry due immediately.
     mutating func retried(_ key: String, _ id: Int64) {
         guard let known = keys[key], known.id == id else { return }
         switch known.state {
@@ -138,17 +139,17 @@ struct OutboxMachine {
         }
     }
 
-    /// Whether an entry that is being sent is not to rest if that fails.
+    /// Whether an entry that is being sent will not rest if that fails.
     func isRetried(_ id: Int64) -> Bool { retried.contains(id) }
 
-    /// Somebody wants these entries not to be sent: all, or none.
+    /// Withdraws entries, so that they are not sent: all of them, or none.
     mutating func withdraw(_ ids: Set<Int64>) -> Withdrawal {
         if !sending.isDisjoint(with: ids) { return .refused }
         for id in ids { withdrawn[id, default: 0] += 1 }
         return .granted
     }
 
-    /// The entry has been removed, or could not be; its key is to be looked up again.
+    /// Records that an entry has been removed, or could not be; its key is to be looked up again.
     mutating func withdrawalEnded(_ id: Int64) {
         guard let count = withdrawn[id] else { return }
         withdrawn[id] = count > 1 ? count - 1 : nil

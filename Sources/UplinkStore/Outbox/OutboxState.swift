@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
-/// What an outbox holds and does.
+/// The state of an outbox: what it holds, and what it is doing.
 public struct OutboxState: Sendable, Hashable {
     /// How many entries are still to be sent.
     public var pending = 0
@@ -8,24 +8,24 @@ public struct OutboxState: Sendable, Hashable {
     public var failed = 0
     /// The bytes of all payloads.
     public var bytes = 0
-    /// Whether ``Outbox/run(_:)`` runs.
+    /// Whether ``Outbox/run(_:)`` is running.
     public var isRunning = false
-    /// Whether it waits for the network.
+    /// Whether it is waiting for the network.
     public var isWaiting = false
-    /// How many keys rest, because the attempt at their first entry has failed.
+    /// How many keys rest because an attempt at their first entry failed.
     public var resting = 0
-    /// The entries whose handlers run.
+    /// The entries whose handlers are running.
     public var sending: Set<OutboxEntry.ID> = []
-    /// What went wrong last with the outbox itself, as the database being full; nil when it has gone well since,
-    /// when the entry with which it went wrong is gone, and when ``Outbox/run(_:)`` has ended.
+    /// What last went wrong with the outbox itself, for example a full disk; nil when it has gone well since, when the
+    /// entry with which it went wrong is gone, and when ``Outbox/run(_:)`` has ended.
     public var problem: String?
 }
 
-/// The states of an outbox, the current one first; the newest counts for a slow reader.
+/// The states of an outbox, the current one first; a slow reader gets only the newest.
 public struct OutboxStates: AsyncSequence, Sendable {
-    /// What is told.
+    /// The elements: states.
     public typealias Element = OutboxState
-    /// Nothing is thrown; a database that cannot be read is the state's ``OutboxState/problem``.
+    /// The sequence does not throw; a database that cannot be read is reported as the state's ``OutboxState/problem``.
     public typealias Failure = Never
 
     let outbox: Outbox
@@ -50,7 +50,7 @@ public struct OutboxStates: AsyncSequence, Sendable {
             self.lease = lease
         }
 
-        /// The next state that differs from the last one; nil when the task is cancelled.
+        /// Returns the next state that differs from the last one; nil when the task is cancelled.
         public mutating func next() async -> OutboxState? {
             while await base.next() != nil {
                 let state = await outbox.state(after: last)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
-/// What was not taken yet by who reads a stream, in order: pure.
+/// The elements of a stream that its reader has not taken yet, in order: pure.
 ///
-/// All of it, up to a limit; beyond it an element takes the place of those of its kind. So a reader that is very slow
-/// misses values and errors that others followed, and never the last of them, and what waits has a bounded size.
+/// Up to a limit all are kept; beyond it, a new element replaces those of its kind. So a very slow reader misses values
+/// and errors that were followed by others, but never the last of them, and the size of the queue is bounded.
 struct ElementQueue<Value: Sendable> {
     static var limit: Int { 16 }
 

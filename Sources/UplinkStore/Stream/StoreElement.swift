@@ -2,39 +2,39 @@
 #if Store
 public import Foundation
 
-/// What a stream of the store tells.
+/// An element of a stream of the store.
 public enum StoreElement<Value: Sendable>: Sendable {
-    /// A sync waits for the network, which is not there or not as required; what is stored stays readable.
+    /// A sync waits for the network, which is not there or not as required; the stored data stays readable.
     case waiting
-    /// A sync fetches and writes.
+    /// A sync is fetching and writing.
     case loading
     /// The query's answer, as it is in the database.
     case value(Value, StoreOrigin)
-    /// A sync succeeded, and the query's answer is the one that was shown last.
+    /// A sync succeeded, and the query's answer is still the one shown last.
     case noNews(StoreOrigin)
     /// Reading or syncing failed. The stream goes on.
     case error(StoreError)
 
-    /// The value, where this is one.
+    /// The value, if this is one.
     public var value: Value? {
         if case .value(let value, _) = self { value } else { nil }
     }
 
-    /// The error, where this is one.
+    /// The error, if this is one.
     public var error: StoreError? {
         if case .error(let error) = self { error } else { nil }
     }
 }
 
-/// Where a value comes from: the database, in the state after which sync.
+/// Where a value comes from: the sync after which the database was in the state that the value shows.
 public struct StoreOrigin: Sendable, Hashable {
-    /// The number of the key's last sync (or clearing) that the value may show; it only goes up. Zero: none, so far.
+    /// The number of the key's last sync (or clearing) that the value may show; it only goes up. Zero: none so far.
     public let number: Int64
     /// When that sync was, on the wall clock; nil when nothing was synced, or not since the last clearing or migration.
     public let syncedAt: Date?
-    /// How long ago that was when the value was read; nil also when the clock has been set back since.
+    /// How long ago that was when the value was read; also nil when the clock has been set back since.
     public let age: Duration?
-    /// Whether a sync that this stream has asked for is still to come: another element will end it.
+    /// Whether a sync that this stream asked for has not ended yet; another element will report its end.
     public let isRefreshing: Bool
 
     init(_ record: SyncRecord?, now: Date, isRefreshing: Bool) {

@@ -4,32 +4,32 @@ import Foundation
 
 /// What a stream shows first, and whether it syncs.
 public enum StoreRequest: Sendable, Hashable {
-    /// What is stored, at once; then what a sync brings.
+    /// The stored data, immediately; then what a sync brings.
     case storedThenRefreshed
-    /// What is stored; no sync.
+    /// Only the stored data; no sync.
     case storedOnly
-    /// Nothing but what a sync has brought since the subscription, and all changes after it. Where the last sync was within
-    /// its ``StoreSync/minimumInterval``, what is stored counts as that, and no other one is made; `force` makes one.
+    /// Only data synced after the subscription began, and every later change. If the last sync is more recent than
+    /// ``StoreSync/minimumInterval``, the stored data counts as fresh and no sync is made; `force` makes one.
     case freshOnly
-    /// As ``freshOnly``; if the sync fails, the error and then what is stored.
+    /// As ``freshOnly``; if the sync fails, the error and then the stored data.
     case freshOrStored
-    /// What is stored if its last sync is no older than this, and no sync then; otherwise as ``freshOnly``.
+    /// The stored data, and no sync, if the last sync is no older than this; otherwise as ``freshOnly``.
     ///
-    /// Also after a migration, which may have emptied what is stored: until the next sync nothing is shown, offline
-    /// neither. ``storedThenRefreshed`` and ``freshOrStored`` show it then.
+    /// After a migration, which may have emptied what is stored, stored data counts as never synced: nothing is shown
+    /// until the next sync, not even offline. ``storedThenRefreshed`` and ``freshOrStored`` do show it then.
     case storedUnlessOlder(than: Duration)
 }
 
-/// What a request comes to, given what is known of the key: pure.
+/// What a request amounts to, given what is known about the key: pure.
 struct RequestPlan: Equatable {
-    /// Whether what is stored is shown before a sync.
+    /// Whether to show the stored data before a sync.
     var showsStored: Bool
-    /// Whether a sync is started.
+    /// Whether to start a sync.
     var syncs: Bool
 
     /// - Parameters:
-    ///   - age: How long ago the last sync was; nil when there was none, or nobody knows.
-    ///   - minimumInterval: For how long after a sync it counts as fresh; nil when there is no sync to be had.
+    ///   - age: How long ago the last sync was; nil when there was none, or that is not known.
+    ///   - minimumInterval: For how long after a sync the data counts as fresh; nil when there is no sync to make.
     init(_ request: StoreRequest, age: Duration?, minimumInterval: Duration?, force: Bool) {
         guard let minimumInterval else {
             (showsStored, syncs) = (true, false)

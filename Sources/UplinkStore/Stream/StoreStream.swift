@@ -2,15 +2,16 @@
 #if Store
 import UplinkCore
 
-/// The answers to a query as they change, and what becomes of the sync that was asked for with it.
+/// The answers to a query as they change, and the progress of the sync that was asked for with it.
 ///
-/// It never ends by itself and never throws: errors are elements. Each iterator is a subscription of its own, which reads
-/// and asks for its sync when it is made. It ends, and leaves the sync, when it is dropped or its task is cancelled. For a
-/// reader that is slow 16 elements are kept; beyond them, the newest of each kind.
+/// A stream never ends by itself and never throws: errors are elements. Each iterator is a subscription of its own,
+/// which starts reading and asks for its sync when it is created. It ends, and no longer takes part in the sync, when
+/// it is dropped or its task is cancelled. For a slow reader 16 elements are kept; beyond them, the newest of each
+/// kind.
 public struct StoreStream<Value: Equatable & Sendable>: AsyncSequence, Sendable {
-    /// What is told.
+    /// The elements: values, errors, and the progress of the sync.
     public typealias Element = StoreElement<Value>
-    /// Nothing is thrown.
+    /// The sequence does not throw.
     public typealias Failure = Never
 
     let store: Store
@@ -30,16 +31,17 @@ public struct StoreStream<Value: Equatable & Sendable>: AsyncSequence, Sendable 
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let lease: Lease
 
-        /// The next element; nil when the task is cancelled, and from then on.
+        /// Returns the next element; nil when the task is cancelled, and from then on.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
             await lease.subscription.next()
         }
 
-        /// As the form with an isolation.
+        /// The same as the form with an isolation.
         public mutating func next() async -> Element? { await lease.subscription.next() }
     }
 
-    /// Ends the subscription when the iterator goes; what the subscription started refers to that alone.
+    /// Ends the subscription when the iterator is dropped; what the subscription started refers only to the
+    /// subscription.
     fileprivate final class Lease: Sendable {
         let subscription: StreamSubscription<Value>
         init(_ subscription: StreamSubscription<Value>) { self.subscription = subscription }
@@ -48,16 +50,16 @@ public struct StoreStream<Value: Equatable & Sendable>: AsyncSequence, Sendable 
 }
 
 extension Store {
-    /// The answers to a query, now and after each change, with a sync of what it is about.
+    /// Returns the answers to a query, now and after each change, with a sync of its data.
     ///
-    /// Nothing happens before the stream is iterated.
+    /// Nothing happens until the stream is iterated.
     ///
     /// - Parameters:
     ///   - query: What to show.
-    ///   - sync: What brings it up to date; nil shows what is stored.
-    ///   - request: What is shown first, and whether to sync at all.
-    ///   - force: Whether to sync although what is stored is recent enough. A sync that is under way is shared all the
-    ///     same.
+    ///   - sync: The sync that brings its data up to date; nil for only what is stored.
+    ///   - request: What to show first, and whether to sync at all.
+    ///   - force: Whether to sync even if the stored data is recent enough. A sync that is under way is shared in any
+    ///     case.
     public func stream<Value>(
         _ query: StoreQuery<Value>, sync: StoreSync? = nil, request: StoreRequest = .storedThenRefreshed,
         force: Bool = false

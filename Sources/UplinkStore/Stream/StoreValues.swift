@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
-/// The values of a stream, with its errors handled beside it; see ``StoreStream/handlingErrors(_:)``.
+/// The values of a stream, whose errors go to a handler; see ``StoreStream/handlingErrors(_:)``.
 public struct StoreValues<Value: Equatable & Sendable>: AsyncSequence, Sendable {
     /// The query's answers.
     public typealias Element = Value
-    /// Nothing is thrown.
+    /// The sequence does not throw.
     public typealias Failure = Never
 
     let stream: StoreStream<Value>
@@ -18,7 +18,8 @@ public struct StoreValues<Value: Equatable & Sendable>: AsyncSequence, Sendable 
         fileprivate var base: StoreStream<Value>.Iterator
         fileprivate let handler: @Sendable (StoreError) async -> Void
 
-        /// The next value; nil when the task is cancelled. Errors that come before it are handled in this call.
+        /// Returns the next value; nil when the task is cancelled. Errors that come before the value are handled in
+        /// this call.
         public mutating func next() async -> Value? {
             while let element = await base.next() {
                 switch element {
@@ -33,7 +34,7 @@ public struct StoreValues<Value: Equatable & Sendable>: AsyncSequence, Sendable 
 }
 
 extension StoreStream {
-    /// The values alone; errors go to a handler, and the subscription goes on.
+    /// Only the values; errors go to a handler, and the subscription goes on.
     ///
     /// ```swift
     /// for await notes in stream.handlingErrors({ print("not refreshed: \($0)") }) { show(notes) }
@@ -44,7 +45,7 @@ extension StoreStream {
         StoreValues(stream: self, handler: handler)
     }
 
-    /// The values alone; errors are ignored.
+    /// Only the values; errors are ignored.
     public var values: StoreValues<Value> { handlingErrors { _ in } }
 }
 #endif

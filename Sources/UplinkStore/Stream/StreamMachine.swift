@@ -2,51 +2,52 @@
 #if Store
 import Foundation
 
-/// What a stream shows of the database and of its sync: its state machine.
+/// A stream's state machine, which decides what it shows of the database and of its sync.
 struct StreamMachine<Value: Equatable & Sendable> {
-    /// What was read at one moment: the query's answer, and what was known of the key's syncs.
+    /// What was read at one moment: the query's answer, and what was known about the key's syncs.
     struct Snapshot {
         let value: Value
         let record: SyncRecord?
         var number: Int64 { record?.number ?? 0 }
     }
 
-    /// Why it could not be read, and the record's number at that moment; zero where that is not known.
+    /// Why the read failed, and the record's number at that moment; zero if that is not known.
     struct ReadFailure: Error {
         let error: StoreError
         var number: Int64 = 0
     }
 
     enum Action {
-        /// To be delivered, behind all others.
+        /// Deliver this element, behind all others.
         case emit(StoreElement<Value>)
-        /// The sync is to be asked for; its stages and its end are to be told.
+        /// Ask for the sync, and report its stages and its end.
         case startSync
     }
 
     private enum SyncState: Equatable {
-        /// Nothing was read yet; what is found decides whether to sync.
+        /// Nothing has been read yet; what is found decides whether to sync.
         case undecided
-        /// Asked for when the record had `baseline` as its number (nil: not read yet); the last stage that was told.
+        /// Asked for when the record's number was `baseline` (nil: not read yet); `stage` was reported last.
         case running(baseline: Int64?, stage: SyncStage)
-        /// It succeeded and left this number, which was not read yet.
+        /// It succeeded and left this number, which has not been read yet.
         case awaiting(Int64, baseline: Int64?)
-        /// It has ended, or none was wanted.
+        /// It has ended, or there was none to make.
         case over
     }
 
     let request: StoreRequest
-    /// The sync's, or nil without a sync.
+    /// The sync's minimum interval; nil without a sync.
     let minimumInterval: Duration?
     let force: Bool
 
     private var sync = SyncState.undecided
-    /// Whether values are shown: not before a sync where only fresh ones are wanted.
+    /// Whether the stream is open, so that values are shown: if only fresh ones are wanted, not before a sync.
     private var isOpen = false
-    /// The record's number at the first read that went well; a success after it opens a closed stream, whoever asked.
+    /// The record's number at the first successful read; a sync that succeeds after it opens a closed stream, whoever
+    /// asked for it.
     private var first: Int64?
     private var latest: Snapshot?
-    /// The value that was shown last, the number of its snapshot, and whether a refresh was said to be still to come.
+    /// The value shown last, the number of its snapshot, and whether it was shown as still refreshing.
     private var shown: (value: Value, number: Int64, isRefreshing: Bool)?
     /// Why the last read failed; nil when it has not.
     private var failure: ReadFailure?
@@ -57,10 +58,10 @@ struct StreamMachine<Value: Equatable & Sendable> {
         self.force = force
     }
 
-    /// The database was read, after a change or for the first time.
+    /// Records that the database was read, after a change or for the first time.
     mutating func observed(_ snapshot: Snapshot, now: Date) -> [Action] {
         let decision = decide(snapshot.record, now: now)
-        if failure != nil { (failure, shown) = (nil, nil) }  // that all is well again is told, with the same value too
+        if failure != nil { (failure, shown) = (nil, nil) }  // shows that all is well again, even with the same value
         latest = snapshot
         let first = self.first ?? begin(at: snapshot.number)
         if !isOpen, snapshot.number > first, snapshot.record?.succeededAt != nil { isOpen = true }
@@ -71,7 +72,7 @@ struct StreamMachine<Value: Equatable & Sendable> {
         return actions + decision
     }
 
-    /// The database could not be read. That is told once, and not with every commit.
+    /// Records that the database could not be read. That is reported once, not with every commit.
     mutating func readFailed(_ failure: ReadFailure, now: Date) -> [Action] {
         let decision = decide(nil, now: now)
         let known = self.failure?.error
@@ -81,7 +82,7 @@ struct StreamMachine<Value: Equatable & Sendable> {
         return (isKnown ? [] : [.emit(.error(failure.error))]) + decision
     }
 
-    /// The sync has come this far; told in any order.
+    /// Records how far the sync is; stages may come in any order.
     mutating func reached(_ stage: SyncStage) -> [Action] {
         guard case .running(let baseline, let last) = sync, stage > last else { return [] }
         sync = .running(baseline: baseline, stage: stage)
@@ -92,7 +93,7 @@ struct StreamMachine<Value: Equatable & Sendable> {
         }
     }
 
-    /// The sync has ended.
+    /// Records that the sync has ended.
     mutating func syncEnded(_ result: Result<SyncReceipt, StoreError>, now: Date) -> [Action] {
         guard case .running(let baseline, _) = sync else { return [] }
         switch result {
@@ -108,7 +109,7 @@ struct StreamMachine<Value: Equatable & Sendable> {
         }
     }
 
-    /// The first look tells whether to sync, and whether what is stored is shown before.
+    /// At the first read, decides whether to sync, and whether to show the stored data before that.
     private mutating func decide(_ record: SyncRecord?, now: Date) -> [Action] {
         guard sync == .undecided else { return [] }
         let plan = RequestPlan(
@@ -118,7 +119,7 @@ struct StreamMachine<Value: Equatable & Sendable> {
         return plan.syncs ? [.startSync] : []
     }
 
-    /// The first read that went well: what comes after it is new.
+    /// Records the first successful read: what comes after it is new.
     private mutating func begin(at number: Int64) -> Int64 {
         first = number
         switch sync {
@@ -136,9 +137,9 @@ struct StreamMachine<Value: Equatable & Sendable> {
         return [.emit(.value(latest.value, origin))]
     }
 
-    /// What the sync left has been read. A value tells so only if it was shown since the sync was asked for, and not as one
-    /// that is still refreshed: what was there before, as when an earlier asker's sync is joined after its commit, leaves a
-    /// spinner turning.
+    /// Ends the sync, because what it left has been read. A value shown since the sync was asked for, and not as still
+    /// refreshing, shows the end by itself. Otherwise "no news" follows: a value from before, as when the stream joins
+    /// an earlier sync after its commit, would leave a spinner turning.
     private mutating func settle(_ number: Int64, since baseline: Int64?, _ now: Date) -> [Action] {
         sync = .over
         isOpen = true
@@ -147,7 +148,8 @@ struct StreamMachine<Value: Equatable & Sendable> {
         return actions + [.emit(.noNews(origin(now)))]
     }
 
-    /// What the sync left cannot be shown now, and this is why, also if it was told before; what comes after it can.
+    /// Ends the sync, because what it left cannot be read. The reason is reported even if it was reported before; later
+    /// values are shown.
     private mutating func settle(_ failure: ReadFailure) -> [Action] {
         (sync, isOpen) = (.over, true)
         return [.emit(.error(failure.error))]
@@ -158,8 +160,8 @@ struct StreamMachine<Value: Equatable & Sendable> {
             switch sync {
             case .undecided, .over: false
             case .running(let baseline, _):
-                // A number that has risen without a success is that of a key that was cleared, whose sync fetches again; or
-                // of what was outdated when it was written, and then "no news" ends the sync.
+                // If the number has risen without a success, the key was cleared, and its sync fetches again; or what
+                // was written was outdated, and then "no news" ends the sync.
                 (latest?.number ?? 0) <= baseline ?? .max || latest?.record?.succeededAt == nil
             case .awaiting(let number, _): (latest?.number ?? 0) < number
             }

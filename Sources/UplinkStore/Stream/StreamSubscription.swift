@@ -4,23 +4,23 @@ import Foundation
 import GRDB
 import UplinkCore
 
-/// One reader of a stream: carries out what its machine decides.
+/// One reader of a stream, which carries out what its machine decides.
 final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
     private typealias Machine = StreamMachine<Value>
 
     private struct State {
         var queue = ElementQueue<Value>()
-        /// Those who wait for an element: one, unless somebody has copied the iterator.
+        /// The calls that wait for an element: one, unless the iterator was copied.
         var readers: [CheckedContinuation<Void, Never>] = []
         var observation: AnyDatabaseCancellable?
         var task: Task<Void, Never>?
-        /// Between an observation that has ended and the next one.
+        /// The pause between an observation that has ended and the next one.
         var pause: Task<Void, Never>?
         var isOver = false
     }
 
-    /// The machine compares values, which is the user's code: it has a queue of its own instead of a lock.
-    private final class Decider: @unchecked Sendable {  // touched on `queue`, only
+    /// The machine compares values, which runs the user's code, so it has a queue of its own instead of a lock.
+    private final class Decider: @unchecked Sendable {  // only touched on `queue`
         var machine: Machine
         init(_ machine: Machine) { self.machine = machine }
     }
@@ -28,7 +28,7 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
     private let stream: StoreStream<Value>
     private let state = Locked(State())
     private let decider: Decider
-    /// What happens is told one after another; answers in the order of the commits.
+    /// Events are handled one after another; answers in the order of the commits.
     private let queue = DispatchQueue(label: "UplinkStore.stream")
 
     init(_ stream: StoreStream<Value>) {
@@ -37,12 +37,12 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
             Machine(request: stream.request, minimumInterval: stream.sync?.minimumInterval, force: stream.force))
     }
 
-    /// How many wait for an element; for tests.
+    /// How many calls wait for an element; for tests.
     var waiting: Int { state.withLock { $0.readers.count } }
 
     func start() { observe() }
 
-    /// Lets go of everything; from any thread, any number of times.
+    /// Releases everything. May be called from any thread, any number of times.
     func end() {
         let (observation, tasks, readers) = state.withLock { state in
             defer { (state.observation, state.task, state.pause, state.readers) = (nil, nil, nil, []) }
@@ -78,12 +78,12 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
         }
     }
 
-    /// Tells the machine what happened, behind all that has happened before.
+    /// Queues an event for the machine, behind all earlier ones.
     private func tell(_ event: @escaping @Sendable (inout Machine, Date) -> [Machine.Action]) {
         queue.async { [weak self] in self?.tellNow(event) }
     }
 
-    /// Tells the machine what happened, on its queue, and carries out what it says.
+    /// Passes an event to the machine, on its queue, and carries out what it decides.
     private func tellNow(_ event: (inout Machine, Date) -> [Machine.Action]) {
         dispatchPrecondition(condition: .onQueue(queue))
         guard !state.withLock({ $0.isOver }) else { return }
@@ -109,8 +109,8 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
 
     /// Observes the query and the record of its key's syncs, which are read together.
     ///
-    /// The observation of GRDB ends with the first error. So an error of the query is caught, and every change then
-    /// fetches again; an observation that ends nevertheless begins anew, after a pause.
+    /// GRDB's observation ends with the first error. So an error of the query is caught, and every later change fetches
+    /// again; an observation that ends nevertheless is started again after a pause.
     private func observe() {
         let (query, key) = (stream.query, stream.sync?.key)
         let observation = ValueObservation.tracking { db -> Result<Machine.Snapshot, Machine.ReadFailure> in

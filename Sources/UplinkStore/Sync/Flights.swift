@@ -2,7 +2,7 @@
 #if Store
 import UplinkCore
 
-/// The syncs that are under way, one for each key, and how far they are.
+/// The syncs under way, one for each key, and how far they are.
 final class Flights: Sendable {
     private struct Place: Hashable {
         let era: UInt64
@@ -14,26 +14,27 @@ final class Flights: Sendable {
     private let era = Locked<UInt64>(0)
     private let board = Locked(StageBoard())
 
-    /// Nothing is under way, and nobody listens.
+    /// Whether nothing is under way, and no one listens.
     var isIdle: Bool { shared.isIdle && board.withLock { $0.isEmpty } }
 
-    /// How many ask; for tests.
+    /// How many callers wait for a sync; for tests.
     var waiting: Int { shared.waiting }
 
     /// How far the key's sync is; nil when none is under way.
     func stage(of key: String) -> SyncStage? { board.withLock { $0.stage(of: key) } }
 
-    /// Everything is cleared: who asks from here on shares no sync that began before.
+    /// Begins a new era because everything is cleared: later callers share no sync that began before.
     func beginEra() { era.withLock { $0 += 1 } }
 
-    /// Whether nothing was cleared since a sync began.
+    /// Whether this era is still the current one, so that there was no clearing of everything since it began.
     func isCurrent(_ era: UInt64) -> Bool { self.era.withLock { $0 == era } }
 
     /// Shares the key's sync, or starts one.
     ///
     /// - Parameters:
-    ///   - listener: Told how far it is, also by whoever started it; stages may come out of order, from any thread.
-    ///   - work: The sync. It is told its era, and how to say how far it is.
+    ///   - listener: Called with the sync's stages, also if another caller started it; they may come out of order, from
+    ///     any thread.
+    ///   - work: The sync. It gets its era, and a closure to report its stages with.
     func fly(
         _ key: String, listener: @escaping StageBoard.Listener,
         _ work: @escaping @Sendable (_ era: UInt64, @escaping @Sendable (SyncStage) -> Void) async throws -> SyncReceipt
@@ -56,16 +57,16 @@ final class Flights: Sendable {
 public enum SyncStage: Int, Sendable, Hashable, Comparable {
     /// It has begun, and asks for the network.
     case starting
-    /// The network is not there, or not as required, and is waited for.
+    /// It waits for the network, which is not there or not as required.
     case waiting
-    /// The fetch runs, or the write.
+    /// The fetch or the write is running.
     case loading
 
-    /// The order in which a sync comes to them.
+    /// The order in which a sync goes through the stages.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What a sync has left in the database.
+/// What a sync left in the database.
 struct SyncReceipt: Sendable, Equatable {
     /// The record's number after it.
     let number: Int64
@@ -73,7 +74,7 @@ struct SyncReceipt: Sendable, Equatable {
     let isNews: Bool
 }
 
-/// How far which sync is, and who wants to know: pure.
+/// The stages of the syncs, and their listeners: pure.
 struct StageBoard {
     typealias Listener = @Sendable (SyncStage) -> Void
 
@@ -85,14 +86,14 @@ struct StageBoard {
 
     func stage(of key: String) -> SyncStage? { flights[key]?.stage }
 
-    /// A sync has begun. One that was given up may still be unwinding; it is not spoken of any more.
+    /// Records that a sync has begun. One that was given up may still be unwinding; it is no longer reported.
     mutating func begin(_ key: String) -> UInt64 {
         lastNumber += 1
         flights[key] = (lastNumber, .starting)
         return lastNumber
     }
 
-    /// Those who are to be told.
+    /// Records a stage, and returns the listeners to call.
     mutating func reached(_ stage: SyncStage, _ key: String, _ flight: UInt64) -> [Listener] {
         guard flights[key]?.number == flight else { return [] }
         flights[key]?.stage = stage

@@ -5,19 +5,20 @@ public import GRDB
 import UplinkCore
 
 extension Store {
-    /// How often a sync fetches at most where its key is cleared meanwhile.
+    /// How often a sync fetches at most if its key is cleared meanwhile.
     private static let maximumClearings = 3
-    /// How often where it is outdated, which is once for each change that is sent meanwhile: a whole outbox may be. Also
-    /// where another process syncs the key meanwhile; of two that do so all the time both come to their end.
+    /// How often if the key is outdated meanwhile, which happens once for each change that is sent: that may be a whole
+    /// outbox. The same limit applies if another process syncs the key meanwhile, so that two processes that both do so
+    /// all the time both finish.
     static let maximumFetches = 20
 
-    /// Brings a key up to date once, or shares the sync of it that is under way.
+    /// Brings a key up to date once, or shares its sync that is under way.
     ///
     /// - Parameters:
     ///   - sync: What to sync.
-    ///   - force: Whether to fetch although the last sync is more recent than the minimum interval.
-    /// - Throws: ``StoreError``, or `CancellationError` when the task is cancelled; the sync itself goes on while others
-    ///   want it.
+    ///   - force: Whether to fetch even if the last sync is more recent than the minimum interval.
+    /// - Throws: ``StoreError``, or `CancellationError` when the task is cancelled; the sync itself goes on as long as
+    ///   others wait for it.
     @discardableResult
     public func sync(_ sync: StoreSync, force: Bool = false) async throws -> StoreSyncOutcome {
         if !force, sync.minimumInterval > .zero {
@@ -27,11 +28,11 @@ extension Store {
         return try await fly(sync) { _ in }.isNews ? .written : .noNews
     }
 
-    /// Removes a key's data and all that is known of its syncs, in one transaction.
+    /// Removes a key's data and everything known about its syncs, in one transaction.
     ///
-    /// What a sync that is under way has fetched before is not written: it fetches again.
+    /// A sync that is under way does not write what it fetched before this: it fetches again.
     ///
-    /// - Throws: ``StoreError``; `invalidArgument` when the sync was made without `erase`.
+    /// - Throws: ``StoreError``; `invalidArgument` when the sync was created without `erase`.
     public func clear(_ sync: StoreSync) async throws {
         guard let erase = sync.erase else {
             throw StoreError(
@@ -45,26 +46,26 @@ extension Store {
         }
     }
 
-    /// Removes what `erase` removes and all that is known of all syncs, in one transaction.
+    /// Removes what `erase` removes and everything known about all syncs, in one transaction.
     ///
-    /// What syncs that are under way have fetched is not written, and they do not fetch again, as whoever they ask for may
-    /// have logged out: they end with ``StoreError/Code/cleared``. What is in outboxes stays.
+    /// Syncs that are under way do not write what they fetched, nor fetch again, because the user they ask for may have
+    /// logged out: they end with ``StoreError/Code/cleared``. Outboxes keep their entries.
     ///
     /// - Throws: ``StoreError``.
     public func clearAll(_ erase: @escaping @Sendable (Database) throws -> Void) async throws {
         try await writing("clearing all") { [flights] db in
             try erase(db)
             try SyncRecord.clearAll(db)
-            flights.beginEra()  // before the commit: what is written from here on comes after it
+            flights.beginEra()  // before the commit: anything written from here on comes after it
         }
     }
 
-    /// Says that what a sync of the key has fetched until now is older than what this transaction writes, as when the
-    /// server has just accepted a change of it: the result of an outbox's entry, for one.
+    /// Declares that whatever a sync of the key has fetched so far is older than what this transaction writes, for
+    /// example the result of an outbox entry that the server has just accepted.
     ///
-    /// A sync that is under way fetches again then, and does not take the change back. How fresh what is stored counts as
-    /// stays as it is. A sync that is outdated again and again writes what it fetches the twentieth time, which counts as
-    /// never synced.
+    /// A sync that is under way then fetches again, instead of undoing the change. The age of the stored data stays as
+    /// it is. A sync that is outdated again and again writes what it fetches the twentieth time, which counts as never
+    /// synced.
     ///
     /// - Parameters:
     ///   - key: The sync's key.
@@ -101,8 +102,8 @@ extension Store {
         try await reading("reading about `\(key)`") { try SyncRecord.of(key, in: $0) }
     }
 
-    /// Fetches through the performer, which is asked with no patience first, so that "waiting" is said when it is so: and
-    /// not where the network is there, and too many operations run.
+    /// Fetches through the performer, which is first asked with a limit of zero, so that "waiting" is reported only
+    /// while the sync waits for the network, and not when that is there but too many operations are running.
     private func fetch(
         _ sync: StoreSync, _ validators: SyncValidators?, _ reached: @escaping @Sendable (SyncStage) -> Void
     ) async throws -> StoreSync.News? {
@@ -128,22 +129,22 @@ extension Store {
                     .networkUnavailable, message: "`\(sync.key)` was not fetched: \(error)", underlyingError: error)
             }
         }
-        throw CancellationError()  // not reached: the last round returns or throws
+        throw CancellationError()  // not reached: the last turn returns or throws
     }
 
     private enum Written: Sendable {
         case done(SyncReceipt)
-        /// Nothing was written; this is where the next fetch starts.
+        /// Nothing was written; the next fetch starts from here.
         case again(SyncStart)
     }
 
-    /// Writes the news and notes the sync, unless the key was cleared, outdated or synced by another process since.
+    /// Writes the news and records the sync, unless the key was cleared, outdated or synced by another process since.
     private func write(
         _ news: StoreSync.News?, of key: String, in era: UInt64, since start: SyncStart, isLast: Bool
     ) async throws -> Written {
         try await writing("writing what was fetched for `\(key)`") { [now, flights] db in
             let current = try SyncStart.of(key, in: db)
-            // A sync that was asked for before everything was cleared may have read its start after that.
+            // A sync asked for before everything was cleared may have read its start after that.
             let decision =
                 flights.isCurrent(era)
                 ? start.decision(at: current, isNews: news != nil, isLast: isLast) : .giveUp

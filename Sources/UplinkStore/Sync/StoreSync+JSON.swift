@@ -10,20 +10,21 @@ extension StoreSync {
     /// A sync of JSON over HTTP, with conditional requests (RFC 9110, section 13).
     ///
     /// `ETag` and `Last-Modified` are kept with the data, in the same transaction, for this key and URL, and sent with
-    /// the next request; the answer 304 means "no news". They go with the data when it is cleared through the store,
-    /// and after a migration; who erases it otherwise gets 304 until it changes on the server. A `Last-Modified` that is
-    /// less than a minute older than the answer's `Date` is not kept, as the data may change again in the same second.
+    /// the next request; the answer 304 means "no news". They are removed with the data when it is cleared through the
+    /// store, and after a migration; if you erase the data in another way, the answer is 304 until it changes on the
+    /// server. A `Last-Modified` that is less than a minute older than the answer's `Date` is not kept, because the
+    /// data may change again in the same second.
     ///
     /// - Parameters:
-    ///   - key: What is synced; name the user in it where the answer depends on who asks.
-    ///   - client: Asks the server. Its timeouts limit the fetch.
+    ///   - key: What is synced; include the user if the answer depends on who asks.
+    ///   - client: The client that asks the server. Its timeouts limit the fetch.
     ///   - url: An absolute URL, percent-encoded.
     ///   - headers: Fields to send beside the conditional ones.
-    ///   - type: What the JSON is of.
+    ///   - type: The type that the JSON decodes to.
     ///   - maximum: The most bytes of a body to accept.
     ///   - networkLimit: How long to wait for the network.
     ///   - requirement: What the fetch needs of the network.
-    ///   - minimumInterval: For how long after a sync another one is not needed.
+    ///   - minimumInterval: For how long after a sync no other is needed.
     ///   - decoder: Makes the decoder; called for each answer.
     ///   - write: Writes the data, in one transaction with the validators.
     ///   - erase: Removes the data from the database; what ``Store/clear(_:)`` calls.

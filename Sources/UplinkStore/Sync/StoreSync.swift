@@ -5,10 +5,10 @@ public import UplinkCore
 
 /// How a key's data is brought up to date: a fetch over the network, and a transaction that writes what it brought.
 ///
-/// Syncs of the same key are the same sync: while one runs, whoever asks shares it, fetch and write. So a key has to
-/// say all that makes a difference, also whose data it is.
+/// Syncs of the same key are the same sync: while one runs, later callers share it, both fetch and write. So a key must
+/// include everything that makes a difference, also whose data it is.
 public struct StoreSync: Sendable {
-    /// What the fetch brought; nil where there is no news.
+    /// Fetches the news; returns nil if there is none.
     typealias Fetch = @Sendable (SyncValidators?) async throws -> News?
 
     struct News: Sendable {
@@ -18,11 +18,11 @@ public struct StoreSync: Sendable {
 
     /// What is synced.
     public let key: String
-    /// How long to wait for the network. The first asker's holds for those who join.
+    /// How long to wait for the network. The limit of the caller that starts a sync also applies to those that join it.
     public var networkLimit: Duration
     /// What the fetch needs of the network.
     public var requirement: NetworkRequirement
-    /// For how long after a sync another one is not needed, unless it is forced.
+    /// For how long after a sync no other is needed, unless it is forced.
     public var minimumInterval: Duration
     let fetch: Fetch
     let erase: (@Sendable (Database) throws -> Void)?
@@ -39,16 +39,16 @@ public struct StoreSync: Sendable {
         self.fetch = fetch
     }
 
-    /// Makes a sync of a fetch of the program's own.
+    /// Creates a sync with a fetch of the program's own.
     ///
     /// - Parameters:
     ///   - key: What is synced.
     ///   - networkLimit: How long to wait for the network; the fetch takes the time it takes.
     ///   - requirement: What the fetch needs of the network.
-    ///   - minimumInterval: For how long after a sync another one is not needed.
-    ///   - fetch: Brings the data, or nil when there is no news. It is cancelled when nobody wants it any more.
-    ///   - write: Writes the data, in one transaction with the store's own note of the sync. Whatever it throws rolls
-    ///     all of it back.
+    ///   - minimumInterval: For how long after a sync no other is needed.
+    ///   - fetch: Returns the data, or nil when there is no news. It is cancelled when no one wants it any more.
+    ///   - write: Writes the data, in one transaction with the store's own record of the sync. Any error it throws
+    ///     rolls back both.
     ///   - erase: Removes the data from the database; what ``Store/clear(_:)`` calls.
     public init<Fetched: Sendable>(
         _ key: String, networkLimit: Duration = .seconds(30), requiring requirement: NetworkRequirement = .internet,
@@ -66,13 +66,13 @@ public struct StoreSync: Sendable {
     }
 }
 
-/// What became of a sync that succeeded.
+/// The result of a sync that succeeded.
 public enum StoreSyncOutcome: Sendable, Hashable {
     /// The fetch brought data, and it was written.
     case written
     /// The fetch said that there is no news.
     case noNews
-    /// Nothing was fetched: the last sync is this long ago, which is less than the sync's minimum interval.
+    /// Nothing was fetched: the last sync was this long ago, which is less than the sync's minimum interval.
     case recent(age: Duration)
 }
 #endif

@@ -2,10 +2,10 @@
 #if Store
 import Foundation
 
-/// How long ago a sync was, by a wall clock that may be set.
+/// How long ago a sync was, on a wall clock that may be set.
 enum SyncAge {
-    /// Nil when nothing was synced, and when the sync seems to lie in the future: nobody knows its age then, and what
-    /// asks whether it is recent is told no.
+    /// The age; nil when nothing was synced, and when the sync appears to lie in the future: its age is then unknown,
+    /// and it does not count as recent.
     static func of(_ record: SyncRecord?, now: Date) -> Duration? {
         guard let succeededAt = record?.succeededAt else { return nil }
         let seconds = now.timeIntervalSince1970 - succeededAt
@@ -13,24 +13,24 @@ enum SyncAge {
     }
 }
 
-/// Whether what is stored for a key is still good enough.
+/// Whether the data stored for a key is still good enough.
 public enum StoreValidity: Sendable, Hashable {
-    /// It is no older than asked.
+    /// It is no older than asked for.
     case valid(age: Duration)
-    /// A sync of it is under way, and this far.
+    /// A sync of it is under way, at this stage.
     case refreshing(SyncStage)
-    /// It is older than asked; nil when its age cannot be told, because the clock was set back.
+    /// It is older than asked for; nil when its age is unknown, because the clock was set back.
     case stale(age: Duration?)
-    /// It was never synced, or not since it was cleared or a migration ran; or what was fetched last was outdated when it
-    /// was written.
+    /// It was never synced, or not since it was cleared or a migration ran; or the data fetched last was outdated when
+    /// it was written.
     case missing
 }
 
 extension Store {
-    /// Whether what is stored for a key is recent enough, or is being refreshed.
+    /// Returns whether the data stored for a key is recent enough, or is being refreshed.
     ///
     /// - Parameters:
-    ///   - sync: Whose key is asked about.
+    ///   - sync: The sync whose key is asked about.
     ///   - maximumAge: The age up to which it is valid.
     /// - Throws: ``StoreError``.
     public func validity(of sync: StoreSync, maximumAge: Duration) async throws -> StoreValidity {

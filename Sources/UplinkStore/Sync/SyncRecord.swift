@@ -3,7 +3,7 @@
 import Foundation
 import GRDB
 
-/// What is known of a key's syncs: written in the transaction of what they bring, read with the values.
+/// What is known about a key's syncs: written in the same transaction as their data, read together with the values.
 struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "uplink_sync"
     /// The row whose epoch counts how often everything was cleared.
@@ -11,13 +11,14 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
 
     let id: Int64
     let key: String
-    /// Goes up with every sync that succeeds and every clearing, and never down.
+    /// Rises with every sync that succeeds and every clearing, and never falls.
     var number: Int64 = 0
-    /// Goes up with every clearing, and each time the key is outdated.
+    /// Rises with every clearing, and each time the key is outdated.
     var epoch: Int64 = 0
-    /// Seconds since 1970 on the wall clock; nil when what is stored counts as never synced.
+    /// When the last sync succeeded, in seconds since 1970 on the wall clock; nil when the stored data counts as never
+    /// synced.
     var succeededAt: Double?
-    /// The URL that the validators are of.
+    /// The URL that the validators belong to.
     var url: String?
     var etag: String?
     var lastModified: String?
@@ -34,13 +35,13 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
 
     /// A number for the key (FNV-1a), because GRDB observes single rows by their numbers only.
     ///
-    /// Two keys of one number would take each other's record away, and with it nothing but a time and validators.
+    /// Two keys with the same number would overwrite each other's record, and lose no more than a time and validators.
     static func id(of key: String) -> Int64 {
         let hash = key.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
         return Int64(bitPattern: hash == UInt64(idOfAll) ? 1 : hash)
     }
 
-    /// The key's record, or an empty one; what is observed is this row alone.
+    /// The key's record, or an empty one; only this row is observed.
     static func of(_ key: String, in db: Database) throws -> Self {
         guard let found = try fetchOne(db, key: id(of: key)) else { return Self(key: key) }
         guard found.key != key else { return found }
@@ -49,14 +50,14 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
         return empty
     }
 
-    /// The record of a key that holds nothing any more.
+    /// Makes this the record of a key that holds nothing any more.
     mutating func clear() {
         number += 1
         epoch += 1
         forgetSyncs()
     }
 
-    /// What is stored counts as never synced.
+    /// Makes the stored data count as never synced.
     mutating func forgetSyncs() {
         succeededAt = nil
         validators = nil
@@ -74,13 +75,14 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
                 """, arguments: [idOfAll])
     }
 
-    /// What is stored for all keys counts as never synced: it is not fresh, and every next fetch is unconditional.
+    /// Makes the stored data of all keys count as never synced: it is not fresh, and each key's next fetch is
+    /// unconditional.
     static func forgetSyncs(_ db: Database) throws {
         try db.execute(sql: "UPDATE uplink_sync SET succeededAt = NULL, url = NULL, etag = NULL, lastModified = NULL")
     }
 }
 
-/// What a server said of the data's version (RFC 9110, section 8.8), and for which URL.
+/// What a server said about the data's version (RFC 9110, section 8.8), and for which URL.
 struct SyncValidators: Sendable, Equatable {
     let url: String
     var etag: String?

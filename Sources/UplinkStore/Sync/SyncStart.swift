@@ -2,7 +2,8 @@
 #if Store
 import GRDB
 
-/// What is known of a key before a fetch, and looked at again in the transaction that is to write what it brought.
+/// What is known about a key before a fetch, and compared again in the transaction that is to write what the fetch
+/// brought.
 struct SyncStart: Equatable, Sendable {
     let record: SyncRecord
     /// How often everything was cleared.
@@ -14,34 +15,35 @@ struct SyncStart: Equatable, Sendable {
             clearings: try SyncRecord.fetchOne(db, key: SyncRecord.idOfAll)?.epoch ?? 0)
     }
 
-    /// What becomes of what was fetched.
+    /// What to do with what was fetched.
     enum Decision: Equatable {
-        /// It is written.
+        /// Write it.
         case write
-        /// It was outdated each time, or another process had synced. It is written, and counts as never synced, so that the
-        /// next sync fetches it whole.
+        /// Write it, although it was outdated each time or another process had synced; it then counts as never synced,
+        /// so that the next sync fetches it in full.
         case writeOutdated
-        /// It is fetched again, if it may be.
+        /// Fetch again, if that is still allowed.
         case fetchAgain
-        /// Everything was cleared, as when somebody logs out. The fetch is that of before, and so is all that it brings.
+        /// Give up, because everything was cleared, for example on logging out: this fetch and all that it brings are
+        /// from before that.
         case giveUp
     }
 
-    /// Whether the key was cleared since. An outdating and a sync of another process together are taken for that.
+    /// Whether the key was cleared since. If it was both outdated and synced by another process, that looks the same.
     func isCleared(at now: Self) -> Bool {
         now.record.epoch != record.epoch && now.record.number != record.number
     }
 
     /// - Parameters:
     ///   - now: What is known in the transaction.
-    ///   - isNews: Whether there is anything to write.
+    ///   - isNews: Whether there is data to write.
     ///   - isLast: Whether it cannot be fetched again.
     func decision(at now: Self, isNews: Bool, isLast: Bool) -> Decision {
         if now.clearings != clearings { return .giveUp }
         if isCleared(at: now) { return .fetchAgain }
-        // It was outdated, or another process has synced: the server may have been asked before that.
+        // It was outdated, or another process has synced: the server may have been asked before that happened.
         let isOvertaken = now.record.epoch != record.epoch || now.record.number != record.number
-        if !isOvertaken || !isNews { return .write }  // no news takes nothing back
+        if !isOvertaken || !isNews { return .write }  // "no news" undoes nothing
         return isLast ? .writeOutdated : .fetchAgain
     }
 }

@@ -3,7 +3,7 @@ import Glibc
 
 /// How a program ended.
 public struct ProgramResult: Sendable, Hashable {
-    /// Its exit status, or 128 and the number of the signal that ended it, as a shell has it.
+    /// Its exit status, or as in a shell 128 plus the number of the signal that ended it.
     public let status: CInt
     /// What it wrote to its standard output.
     public let output: String
@@ -11,7 +11,7 @@ public struct ProgramResult: Sendable, Hashable {
     public let errors: String
 }
 
-/// A program in a process group of its own, whose output goes to files without a name, so that nobody has to read along.
+/// A program in a process group of its own, whose output goes to unnamed files, so that no one has to read along.
 struct ChildProgram: ~Copyable {
     private let name: String
     private let id: pid_t
@@ -19,7 +19,7 @@ struct ChildProgram: ~Copyable {
     private let errors: UnnamedFile
     private var hasEnded = false
 
-    /// Starts a program by its path or as found in `PATH`.
+    /// Starts a program, given by its path or found in `PATH`.
     init(
         _ command: [String], input text: String = "", environment: [String: String] = [:]
     ) throws(TestNetworkError) {
@@ -39,7 +39,7 @@ struct ChildProgram: ~Copyable {
         while waitpid(id, nil, 0) < 0, errno == EINTR {}
     }
 
-    /// Waits for the end without holding up a thread.
+    /// Waits for the end without blocking a thread.
     consuming nonisolated(nonsending) func result(within limit: Duration) async throws -> ProgramResult {
         let deadline = ContinuousClock.now + limit
         while true {
@@ -87,7 +87,7 @@ struct ChildProgram: ~Copyable {
         for (number, stream) in streams.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, stream, CInt(number))
         }
-        // As a shell starts it: threads of the test's pool, or of an event loop, have signals blocked.
+        // As if started by a shell: threads of the test's pool, or of an event loop, have signals blocked.
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
@@ -102,7 +102,7 @@ struct ChildProgram: ~Copyable {
     }
 }
 
-/// A temporary file that nobody else can open, gone when it is closed.
+/// A temporary file that no one else can open, and that is gone when it is closed.
 private struct UnnamedFile: ~Copyable {
     let descriptor: CInt
 
@@ -123,7 +123,7 @@ private struct UnnamedFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// All that has been written, wherever the writer is now.
+    /// Everything written so far, wherever the writer's offset is.
     var contents: String {
         var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65536))
         while true {

@@ -3,16 +3,16 @@ import Glibc
 
 /// The program `ip` of iproute2.
 enum IPCommand {
-    /// Where it is; nil where it is missing.
+    /// Its path; nil if it is missing.
     static let path: String? = {
-        // Root's part of the system is not in everybody's PATH.
+        // The directories of root's programs are not in everyone's PATH.
         let directories = (ProcessEnvironment["PATH"] ?? "").split(separator: ":").map(String.init)
         return (directories + ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]).map { "\($0)/ip" }.first {
             access($0, X_OK) == 0
         }
     }()
 
-    /// Runs it to its end, and fails where it does.
+    /// Runs it to its end, and throws if it fails.
     static func run(
         _ arguments: [String], input: String = "", within limit: Duration
     ) throws(TestNetworkError) {
@@ -32,7 +32,7 @@ package enum ProcessEnvironment {
 
     static var isCI: Bool { Self["CI"] == "true" }
 
-    /// All of them, with changes; an empty value unsets one.
+    /// All variables, with these changes; an empty value unsets one.
     package static func with(_ changes: [String: String]) -> [String] {
         var variables: [String: String] = [:]
         var next = environ

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A network stack of its own, as `ip netns` keeps it: one end of a ``TestNetwork``.
+/// A separate network stack, as managed by `ip netns`: one end of a ``TestNetwork``.
 public struct NetworkNamespace: Sendable, Hashable {
-    /// The time that `ip` may take. It takes milliseconds, but waits for the kernel's lock on its networks.
+    /// The time that `ip` may take. It takes milliseconds, but may have to wait for the kernel's lock on its networks.
     private static let patience = Duration.seconds(20)
     private static let directory = "/run/netns"
 
     /// The name under which `ip netns` knows it.
     public let name: String
 
-    /// The file that stands for it, for `setns(2)` and for `withEventLoop(networkNamespace:)`.
+    /// The file that represents it, for `setns(2)` and for `withEventLoop(networkNamespace:)`.
     public var path: String { "\(Self.directory)/\(name)" }
 
-    /// Runs `ip -n <name>` with the words of a command line, such as `link set eth0 down`.
+    /// Runs `ip -n <name>` with the words of a command, such as `link set eth0 down`.
     ///
-    /// Blocks for the milliseconds that it takes, so that its effect is there when it returns.
+    /// Blocks for the milliseconds that this takes; the effect is there when it returns.
     ///
     /// - Throws: ``TestNetworkError`` with what `ip` said.
     public func ip(_ command: String) throws(TestNetworkError) {
@@ -38,24 +38,24 @@ public struct NetworkNamespace: Sendable, Hashable {
         try IPCommand.run(["netns", "exec", name, "/bin/sh", "-c", write], within: Self.patience)
     }
 
-    /// The command line that runs a program in the namespace, for those who start programs themselves.
+    /// Returns the command line that runs a program in the namespace, for tests that start programs themselves.
     ///
-    /// `ip netns exec` becomes the program: it is one process with one number.
+    /// `ip netns exec` turns into the program, so there is one process with one process id.
     public func entering(_ command: [String]) -> [String] {
         [IPCommand.path ?? "ip", "netns", "exec", name] + command
     }
 
     /// Runs a program in the namespace to its end.
     ///
-    /// Its input is empty, and it begins with no signal blocked. When time is up, or the task is cancelled, it is killed
-    /// with all that it has started (its process group).
+    /// Its input is empty, and it begins with no signal blocked. When the time is up or the task is cancelled, it is
+    /// killed with everything that it has started (its process group).
     ///
     /// - Parameters:
-    ///   - command: The program, by path or as found in `PATH`, and its arguments.
+    ///   - command: The program, given by its path or found in `PATH`, and its arguments.
     ///   - limit: The time that it may take.
-    ///   - environment: Variables beside those of the test; an empty value unsets one.
+    ///   - environment: Variables in addition to the test's; an empty value unsets one.
     /// - Returns: What it wrote and how it ended. A status other than 0 is not an error, nor is a program that does not
-    ///   exist: `ip netns exec` says so in the errors and ends with a status of its own.
+    ///   exist: `ip netns exec` writes so to standard error and ends with a status of its own.
     /// - Throws: ``TestNetworkError`` when it does not end in time; `CancellationError`.
     public nonisolated(nonsending) func run(
         _ command: [String], within limit: Duration = .seconds(30), environment: [String: String] = [:]
@@ -75,6 +75,6 @@ public struct NetworkNamespace: Sendable, Hashable {
         return namespace
     }
 
-    /// Takes the namespace's interfaces with it.
+    /// Removes the namespace, and with it its interfaces.
     func remove() { try? IPCommand.run(["netns", "del", name], within: Self.patience) }
 }

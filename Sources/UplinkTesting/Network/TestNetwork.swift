@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A network of a test's own, in the kernel: a device, a router, and a cable between them.
+/// A test's own network, in the kernel: a device, a router, and a cable between them.
 ///
-/// Each of the two is a network namespace: a network stack of its own, which sees nothing of the machine's network and
-/// which the machine's network sees nothing of. What happens there is real: interfaces, addresses, routes, packets.
+/// Each of the two is a network namespace: a separate network stack, which sees nothing of the machine's network, and
+/// of which the machine's network sees nothing. What happens there is real: interfaces, addresses, routes, packets.
 ///
 /// ```swift
 /// try await withTestNetwork { network in
@@ -14,9 +14,9 @@
 /// }
 /// ```
 ///
-/// A test can live there in two ways. ``run(_:within:environment:)`` starts a program on the device. In the test's own
-/// process `withEventLoop(networkNamespace: network.device.path)` makes an event loop on the device, and with it a
-/// monitor and an HTTP client; a server on the router is made alike, with `network.router.path`.
+/// A test can use it in two ways. ``run(_:within:environment:)`` starts a program on the device. In the test's own
+/// process `withEventLoop(networkNamespace: network.device.path)` makes an event loop on the device, for a monitor and
+/// an HTTP client; a server on the router is made likewise, with `network.router.path`.
 ///
 /// The addresses are those reserved for examples (RFC 5737, RFC 3849):
 ///
@@ -27,30 +27,30 @@
 /// | IPv6 | 2001:db8:1::10/64 | 2001:db8:1::1, the gateway |
 /// | second cable | `eth1`, 198.51.100.10/24 | `r1`, 198.51.100.1 |
 ///
-/// Every step takes effect before it returns, and may be repeated, but for the two that lay a cable. All of them run `ip` of iproute2, need root
-/// (CAP_SYS_ADMIN and CAP_NET_ADMIN), and throw ``TestNetworkError``.
+/// Every step takes effect before it returns, and may be repeated, except for the two that connect a cable. All of them
+/// run `ip` of iproute2, need root (CAP_SYS_ADMIN and CAP_NET_ADMIN), and throw ``TestNetworkError``.
 public struct TestNetwork: Sendable {
-    /// What there is when a test begins.
+    /// What the network has when a test begins.
     public enum Beginning: Sendable, Hashable, CaseIterable {
         /// Two namespaces without a cable; even the device's loopback is down.
         case empty
-        /// The cable, and nothing more on the device than the link.
+        /// The cable; the device has the link and nothing more.
         case connected
         /// The cable, and on the device an IPv4 address and a default route.
         case ipv4
-        /// The same with IPv6.
+        /// The cable, and on the device an IPv6 address and a default route.
         case ipv6
         /// Both families.
         case dualStack
     }
 
-    /// The machine whose network comes and goes: where the code under test belongs.
+    /// The machine whose network comes and goes, where the code under test belongs.
     public let device: NetworkNamespace
     /// The machine at the other end of the cable.
     public let router: NetworkNamespace
     private let beginning: Beginning
 
-    /// Lays the cable: links that are up on both ends, addresses on the router, none on the device.
+    /// Connects the cable: links that are up on both ends, addresses on the router, none on the device.
     public func connect() throws(TestNetworkError) {
         try device.batch([
             "link set lo up", "link add eth0 index 40 type veth peer name r0 index 50 netns \(router.name)",
@@ -67,14 +67,14 @@ public struct TestNetwork: Sendable {
         try device.batch(["addr replace 192.0.2.10/24 dev eth0", "route replace default via 192.0.2.1"])
     }
 
-    /// Gives the device its IPv6 address, usable at once, and a default route.
+    /// Gives the device its IPv6 address, usable immediately, and a default route.
     public func addIPv6() throws(TestNetworkError) {
         try device.batch([
             "addr replace 2001:db8:1::10/64 dev eth0 nodad", "route replace default via 2001:db8:1::1",
         ])
     }
 
-    /// Lays a second cable, with an IPv4 address on the device but no route.
+    /// Connects a second cable, with an IPv4 address on the device but no route.
     public func connectSecondUplink() throws(TestNetworkError) {
         try device.ip("link add eth1 index 41 type veth peer name r1 index 51 netns \(router.name)")
         try router.batch(["addr add 198.51.100.1/24 dev r1", "link set r1 up"])
@@ -90,13 +90,14 @@ public struct TestNetwork: Sendable {
         try router.batch(["link set r0 up", "addr replace 2001:db8:1::1/64 dev r0 nodad"])
     }
 
-    /// Takes the addresses of the device's first cable and all default routes, as at the end of a lease; the cable stays.
+    /// Removes the addresses of the device's first cable and all default routes, as at the end of a lease; the cable
+    /// stays.
     public func goOffline() throws(TestNetworkError) {
         try device.ip("-6 route flush default")
         try device.batch(["route flush default", "addr flush dev eth0 scope global"])
     }
 
-    /// Gives the device the addresses and default routes that it began with; IPv4 where it began with none.
+    /// Gives the device the addresses and default routes that it began with, or those of IPv4 if it began with none.
     public func goOnline() throws(TestNetworkError) {
         switch beginning {
         case .empty, .connected, .ipv4: try addIPv4()
@@ -107,10 +108,10 @@ public struct TestNetwork: Sendable {
         }
     }
 
-    /// Gives the device another IPv4 address in place of the one it has, as a new lease does: connections from the old
-    /// one are dead.
+    /// Replaces the device's IPv4 address by another one, as a new lease does: connections from the old address are
+    /// dead.
     ///
-    /// - Parameter address: One of 192.0.2.0/24 that the router does not have.
+    /// - Parameter address: An address in 192.0.2.0/24 that the router does not have.
     public func changeAddress(to address: String = "192.0.2.20") throws(TestNetworkError) {
         try device.ip("-4 addr flush dev eth0")
         try device.batch(["addr add \(address)/24 dev eth0", "route replace default via 192.0.2.1"])
@@ -124,17 +125,17 @@ public struct TestNetwork: Sendable {
     }
 }
 
-/// Runs `body` with a network of its own, which is gone when this returns, also after an error.
+/// Runs `body` with a network of its own, which is gone when this returns, even after an error.
 ///
-/// Networks do not know of one another: tests with one each may run side by side. Programs that `body` left behind keep
-/// their namespace until they end. A test process that is killed leaves its namespaces: `ip netns list` shows them as
-/// `uplink-test-<process>-…`, and `ip netns delete` removes them.
+/// Networks are separate from one another: tests with one each may run in parallel. Programs that `body` left behind
+/// keep their namespace until they end. A test process that is killed leaves its namespaces behind: `ip netns list`
+/// shows them as `uplink-test-<process>-…`, and `ip netns delete` removes them.
 ///
 /// - Parameters:
-///   - beginning: What there is when `body` begins.
-///   - body: What to do with it.
-/// - Throws: ``TestNetworkError`` when no network can be made (``TestNetwork/isPermitted`` tells beforehand), or what
-///   `body` throws.
+///   - beginning: What the network has when `body` begins.
+///   - body: Uses the network.
+/// - Throws: ``TestNetworkError`` when no network can be made (``TestNetwork/isPermitted`` tells beforehand), or
+///   whatever `body` throws.
 public nonisolated(nonsending) func withTestNetwork<Result>(
     _ beginning: TestNetwork.Beginning = .ipv4,
     _ body: nonisolated(nonsending) (TestNetwork) async throws -> Result
@@ -148,14 +149,14 @@ public nonisolated(nonsending) func withTestNetwork<Result>(
 extension TestNetwork {
     /// Whether this process can make networks: tried once, by making one.
     ///
-    /// True in any case where the environment has `CI=true`: there a test that cannot run is to fail, not to be skipped.
+    /// Always true if the environment has `CI=true`: there a test that cannot run should fail, not be skipped.
     ///
     /// ```swift
     /// @Test(.enabled(if: TestNetwork.isPermitted, "networks need root"))
     /// ```
     public static let isPermitted: Bool = ProcessEnvironment.isCI || (try? TestNetwork(.empty))?.remove() != nil
 
-    /// What a skipped test may say.
+    /// The reason to give for a skipped test.
     public static let requirement = "test networks need root (CAP_SYS_ADMIN, CAP_NET_ADMIN) and iproute2"
 
     fileprivate init(_ beginning: Beginning) throws(TestNetworkError) {
@@ -174,7 +175,7 @@ extension TestNetwork {
         if beginning != .connected { try goOnline() }
     }
 
-    /// Takes the cables with it.
+    /// Removes the network, and with it its cables.
     fileprivate func remove() {
         device.remove()
         router.remove()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What keeps a ``TestNetwork`` from doing as it is told.
+/// Why a ``TestNetwork`` could not do what it was asked to.
 public struct TestNetworkError: Error, Sendable {
     /// The kind of an error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -10,9 +10,9 @@ public struct TestNetworkError: Error, Sendable {
 
         /// The process may not make network namespaces.
         public static let notPermitted = Code(kind: .notPermitted)
-        /// There is no `ip`.
+        /// The program `ip` is missing.
         public static let toolMissing = Code(kind: .toolMissing)
-        /// `ip` would not do what it was told.
+        /// `ip` failed.
         public static let commandFailed = Code(kind: .commandFailed)
         /// A program cannot be started.
         public static let cannotStart = Code(kind: .cannotStart)

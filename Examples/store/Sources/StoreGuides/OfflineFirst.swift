@@ -5,7 +5,7 @@ import Uplink
 import UplinkStore
 import UplinkStoreTesting
 
-// The code of the guide "Offline first", and of docs/store.md and the README where it is no program of its own.
+// The code of the guide "Offline first", and of docs/store.md and the README as far as it is not a program of its own.
 
 struct Note: Codable, Equatable, Sendable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "note"

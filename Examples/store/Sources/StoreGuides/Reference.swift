@@ -5,7 +5,7 @@ import Uplink
 import UplinkStore
 import UplinkStoreTesting
 
-// The examples that stand in the comments of the store's public symbols.
+// The examples in the comments of the store's public symbols.
 
 private func send(_ entry: OutboxEntry) async throws -> OutboxVerdict { .done { _ in } }
 private func show(_ notes: [Note]) { print(notes.map(\.text)) }

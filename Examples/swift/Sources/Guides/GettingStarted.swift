@@ -9,7 +9,7 @@ func watch() async throws {
     }
 }
 
-/// A path that is no literal: nothing but `Uplink` has to be imported for it.
+/// A path that is not a literal: only `Uplink` has to be imported for it.
 func download(_ url: String, into directory: String) async throws -> String {
     let target = FilePath(directory).appending("disk.iso")
     return try await HTTPClient.shared.download(url, to: target, within: .seconds(3600)).path.string

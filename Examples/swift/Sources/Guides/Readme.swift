@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Uplink
 
-// The README's examples that are no programs of their own.
+// The README's examples that are not programs of their own.
 
 private struct Page: Sendable {}
 private func load() async throws -> Page { Page() }

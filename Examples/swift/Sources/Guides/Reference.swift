@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Uplink
 
-// The examples that stand in the comments of public symbols, except those of the test kit and the store.
+// The examples in the comments of public symbols, except those of the test kit and the store.
 
 private func load(timeout: Duration?) async throws {}
 private func myServerAnswers(over family: IPAddress.Family) async -> Bool { true }

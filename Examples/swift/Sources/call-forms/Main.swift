@@ -64,7 +64,7 @@ final class ViewModel {
         print("as a value:", result)
 
         let performer = NetworkOperationPerformer()
-        // The operation runs on the main actor, so that it may touch the model's own state.
+        // The operation runs on the main actor, so it may touch the model's own state.
         let page = try await performer.perform(within: .seconds(3)) {
             pages.append(try await load())
             return pages.count

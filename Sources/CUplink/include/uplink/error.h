@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors: their names, numbers and texts. Part of uplink.h, which says what holds for all of it. */
+/* Errors: their names, numbers and texts. Part of uplink.h, which has the rules for all of it. */
 #ifndef UPLINK_ERROR_H
 #define UPLINK_ERROR_H
 
@@ -7,14 +7,15 @@
 extern "C" {
 #endif
 
-/* Every error: its name, its number, which is never given to another one, and what to do.
+/* Every error: its name, its number, which is never reused for another one, and what it means or what to do.
  *
- * Numbers from -1000 down are the program's own: none of them will ever be an error of the library, and a callback may end
- * a transfer with one.
+ * Numbers from -1000 down belong to the program: the library will never use one for an error, and a callback may end a
+ * transfer with one.
  *
- * UPLINK_ESYSTEM is what the kernel refuses. Memory that malloc(3) cannot have is no error but ends the process, as
- * anywhere in Swift: give limits to what a server may make large. Threads that libuv's or the Swift runtime's pool cannot
- * have do so as well, or have calls wait without a limit: leave room for a dozen (RLIMIT_NPROC, pids.max). */
+ * UPLINK_ESYSTEM means that the kernel refused something. When malloc(3) fails, that is not an error but ends the
+ * process, as anywhere in Swift: set limits on what a server may make large. When libuv's or the Swift runtime's pool
+ * cannot start a thread, that also ends the process, or calls wait without a limit: leave room for a dozen threads
+ * (RLIMIT_NPROC, pids.max). */
 #define UPLINK_ERROR_MAP(X)                                                                                          \
     X(EINVAL, -1, "an argument is not valid: NULL, out of range, too long, or of an unknown kind")                   \
     X(EBADHANDLE, -2, "the context does not exist: it was never created, or has been destroyed")                     \
@@ -59,11 +60,11 @@ typedef enum uplink_error {
 #undef UPLINK_ERROR_NUMBER
 } uplink_error;
 
-/* What an error means, as an English sentence without a full stop; for a number that is none, a text that says so.
+/* What an error means, as an English sentence without a full stop; for a number that is no error, a text that says so.
  * Never NULL; the text is static. */
 const char *uplink_strerror(int error);
 
-/* The name of an error, such as "UPLINK_EINVAL"; "UPLINK_OK" for 0, and "UPLINK_UNKNOWN" for a number that is none.
+/* The name of an error, such as "UPLINK_EINVAL"; "UPLINK_OK" for 0, and "UPLINK_UNKNOWN" for a number that is no error.
  * Never NULL; the text is static. */
 const char *uplink_error_name(int error);
 

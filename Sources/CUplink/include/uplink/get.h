@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET, in its three forms. Part of uplink.h, which says what holds for all of it. */
+/* GET, in its three forms. Part of uplink.h, which has the rules for all of it. */
 #ifndef UPLINK_GET_H
 #define UPLINK_GET_H
 
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* Timeouts are in milliseconds; 0: the default that stands here; UPLINK_INFINITE: none. */
+/* Timeouts are in milliseconds; 0: the default given here; UPLINK_INFINITE: none. */
 typedef struct uplink_get_options {
     size_t size;                           /* sizeof(uplink_get_options) */
     bool waits_for_network;                /* wait for the network first, for up to `wait_milliseconds` */
@@ -25,8 +25,8 @@ typedef struct uplink_get_options {
     int64_t wait_milliseconds;             /* 0: only if the network is there now; UPLINK_INFINITE */
     const uplink_requirement *requirement; /* what to wait for; NULL: a way to the internet */
     const char *const *headers;            /* "Name: value" each, then NULL; NULL: none */
-    int64_t connect_milliseconds;          /* until the connection stands, TLS included; 10 s */
-    int64_t first_byte_milliseconds;       /* from there until the answer's head; 60 s */
+    int64_t connect_milliseconds;          /* until the connection is established, TLS included; 10 s */
+    int64_t first_byte_milliseconds;       /* from then until the answer's head; 60 s */
     int64_t stall_milliseconds;            /* without a byte of the body; 30 s */
     int64_t total_milliseconds;            /* for everything but the wait for the network; none */
 } uplink_get_options;
@@ -36,14 +36,14 @@ typedef struct uplink_get_options {
 typedef struct uplink_get_result {
     size_t size;
     int status;                      /* UPLINK_OK: the whole body has arrived */
-    const uplink_response *response; /* NULL when it ended before the head of the answer was there */
+    const uplink_response *response; /* NULL when the transfer ended before the answer's head had arrived */
     const void *bytes;               /* uplink_get_collect(): the body; else NULL */
-    size_t count;                    /* how many bytes that are */
+    size_t count;                    /* how many bytes that is */
     int64_t received;                /* bytes of the body that were handed on or written */
     const char *message;             /* the status in words, with what the system said */
 } uplink_get_result;
 
-/* Is told the end of a transfer, once; nothing of the call is used after it. */
+/* Called once, at the end of a transfer; nothing of the call is used after it. */
 typedef void (*uplink_get_cb)(
     uplink_context *context, uint64_t id, const uplink_get_result *result, void *user);
 
@@ -52,28 +52,29 @@ typedef void (*uplink_get_cb)(
 #define UPLINK_PAUSE 1
 
 /*
- * Is told a piece of the body, one after the other; first, once, the head alone with `count` 0 and `bytes` NULL.
+ * Called with the body, piece by piece. The first call has only the head, with `count` 0 and `bytes` NULL.
  *
  * Returns UPLINK_CONTINUE; UPLINK_PAUSE, and no more comes until uplink_resume(); or a negative number, which ends the
- * transfer with it as the status; one of the program's own is -1000 or less. During a pause the server has to wait once the library's buffer is full. The total
- * timeout runs, and the stall timeout until the buffer is full; their end is told after uplink_resume().
+ * transfer and becomes its status (numbers of the program's own are -1000 or less). During a pause the server has to
+ * wait once the library's buffer is full. The total timeout keeps running, and so does the stall timeout until the
+ * buffer is full; if one runs out, that is reported after uplink_resume().
  */
 typedef int (*uplink_body_cb)(
     uplink_context *context, uint64_t id, const uplink_response *response, const void *bytes, size_t count,
     void *user);
 
 /*
- * Asks for a URL and hands on the body as it arrives.
+ * Fetches a URL and hands on the body as it arrives.
  *
  * options: NULL for the defaults.
- * body: is told the pieces.
- * done: is told the end.
+ * body: called with the pieces.
+ * done: called at the end.
  * id: set to the call's id; may be NULL.
  *
  * The status at the end is UPLINK_OK, UPLINK_ENONETWORK when nothing was sent because the network did not come,
- * UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR, UPLINK_EAGAIN when too many transfers of the context wait already,
- * UPLINK_EINVAL when `body` returned a positive number it may not return, one of those from UPLINK_ETIMEDOUT on, or what
- * `body` returned.
+ * UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR, UPLINK_EAGAIN when too many transfers of the context are waiting
+ * already, UPLINK_EINVAL when `body` returned a positive number that it may not return, one of the errors from
+ * UPLINK_ETIMEDOUT on, or what `body` returned.
  *
  * Errors: UPLINK_EINVAL, UPLINK_EURL, UPLINK_EREQUEST, UPLINK_ESTOPPED, UPLINK_EBADHANDLE.
  */
@@ -82,18 +83,18 @@ int uplink_get(
     uplink_get_cb done, void *user, uint64_t *id);
 
 /*
- * Lets a paused body go on, of the answer or of the request. Also when it comes before the callback that pauses has
- * returned.
+ * Lets a paused body go on, that of the answer or of the request. It also counts when it comes before the callback that
+ * pauses has returned.
  *
  * Errors: UPLINK_ENOENT when there is no such transfer, UPLINK_EBADHANDLE.
  */
 int uplink_resume(uplink_context *context, uint64_t id);
 
 /*
- * Asks for a URL and collects the body in memory, to be had at the end.
+ * Fetches a URL and collects the body in memory, where `done` gets it.
  *
- * limit: the most bytes to accept; a larger body ends the transfer with UPLINK_ETOOLARGE. SIZE_MAX: no limit, and a body
- *   that memory does not hold ends the process.
+ * limit: the most bytes to accept; a larger body ends the transfer with UPLINK_ETOOLARGE. SIZE_MAX: no limit, and a
+ *   body too large for the memory ends the process.
  *
  * Otherwise as uplink_get().
  */
@@ -102,13 +103,14 @@ int uplink_get_collect(
     void *user, uint64_t *id);
 
 /*
- * Asks for a URL and writes the body to a file, which stands under its name only when it is whole. The bytes go to a new
- * file beside it, which is renamed at the end and removed when anything fails. An answer whose status is not 200 is not
- * written and ends with UPLINK_OK all the same: look at the status and at `received`.
+ * Fetches a URL and writes the body to a file, which gets its name only when it is whole. The bytes go to a new file
+ * beside it, which is renamed at the end and removed when anything fails. An answer whose status is not 200 is not
+ * written, but still ends with UPLINK_OK: look at the status and at `received`.
  *
- * path: the file; its directory must exist. It gets mode 0600, also where it replaces another; see chmod(2).
+ * path: the file; its directory must exist. It gets mode 0600, even if it replaces another; see chmod(2).
  *
- * No timeout ends what waits for libuv's thread pool, where the file is written; nor does uplink_cancel().
+ * The file is written on libuv's thread pool; neither a timeout nor uplink_cancel() ends a transfer that waits for the
+ * pool.
  *
  * The status at the end may also be UPLINK_EEXIST or UPLINK_EFILE. Otherwise as uplink_get().
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths: what the network is like, and its changes. Part of uplink.h, which says what holds for all of it. */
+/* Paths: what the network is like, and its changes. Part of uplink.h, which has the rules for all of it. */
 #ifndef UPLINK_PATH_H
 #define UPLINK_PATH_H
 
@@ -13,36 +13,36 @@
 extern "C" {
 #endif
 
-/* What the network is like at one moment. Does not change, and may be used by many threads at once. */
+/* What the network is like at one moment. A path does not change, and many threads may use it at the same time. */
 typedef struct uplink_path uplink_path;
 
-/* Why there is no network; in order of how near the network is. */
+/* Why there is no network, ordered by how near the network is. */
 typedef enum uplink_reason {
     UPLINK_REASON_NONE = 0,            /* there is a network */
     UPLINK_REASON_NO_INTERFACE = 1,    /* no link is up */
-    UPLINK_REASON_NO_ADDRESS = 2,      /* a link is up, but no address can be used on it yet */
+    UPLINK_REASON_NO_ADDRESS = 2,      /* a link is up, but has no usable address yet */
     UPLINK_REASON_NO_ROUTE = 3,        /* there are addresses, but no route to the internet */
     UPLINK_REASON_BLOCKED = 4,         /* a route or a rule forbids the way */
     UPLINK_REASON_LINK_DOWN = 5,       /* there is a route, but the link it leads to is down */
-    UPLINK_REASON_LINK_DORMANT = 6,    /* there is a route, but its link waits, as for authentication */
+    UPLINK_REASON_LINK_DORMANT = 6,    /* there is a route, but its link is waiting, for authentication for example */
     UPLINK_REASON_ADDRESS_PENDING = 7, /* an address is being checked for duplicates */
-    UPLINK_REASON_UNKNOWN = 8          /* the system would not say, or a reason newer than this header */
+    UPLINK_REASON_UNKNOWN = 8          /* the system did not say, or a reason newer than this header */
 } uplink_reason;
 
 /* How far a packet can go. */
 typedef enum uplink_scope {
     UPLINK_SCOPE_NONE = 0,  /* nowhere */
-    UPLINK_SCOPE_HOST = 1,  /* to this host alone */
+    UPLINK_SCOPE_HOST = 1,  /* only to this host */
     UPLINK_SCOPE_LINK = 2,  /* to neighbours on a link */
-    UPLINK_SCOPE_SITE = 3,  /* to networks that are connected or routed, without a way to the internet */
+    UPLINK_SCOPE_SITE = 3,  /* to connected or routed networks, but not to the internet */
     UPLINK_SCOPE_GLOBAL = 4 /* to the internet */
 } uplink_scope;
 
 typedef enum uplink_family { UPLINK_IPV4 = 4, UPLINK_IPV6 = 6 } uplink_family;
 
-/* What is known of a next hop (arp(7)). */
+/* What is known about a next hop (arp(7)). */
 typedef enum uplink_gateway_state {
-    UPLINK_GATEWAY_NONE = 0,      /* there is no next hop, or nothing stands there */
+    UPLINK_GATEWAY_NONE = 0,      /* there is no next hop, or its state cannot be read */
     UPLINK_GATEWAY_REACHABLE = 1, /* it answered a moment ago */
     UPLINK_GATEWAY_STALE = 2,     /* it answered once, and will be asked again */
     UPLINK_GATEWAY_PROBING = 3,   /* it is being asked now */
@@ -66,21 +66,21 @@ typedef enum uplink_kind {
 /*
  * The path as it is now; release it with uplink_path_release().
  *
- * timeout_milliseconds: how long to wait where the kernel has not answered yet, which takes milliseconds after the
+ * timeout_milliseconds: how long to wait if the kernel has not answered yet, which it does within milliseconds of the
  *   context's creation; 0: not at all; UPLINK_INFINITE.
  * path: set to the path, or to NULL on error.
  *
- * Errors: UPLINK_EINVAL, UPLINK_EAGAIN when it is not known in that time, UPLINK_EMONITOR, UPLINK_ESTOPPED,
+ * Errors: UPLINK_EINVAL, UPLINK_EAGAIN when the path is not known in that time, UPLINK_EMONITOR, UPLINK_ESTOPPED,
  * UPLINK_EBADHANDLE. Having no network is not an error.
  */
 int uplink_current_path(uplink_context *context, int64_t timeout_milliseconds, uplink_path **path);
 
-/* Is told a path, with status UPLINK_OK, or the end of watching, with an error and NULL: UPLINK_ECANCELED,
- * UPLINK_ESTOPPED, UPLINK_EMONITOR. A callback that is slow gets the newest path and misses those between. */
+/* Called with a path and UPLINK_OK, and at the end of watching with NULL and an error: UPLINK_ECANCELED,
+ * UPLINK_ESTOPPED, UPLINK_EMONITOR. A slow callback gets the newest path and misses those in between. */
 typedef void (*uplink_watch_cb)(uplink_context *context, uint64_t id, int status, const uplink_path *path, void *user);
 
 /*
- * Tells the path, then every change of it, until cancelled.
+ * Reports the path, then every change of it, until cancelled.
  *
  * id: set to the call's id; may be NULL.
  *
@@ -88,16 +88,17 @@ typedef void (*uplink_watch_cb)(uplink_context *context, uint64_t id, int status
  */
 int uplink_watch(uplink_context *context, uplink_watch_cb callback, void *user, uint64_t *id);
 
-/* Keeps a path beyond the callback that got it, or for another owner; each needs a release of its own. Returns the path,
- * or NULL for NULL. */
+/* Keeps a path beyond the callback that got it, or for another owner. Each retain needs a release of its own. Returns
+ * the path, or NULL for NULL. */
 uplink_path *uplink_path_retain(const uplink_path *path);
 
-/* Gives up a path that was retained or is one's own; what its functions returned is gone then. NULL is allowed. */
+/* Releases a path from uplink_path_retain() or uplink_current_path(); what its functions returned is gone with it. NULL
+ * is allowed. */
 void uplink_path_release(uplink_path *path);
 
 /*
- * What a path says. They cannot fail: for NULL, an index that is too large or a family that is none they return false,
- * 0 or NULL. Texts last as long as the path.
+ * What a path says. These functions cannot fail: for NULL, an index that is too large or an unknown family they return
+ * false, 0 or NULL. Texts last as long as the path.
  */
 
 /* Whether there is a usable route to the internet, in at least one address family. */
@@ -118,13 +119,13 @@ bool uplink_path_is_constrained(const uplink_path *path);
 /* Whether the path is what the kernel said, and not a guess where netlink is forbidden. */
 bool uplink_path_is_authoritative(const uplink_path *path);
 
-/* Whether packets can go to at least one of the name servers. */
+/* Whether packets can be sent to at least one of the name servers. */
 bool uplink_path_dns_is_reachable(const uplink_path *path);
 
-/* Rises with every path that a context gives. */
+/* A number that rises with every path that a context gives. */
 uint64_t uplink_path_generation(const uplink_path *path);
 
-/* Tells networks apart; 0 unless the path is satisfied. */
+/* A number that tells networks apart; 0 unless the path is satisfied. */
 uint64_t uplink_path_network_id(const uplink_path *path);
 
 /* One line for a person, such as "satisfied: eth0 (ethernet), IPv4 192.0.2.10 via 192.0.2.1". */
@@ -151,7 +152,7 @@ const char *uplink_path_family_source(const uplink_path *path, int family);
 /* Whether a family's only source address is deprecated: legal, but not wanted for new connections (RFC 4862). */
 bool uplink_path_family_is_degraded(const uplink_path *path, int family);
 
-/* What the kernel's neighbour table says of the next hop: an uplink_gateway_state. A hint, as old as the path. */
+/* What the kernel's neighbour table says about the next hop: an uplink_gateway_state. A hint, as old as the path. */
 int uplink_path_family_gateway_state(const uplink_path *path, int family);
 
 /* How many interfaces lead to the internet; the one in use comes first. */
@@ -172,22 +173,22 @@ uint32_t uplink_path_interface_mtu(const uplink_path *path, size_t interface);
 /* Whether its use is known to cost money or quota. */
 bool uplink_path_interface_is_metered(const uplink_path *path, size_t interface);
 
-/* How many addresses of it can be used as a source. */
+/* How many of its addresses can be used as a source. */
 size_t uplink_path_interface_address_count(const uplink_path *path, size_t interface);
 
 /* One of these addresses, as text. */
 const char *uplink_path_interface_address(const uplink_path *path, size_t interface, size_t address);
 
-/* How many interfaces are not in use through which a socket bound to one of them would reach the internet. */
+/* How many interfaces are not in use, but would carry a socket bound to them to the internet. */
 size_t uplink_path_alternative_count(const uplink_path *path);
 
-/* The name of one of these. */
+/* The name of one of them. */
 const char *uplink_path_alternative_name(const uplink_path *path, size_t alternative);
 
 /* How many name servers the resolver asks (resolv.conf(5)). */
 size_t uplink_path_resolver_count(const uplink_path *path);
 
-/* The address of one of these, as text. */
+/* The address of one of them, as text. */
 const char *uplink_path_resolver_address(const uplink_path *path, size_t resolver);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers of HTTP servers. Part of uplink.h, which says what holds for all of it. */
+/* Answers of HTTP servers. Part of uplink.h, which has the rules for all of it. */
 #ifndef UPLINK_RESPONSE_H
 #define UPLINK_RESPONSE_H
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* The head of an answer. Good until the callback that got it returns. */
+/* The head of an answer. Valid until the callback that got it returns. */
 typedef struct uplink_response uplink_response;
 
 /* The status, such as 200; no status is an error by itself. 0 for NULL. */
@@ -22,8 +22,8 @@ const char *uplink_response_url(const uplink_response *response);
 /* What Content-Length announces, or -1. */
 int64_t uplink_response_content_length(const uplink_response *response);
 
-/* A header field by its name, in whatever case; several of one name are joined with ", ". NULL where there is none.
- * Bytes as the server sent them, which need not be UTF-8. */
+/* The value of a header field by its name, in upper or lower case; several fields of one name are joined with ", ".
+ * NULL if there is none. Its bytes are as the server sent them, which need not be UTF-8. */
 const char *uplink_response_header(const uplink_response *response, const char *name);
 
 /* How many header fields there are. */

@@ -2,7 +2,7 @@
 #ifndef UPLINK_VERSION_H
 #define UPLINK_VERSION_H
 
-/* The version of these headers; uplink_version() tells that of the library that runs. */
+/* The version of these headers; uplink_version() returns that of the library that is running. */
 #define UPLINK_VERSION_MAJOR 1
 #define UPLINK_VERSION_MINOR 1
 #define UPLINK_VERSION_PATCH 0
@@ -12,14 +12,14 @@
 #define UPLINK_VERSION_NUMBER(major, minor, patch) (((major) << 16) | ((minor) << 8) | (patch))
 #define UPLINK_VERSION_HEX UPLINK_VERSION_NUMBER(UPLINK_VERSION_MAJOR, UPLINK_VERSION_MINOR, UPLINK_VERSION_PATCH)
 
-/* Whether these headers are of that version or a newer one; for #if. */
+/* Whether these headers are of this version or a newer one; for #if. */
 #define UPLINK_AT_LEAST_VERSION(major, minor, patch) (UPLINK_VERSION_HEX >= UPLINK_VERSION_NUMBER(major, minor, patch))
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The version of the library that runs, to compare with UPLINK_VERSION_NUMBER(major, minor, patch). */
+/* The version of the library that is running, to compare with UPLINK_VERSION_NUMBER(major, minor, patch). */
 unsigned int uplink_version(void);
 
 /* The same as text, such as "1.1.0"; static. */

@@ -11,10 +11,10 @@ public struct DownloadItem: Sendable {
     public var target: FilePath
     /// Fields to send with each attempt.
     public var headers: HTTPFields
-    /// What this download does differently.
+    /// The options of this download.
     public var options: DownloadOptions
 
-    /// Puts an item together.
+    /// Creates an item.
     public init(
         _ url: String, to target: FilePath, headers: HTTPFields = [:], options: DownloadOptions = .init()
     ) {
@@ -22,59 +22,61 @@ public struct DownloadItem: Sendable {
     }
 }
 
-/// How many of a batch's downloads run at once.
+/// How many of a batch's downloads run at the same time.
 ///
-/// One that pauses between attempts does not run, though it counts as one of its host: so hosts that are down do not hold
-/// the others up. At most eight times ``maximumRunning`` pause beside those that run.
+/// A download that pauses between attempts does not count as running, except towards its host's limit, so hosts that
+/// are down do not hold up the others. At most eight times ``maximumRunning`` downloads pause beside those that run.
 public struct DownloadBatchLimits: Sendable, Hashable {
     /// Over all hosts.
     public var maximumRunning = 6
-    /// To one host (scheme, name and port), those that pause included.
+    /// To one host (scheme, name and port), including downloads that pause.
     public var maximumRunningPerHost = 3
 
     /// The default limits.
     public init() {}
 }
 
-/// Many downloads that have been started together; none stops another by failing.
+/// Many downloads that were started together; the failure of one does not stop the others.
 ///
-/// A value of which any number of copies may be kept, or none: to drop it neither cancels the downloads nor leaks.
+/// Keep any number of copies of it, or none: dropping it neither cancels the downloads nor leaks anything.
 public struct DownloadBatch: Sendable {
     let core: DownloadBatchCore
 
-    /// How the batch goes: the present state first, then every change, and the end. As ``Download/progress``.
+    /// The batch's progress: the present state first, then every change, and the end. As ``Download/progress``.
     ///
-    /// An element tells of all items, and is made when it is read: for thousands, read it at a pace of your own.
+    /// An element describes all items, and is made when it is read: with thousands of items, read at a pace of your
+    /// own.
     public var progress: DownloadBatchProgressUpdates { DownloadBatchProgressUpdates(board: core.board) }
 
-    /// How the batch goes at this moment.
+    /// The batch's progress at this moment.
     public var currentProgress: DownloadBatchProgress { core.currentProgress }
 
-    /// What each download ended with, in the items' order, as soon as all have: ``DownloadError`` or `CancellationError`
-    /// where there is no file.
+    /// How each download ended, in the items' order, as soon as all have: ``DownloadError`` or `CancellationError` if
+    /// there is no file.
     ///
-    /// To cancel the task that waits here does not cancel the batch; ``cancel()`` does.
+    /// Cancelling the task that waits here does not cancel the batch; ``cancel()`` does.
     public var results: [Result<DownloadedFile, any Error>] {
         get async { await core.results() }
     }
 
-    /// Cancels all downloads that have not ended. From any thread, at any moment, any number of times.
+    /// Cancels all downloads that have not ended. May be called from any thread, at any moment, any number of times.
     public func cancel() { core.cancelAll() }
 
-    /// Cancels one download, by its place among the items. One that has not started never does.
+    /// Cancels one download, by its index among the items. If it has not started yet, it never does.
     public func cancel(_ item: Int) { core.cancel(item) }
 }
 
 extension HTTPClient {
-    /// Downloads many files, so many at once, hosts in turn, and returns what each ended with, in the items' order.
+    /// Downloads many files, a limited number at a time and the hosts in turn, and returns how each ended, in the
+    /// items' order.
     ///
-    /// To cancel the task cancels all. An item whose target an earlier item has is refused
+    /// Cancelling the task cancels all. An item with the same target as an earlier one is refused
     /// (``DownloadError/Code/targetBusy``).
     ///
     /// - Parameters:
-    ///   - items: What is downloaded, and where to.
-    ///   - limit: One deadline over all, from this call, on each item's own clock.
-    ///   - limits: How many run at once; less than one counts as one.
+    ///   - items: What to download, and where to.
+    ///   - limit: One deadline for all, from this call, on each item's own clock.
+    ///   - limits: How many run at the same time; less than one counts as one.
     public func downloadAll(
         _ items: [DownloadItem], within limit: Duration, limits: DownloadBatchLimits = .init()
     ) async -> [Result<DownloadedFile, any Error>] {
@@ -86,7 +88,7 @@ extension HTTPClient {
         }
     }
 
-    /// Starts many downloads and returns at once; see ``downloadAll(_:within:limits:)``.
+    /// Starts many downloads and returns immediately; see ``downloadAll(_:within:limits:)``.
     @discardableResult
     public func startDownloads(
         _ items: [DownloadItem], within limit: Duration, limits: DownloadBatchLimits = .init()

@@ -5,15 +5,15 @@ import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
 
-/// Many downloads that have been started together. Every method from any thread.
+/// Many downloads that were started together. Every method may be called from any thread.
 final class DownloadBatchCore: Sendable {
     private struct State {
         var machine: DownloadBatchMachine
         var downloads: [Int: Download] = [:]
-        /// Those that were to be cancelled, perhaps in the moment between their turn and their start.
+        /// The items to cancel; one may have been added between its turn and its start.
         var cancelled: Set<Int> = []
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// Those that wait for a place again.
+        /// The items that wait for a place again.
         var returning: [Int: CheckedContinuation<Void, Never>] = [:]
         var posts: UInt64 = 0
     }
@@ -21,13 +21,13 @@ final class DownloadBatchCore: Sendable {
     let board: UpdateBoard<DownloadBatchProgress>
     private let client: HTTPClient
     private let items: [DownloadItem]
-    /// They all began when the batch did.
+    /// The items' clocks, which all began when the batch did.
     private let clocks: [HTTPClientClock]
     private let limit: Duration
     private let look: @Sendable ([FilePath]) -> [Int: Int]
     private let state: Locked<State>
 
-    /// - Parameter look: Finds the targets that an earlier one has; blocks.
+    /// - Parameter look: Finds the items whose target an earlier one has; blocks.
     init(
         _ client: HTTPClient, _ items: [DownloadItem], within limit: Duration, limits: DownloadBatchLimits,
         look: @escaping @Sendable ([FilePath]) -> [Int: Int] = { TargetIdentity.repeated(in: $0) }
@@ -49,8 +49,8 @@ final class DownloadBatchCore: Sendable {
         }
     }
 
-    /// Refuses all, one after the other, when their time is over and it is still not known what may start: a disk that
-    /// does not answer cannot be cancelled. Once they have started they have deadlines of their own.
+    /// Refuses all items, one after the other, when their time runs out before it is known which may start: a disk that
+    /// does not answer cannot be cancelled. Once started, they have deadlines of their own.
     private func refuseLate() async {
         guard limit < .nanoseconds(Int64.max) else { return }  // as ``DownloadCore`` has it
         let end = max(.zero, limit) + DownloadCore.grace
@@ -65,7 +65,7 @@ final class DownloadBatchCore: Sendable {
         message: "the targets' directories could not be looked at in time; a disk or a network's file system does not "
             + "answer, so see to it, then download again")
 
-    /// Those whose target an earlier one has; all, where that cannot be found out.
+    /// The items whose target an earlier one has; all, if that cannot be determined.
     private func refused() async -> [Int: DownloadError] {
         let targets = items.map(\.target)
         do {
@@ -81,7 +81,7 @@ final class DownloadBatchCore: Sendable {
         }
     }
 
-    /// Cancels one, which may not have been started.
+    /// Cancels one item, which may not have started yet.
     func cancel(_ item: Int) { cancel([item]) }
 
     func cancelAll() { cancel(Array(items.indices)) }
@@ -100,7 +100,7 @@ final class DownloadBatchCore: Sendable {
         for download in running { download.cancel() }
     }
 
-    /// What each has ended with, as soon as all have.
+    /// How each item ended, as soon as all have.
     func results() async -> [DownloadLife.Outcome] {
         while true {
             if let outcomes = state.withLock({ $0.machine.outcomes }) { return outcomes }
@@ -114,7 +114,7 @@ final class DownloadBatchCore: Sendable {
         }
     }
 
-    /// How all go as of now.
+    /// The progress of all at this moment.
     var currentProgress: DownloadBatchProgress {
         let newest = state.withLock { $0.downloads }.mapValues(\.currentProgress)
         return state.withLock { state in
@@ -124,7 +124,7 @@ final class DownloadBatchCore: Sendable {
         }
     }
 
-    /// Changes the machine, tells it, and lets go on, or start, whose turn has come.
+    /// Changes the machine, publishes the change, and lets the items whose turn has come start or go on.
     private func change(_ change: (inout DownloadBatchMachine) -> Void) {
         let news = state.withLock { state in
             change(&state.machine)
@@ -136,14 +136,14 @@ final class DownloadBatchCore: Sendable {
                 starting: starting, number: state.posts, isOver: state.machine.isOver,
                 waiters: goingOn + (state.machine.isOver ? state.waiters : []))
         }
-        // As large as the batch, and so made for those alone who read it.
+        // It is as large as the batch, and so made only for those that read it.
         let state = state
         board.post(state.withLock(\.machine).progress, number: news.number, finishes: news.isOver)
         for waiter in news.waiters { waiter.resume() }
         for item in news.starting { run(item) }
     }
 
-    /// What an item has while it runs, and lends while it pauses.
+    /// The place that an item has while it runs, and lends while it pauses.
     private func place(of item: Int) -> DownloadPlace {
         DownloadPlace {
             self.change { $0.pauses(item) }
@@ -158,7 +158,7 @@ final class DownloadBatchCore: Sendable {
 
     private func returns(_ item: Int, _ continuation: CheckedContinuation<Void, Never>) {
         let hasPlace = state.withLock { state in
-            // The handler may have run by now, and found nobody.
+            // The cancellation handler may have run by now, and found no one waiting.
             guard state.machine.returns(item), !Task.isCancelled else { return true }
             state.returning[item] = continuation
             return false
@@ -166,7 +166,7 @@ final class DownloadBatchCore: Sendable {
         if hasPlace { continuation.resume() } else { change { _ in } }
     }
 
-    /// What is done outside of the lock after a change.
+    /// What to do outside the lock after a change.
     private struct News {
         let starting: [Int]
         let number: UInt64
@@ -194,7 +194,7 @@ final class DownloadBatchCore: Sendable {
 }
 
 extension DownloadItem {
-    /// Scheme, name and port; empty where the URL is none, which the download itself will say.
+    /// Scheme, name and port; empty if this is no URL, which the download itself will report.
     fileprivate var host: String {
         guard let request = try? HTTPRequest(parsing: url) else { return "" }
         return "\(request.scheme ?? "")://\(request.authority ?? "")"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkHTTP
 
-/// Which of a batch's downloads runs, and how all together go: pure.
+/// Decides which of a batch's downloads run, and sums up their progress: pure.
 struct DownloadBatchMachine {
-    /// Where an item stands.
+    /// The state of an item.
     enum State {
         /// It waits for its turn.
         case queued
@@ -13,25 +13,25 @@ struct DownloadBatchMachine {
         case pausing(DownloadProgress)
         /// It has rested, and waits for a place.
         case returning(DownloadProgress)
-        /// This has come of it.
+        /// It has ended, with this outcome.
         case ended(DownloadLife.Outcome)
     }
 
     private(set) var items: [State]
     /// Whether nothing may start yet, because it is not known which items are to be refused.
     private var isChecking = true
-    /// Those that are under way, with and without a place.
+    /// The items that are under way, with and without a place.
     private var queues: HostQueues
     private var left: Int
     private let places: Int
-    /// How many have a place.
+    /// How many items have a place.
     private var running = 0
     /// How many are under way and have lent theirs.
     private var away = 0 { didSet { queues.maximumRunning = places + away } }
-    /// Those of them that wait for one, the first first.
+    /// Those of them that wait for one, in order of arrival.
     private var returning: [Int] = []
 
-    /// How many pause at most for each place; they have files open.
+    /// How many items may pause for each place; they have files open.
     static let awayPerPlace = 8
 
     /// - Parameters:
@@ -46,22 +46,22 @@ struct DownloadBatchMachine {
         for (item, host) in hosts.enumerated() { _ = queues.add(UInt64(item), host: host) }
     }
 
-    /// Whether all have ended.
+    /// Whether all items have ended.
     var isOver: Bool { left == 0 }
 
-    /// What each has ended with; nil while not all have.
+    /// How each item ended; nil until all have.
     var outcomes: [DownloadLife.Outcome]? {
         guard isOver else { return nil }
         return items.compactMap { if case .ended(let outcome) = $0 { outcome } else { nil } }
     }
 
-    /// It is known which items are to be refused, and why.
+    /// Records which items are to be refused, and why.
     mutating func checked(refusing refused: [Int: DownloadError]) {
         isChecking = false
         for (item, error) in refused { ended(item, .failure(error)) }
     }
 
-    /// Whose turn it is now. Those that wait to go on come first: ``goOn()``.
+    /// The items whose turn to start it is. Those that wait to go on come first: ``goOn()``.
     mutating func start() -> [Int] {
         guard !isChecking else { return [] }
         var starting: [Int] = []
@@ -75,7 +75,7 @@ struct DownloadBatchMachine {
         return starting
     }
 
-    /// Which of those that have rested have a place again.
+    /// The items that have rested and have a place again.
     mutating func goOn() -> [Int] {
         let goingOn = Array(returning.prefix(max(0, places - running)))
         returning.removeFirst(goingOn.count)
@@ -88,7 +88,7 @@ struct DownloadBatchMachine {
         return goingOn
     }
 
-    /// An item rests between two attempts. It keeps its place where very many do.
+    /// Records that an item rests between two attempts. It keeps its place if very many do.
     mutating func pauses(_ item: Int) {
         guard case .running(let progress) = items[item], away < places * Self.awayPerPlace else { return }
         items[item] = .pausing(progress)
@@ -96,7 +96,7 @@ struct DownloadBatchMachine {
         away += 1
     }
 
-    /// An item has rested. False when it has a place.
+    /// Records that an item has rested. Returns false if it has a place.
     mutating func returns(_ item: Int) -> Bool {
         guard case .pausing(let progress) = items[item] else { return false }
         items[item] = .returning(progress)
@@ -113,12 +113,12 @@ struct DownloadBatchMachine {
         }
     }
 
-    /// Ends an item whose turn has not come; does nothing to one that has started.
+    /// Ends an item whose turn has not come; does nothing if it has started.
     mutating func dropped(_ item: Int, _ error: any Error) {
         if case .queued = items[item] { ended(item, .failure(error)) }
     }
 
-    /// An item has ended, also one that was never started.
+    /// Records that an item has ended, even if it was never started.
     mutating func ended(_ item: Int, _ outcome: DownloadLife.Outcome) {
         switch items[item] {
         case .queued: break
@@ -134,7 +134,7 @@ struct DownloadBatchMachine {
         queues.remove(UInt64(item))
     }
 
-    /// All together.
+    /// The progress of all items together.
     var progress: DownloadBatchProgress {
         var progress = DownloadBatchProgress()
         var total: Int64? = 0
@@ -162,7 +162,7 @@ struct DownloadBatchMachine {
         return progress
     }
 
-    /// Nil where it cannot be told.
+    /// The sum; nil if it is too large for the type.
     private static func sum(_ some: Int64, _ more: Int64) -> Int64? {
         let (sum, isTooLarge) = some.addingReportingOverflow(more)
         return isTooLarge ? nil : sum

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a batch goes, at one moment.
+/// The state of a batch at one moment.
 public struct DownloadBatchProgress: Sendable, Hashable {
     /// What has become of one item.
     public enum Item: Sendable, Hashable {
@@ -8,7 +8,7 @@ public struct DownloadBatchProgress: Sendable, Hashable {
         case queued
         /// It is under way.
         case running(DownloadProgress)
-        /// Its file stands under its name, with so many bytes.
+        /// Its file has its name, and this many bytes.
         case finished(bytes: Int64)
         /// There is no file; the text says why.
         case failed(String)
@@ -16,13 +16,13 @@ public struct DownloadBatchProgress: Sendable, Hashable {
 
     /// Each item, in the items' order.
     public var items: [Item] = []
-    /// Bytes that are there, of all items together. Smaller than before only when an item has begun anew or failed.
+    /// How many bytes of all items are there. Smaller than before only when an item has started over or failed.
     public var receivedBytes: Int64 = 0
-    /// Bytes that there will be; nil until every item that has not failed has said so.
+    /// How many bytes there will be; nil until that is known of every item that has not failed.
     public var totalBytes: Int64?
     /// Bytes per second of all together.
     public var bytesPerSecond: Double = 0
-    /// How long the rest takes at this rate; nil while nobody can tell.
+    /// How long the rest takes at this rate; nil while that is not known.
     public var timeLeft: Duration?
 
     /// The state before anything has happened.

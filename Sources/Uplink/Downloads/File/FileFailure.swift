@@ -2,12 +2,12 @@
 import Glibc
 
 extension DownloadError {
-    /// A call of the system has failed.
+    /// The error for a system call that failed.
     ///
     /// - Parameters:
     ///   - activity: What was being done, such as "writing `/srv/disk.iso`".
     ///   - number: `errno(3)`.
-    ///   - remedy: What to do where the number says nothing better.
+    ///   - remedy: What to do about it, unless the number suggests something better.
     static func file(_ activity: String, _ number: CInt, _ remedy: String = "check the disk and the file's path")
         -> Self
     {

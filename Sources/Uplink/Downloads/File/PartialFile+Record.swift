@@ -3,15 +3,15 @@ import Glibc
 import SystemPackage
 import UplinkCore
 
-// The record of a file in the making: what of it may be relied upon later.
+// The record of a partial file: what of it may be relied upon later.
 extension PartialFile {
-    /// Makes sure that all bytes so far are on the disk, and notes it.
+    /// Flushes all bytes so far to the disk, and records that.
     func noteProgress() throws(DownloadError) {
         try synchronise()
         try writeRecord(synchronised: size)
     }
 
-    /// In one step: there is the old one, or the new one. None, where nobody could make use of it.
+    /// Writes the record in one step: there is the old one or the new one. There is none if it would be of no use.
     func writeRecord(synchronised: Int64) throws(DownloadError) {
         try checkName()
         guard let version = state.withLock({ $0.version }),
@@ -38,7 +38,7 @@ extension PartialFile {
         state.withLock { ($0.hasRecord, $0.synchronised) = (true, synchronised) }
     }
 
-    /// Removes the record, unless it speaks of a file that somebody else has put in this one's place.
+    /// Removes the record, unless it is about a file that another program has put in this one's place.
     func removeRecord() {
         if let record = readRecord(), record.file != (try? inode()) { return }
         directory.remove(directory.names.record)
@@ -59,7 +59,7 @@ extension PartialFile {
 }
 
 extension PartialRecord {
-    /// What a file holds, as far as a record could be so long.
+    /// The contents of a file, up to the length that a record may have.
     static func contents(of file: CInt) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count <= maximumBytes {
@@ -72,7 +72,7 @@ extension PartialRecord {
         return bytes
     }
 
-    /// Which start of the system this is (random(4)).
+    /// The identifier of the system's current boot (random(4)).
     static func bootIdentifier() -> String {
         let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return unknownBoot }

@@ -4,24 +4,24 @@ import SystemPackage
 import UplinkCore
 import UplinkHTTP
 
-/// A file in the making, beside its target, and the record of it. Its calls block; they are made off the loop, one at a
-/// time.
+/// A partial file, beside its target, and its record. Its calls block; they are made off the loop, one at a time.
 ///
-/// What the record says is true before a byte that depends on it is written, and a byte is never there under the record
-/// of another version: also after a power cut, when names and contents may be on the disk in any order.
+/// The record is true before a byte that depends on it is written, and no byte is ever there together with the record
+/// of another version. That holds even after a power cut, when names and contents may have reached the disk in any
+/// order.
 final class PartialFile: Sendable {
     struct State {
         var size: Int64 = 0
         var version: ResourceVersion?
         var digest: (any HTTPChecksum)?
-        /// Bytes that are certainly on the disk, as the record says.
+        /// How many bytes are certainly on the disk, as the record says.
         var synchronised: Int64 = 0
         /// Whether there is a record on the disk for these bytes.
         var hasRecord = false
-        /// Whether bytes could not be synchronised. The system tells that once: the next time it says that all is well,
-        /// though what was lost is not there (fsync(2)).
+        /// Whether bytes could not be synchronised. The system reports that only once: the next call succeeds, although
+        /// what was lost is not there (fsync(2)).
         var hasLost = false
-        /// Whether this run has taken over, or thrown away, what an earlier one has left.
+        /// Whether this run has taken over, or thrown away, what an earlier one left.
         var isTouched = false
         var isOpen = true
     }
@@ -35,12 +35,12 @@ final class PartialFile: Sendable {
     private let flush: @Sendable (CInt) -> CInt
     let state = Locked(State())
 
-    /// After so many bytes they are made sure to be on the disk, so that a power cut does not cost more.
+    /// The number of bytes after which they are flushed to the disk, so that a power cut does not cost more.
     private static let checkpoint: Int64 = 256 << 20
 
-    /// Opens what an earlier run has left, or makes a new file; nobody else has it then.
+    /// Opens what an earlier run left, or creates a new file, for exclusive use.
     ///
-    /// - Parameter flush: Makes sure that a descriptor's bytes are on the disk, as fsync(2) does.
+    /// - Parameter flush: Flushes a descriptor's bytes to the disk, as fsync(2) does.
     init(
         for target: FilePath, url: String, options: DownloadOptions,
         flush: @escaping @Sendable (CInt) -> CInt = { fsync($0) }
@@ -56,7 +56,7 @@ final class PartialFile: Sendable {
         descriptor = try PartialLock.open(in: directory, keeping: options.resumes)
         (self.url, checksum, boot) = (url, options.checksum, PartialRecord.bootIdentifier())
         permissions = options.permissions
-        // Somebody else may have made it between the look and the lock.
+        // Another program may have created the target between the check and the lock.
         do throws(DownloadError) {
             try directory.checkTarget(replacing: options.replacesExisting)
         } catch {
@@ -72,7 +72,7 @@ final class PartialFile: Sendable {
 
     // MARK: What an earlier run has left
 
-    /// The version of what an earlier run has left, or this one leaves, and how many bytes of it can be relied upon.
+    /// The version of what an earlier run left, or this one leaves, and how many bytes of it can be relied upon.
     func found() -> (version: ResourceVersion, bytes: Int64)? {
         guard let record = readRecord(), record.isOf(url), let status = try? status(), PartialLock.isOurs(status),
             record.file == status.st_ino
@@ -80,7 +80,7 @@ final class PartialFile: Sendable {
         return (record.version, record.reliableBytes(of: Int64(status.st_size), boot: boot))
     }
 
-    /// Takes over what an earlier run has left.
+    /// Takes over what an earlier run left.
     func adopt(_ version: ResourceVersion, bytes: Int64) throws(DownloadError) {
         let record = readRecord()
         let synchronised = min(bytes, record?.synchronised ?? 0)
@@ -91,12 +91,13 @@ final class PartialFile: Sendable {
             state.hasRecord = true
             state.digest = checksum?.algorithm()
         }
-        // From here on the file's length counts again, should this process be killed. On a full disk there is no room for a
-        // new record; the old one is true as well.
+        // From here on the file's length counts again if this process is killed. On a full disk there is no room for a
+        // new record, but the old one is also true.
         if record?.boot != boot { try? writeRecord(synchronised: synchronised) }
     }
 
-    /// Reads bytes that are there already into the digest; returns how many, which is zero when nothing wants them.
+    /// Reads bytes that are there already into the digest. Returns how many, which is zero when there is no digest to
+    /// compute.
     func digest(from offset: Int64, upTo count: Int) throws(DownloadError) -> Int {
         guard let old = state.withLock({ $0.digest }), offset < size else { return 0 }
         var digest = old
@@ -118,15 +119,15 @@ final class PartialFile: Sendable {
 
     // MARK: Writing
 
-    /// Throws away what is there, and notes what will come.
+    /// Throws away what is there, and records what will come.
     func begin(_ version: ResourceVersion) throws(DownloadError) {
         try empty(for: version)
         try writeRecord(synchronised: 0)
         directory.synchronise()
     }
 
-    /// Throws away what cannot be right, so that nobody takes it over either if this process is killed. What an earlier run
-    /// has left, and this one has not taken over, stays.
+    /// Throws away what cannot be right, so that no later run takes it over even if this process is killed. What an
+    /// earlier run left, and this one has not taken over, stays.
     func forget() throws(DownloadError) {
         if state.withLock({ $0.isTouched && $0.version != nil }) { try empty(for: nil) }
     }
@@ -134,13 +135,13 @@ final class PartialFile: Sendable {
     private func empty(for version: ResourceVersion?) throws(DownloadError) {
         try checkName()
         state.withLock { $0.isTouched = true }
-        // The old record must be gone, on the disk too, before the first new byte.
+        // The old record must be gone, also on the disk, before the first new byte.
         if unlinkat(directory.descriptor, directory.names.record, 0) == 0 {
             directory.synchronise()
         } else if errno != ENOENT {
             throw .file("removing a file beside `\(directory.path)`", errno)
         }
-        // A file that was cut to nothing is flushed by ext4 when it is closed, for which nobody is to wait without need.
+        // ext4 flushes a file that was truncated to nothing when it is closed, so that is not done without need.
         if try status().st_size > 0 { try truncate(to: 0) }
         let digest = version == nil ? nil : checksum?.algorithm()
         state.withLock { state in
@@ -149,9 +150,9 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Goes on with what is there; the version may have gained its length.
+    /// Goes on with what is there; the length of the version may have become known.
     ///
-    /// - Parameter offset: Where the next byte belongs, which is the end of what is there.
+    /// - Parameter offset: The offset of the next byte, which is the end of what is there.
     func goOn(_ version: ResourceVersion, at offset: Int64) throws(DownloadError) {
         let actual = Int64(try status().st_size)
         guard size == offset, actual == offset else {
@@ -188,7 +189,7 @@ final class PartialFile: Sendable {
 
     // MARK: The end
 
-    /// Makes sure that all bytes are on the disk; returns their digest.
+    /// Flushes all bytes to the disk, and returns their digest.
     func complete() throws(DownloadError) -> [UInt8]? {
         try synchronise()
         return state.withLock { state in
@@ -197,9 +198,9 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Gives the file the target's name, and lets go of it.
+    /// Gives the file the target's name, and releases it.
     func giveName(replacing: Bool) throws(DownloadError) {
-        // The name is given by name: whoever has removed the file meanwhile may have put another one there.
+        // The file is renamed by its name, and a program that removed it meanwhile may have put another one there.
         try checkName()
         guard Int64(try status().st_size) == size else {
             disown()
@@ -209,7 +210,7 @@ final class PartialFile: Sendable {
             if permissions != .ownerReadWrite { try setMode(permissions) }
             try directory.name(replacing: replacing)
         } catch {
-            try? setMode(.ownerReadWrite)  // or a later run would not take it over
+            try? setMode(.ownerReadWrite)  // otherwise a later run would not take it over
             throw error
         }
         directory.remove(directory.names.record)
@@ -218,23 +219,23 @@ final class PartialFile: Sendable {
         close()
     }
 
-    /// Lets go of the file, keeping for a later run what is there, or nothing. Returns how many bytes are kept.
+    /// Releases the file, and keeps what is there for a later run, or nothing. Returns how many bytes are kept.
     ///
-    /// - Parameter isHurried: Not to wait for the disk. Nothing is lost by that but in a power cut, and then what has come
-    ///   since the last checkpoint.
+    /// - Parameter isHurried: Whether not to wait for the disk. That loses nothing except in a power cut, and then what
+    ///   has come since the last checkpoint.
     func abandon(keeping: Bool, isHurried: Bool = false) -> Int64 {
         defer { close() }
         guard isNamed else {
-            // What has the name now is somebody else's.
+            // What has the name now belongs to another program.
             removeRecord()
             return 0
         }
         guard state.withLock({ $0.isTouched }) else {
-            // Whether what an earlier run has left is of use, this one cannot tell.
+            // This run cannot tell whether what an earlier one left is of use.
             if (try? status().st_size) == 0 { directory.removePartial() }
             return found()?.bytes ?? 0
         }
-        // On a file system without modes, such as vfat, the next run takes over nothing (``PartialLock/isOurs(_:)``).
+        // On a file system without modes, such as vfat, a later run takes over nothing (``PartialLock/isOurs(_:)``).
         if keeping, let status = try? status(), PartialLock.isOurs(status) {
             // On a full disk there is no room for a new record; the old one is true as well.
             if !isHurried { try? noteProgress() }
@@ -252,7 +253,7 @@ final class PartialFile: Sendable {
         if wasOpen { PartialLock.release(descriptor) }
     }
 
-    /// Cuts off what is not certain, and looks how much the next run will find; nil where that is nothing.
+    /// Cuts off what is not certain. Returns how much the next run will find; nil if that is nothing.
     private func reliable() throws(DownloadError) -> Int64? {
         let state = state.withLock { $0 }
         guard state.hasRecord else { return nil }
@@ -281,7 +282,7 @@ final class PartialFile: Sendable {
             && named.st_dev == mine.st_dev && named.st_ino == mine.st_ino
     }
 
-    /// Sees to it that what is done by name is done to this file.
+    /// Checks that the name still leads to this file, because what follows is done by name.
     func checkName() throws(DownloadError) {
         guard isNamed else {
             disown()
@@ -298,7 +299,7 @@ final class PartialFile: Sendable {
 
     func inode() throws(DownloadError) -> UInt64 { try UInt64(status().st_ino) }
 
-    /// Nothing of the file is of use to anybody.
+    /// Makes the file useless to later runs.
     private func disown() {
         removeRecord()
         state.withLock { ($0.version, $0.hasRecord) = (nil, false) }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// How a file in the making is had by one download alone (flock(2)), in this process and all others.
+/// The lock by which only one download has a partial file (flock(2)), in this process and all others.
 enum PartialLock {
-    /// Opens the file, or makes it, and locks it; ``release(_:)`` is the lock's end.
+    /// Opens or creates the file, and locks it; ``release(_:)`` ends the lock.
     ///
     /// - Parameter keeping: Whether bytes that are there may stay.
     static func open(in directory: TargetDirectory, keeping: Bool) throws(DownloadError) -> CInt {
-        // Each turn somebody else has given the file its name, or removed it, at the wrong moment.
+        // Another turn is only needed if another download renamed or removed the file at the wrong moment.
         for _ in 0..<100 {
             if let descriptor = try attempt(directory, keeping: keeping) { return descriptor }
         }
         throw busy(directory)
     }
 
-    /// Removes what a process that was killed has left of a download that was over: a second name of the target, a record
-    /// without bytes. Bytes stay, for whoever replaces the target, and so does what another download has.
+    /// Removes what a killed process left of a finished download: a second name of the target, a record without bytes.
+    /// Bytes stay, for a download that replaces the target, and so do files that another download has.
     static func removeLeftovers(in directory: TargetDirectory) {
         let names = [directory.names.partial, directory.names.record, directory.names.newRecord]
         var status = stat()
@@ -32,13 +32,13 @@ enum PartialLock {
         close(descriptor)
     }
 
-    /// Whether nobody else has written, or can write or read, a file.
+    /// Whether no one else has written a file, or can write or read it.
     static func isOurs(_ status: stat) -> Bool {
         status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_nlink == 1
             && status.st_mode & 0o077 == 0
     }
 
-    /// Nil when it has to be tried again.
+    /// Opens and locks the file once; nil when that has to be tried again.
     private static func attempt(_ directory: TargetDirectory, keeping: Bool) throws(DownloadError) -> CInt? {
         let (folder, name) = (directory.descriptor, directory.names.partial)
         var isNew = true
@@ -75,8 +75,8 @@ enum PartialLock {
         return nil
     }
 
-    /// Removes what cannot be opened because it is a symbolic link or a socket. Nothing else goes without its lock: it may
-    /// be a download under way, of somebody else's too.
+    /// Removes what cannot be opened because it is a symbolic link or a socket. Nothing else is removed without its
+    /// lock, because it may belong to a download under way, perhaps another user's.
     private static func clear(
         _ name: [CChar], in directory: TargetDirectory, after number: CInt
     ) throws(DownloadError) {

@@ -2,20 +2,20 @@
 import SystemPackage
 import UplinkHTTP
 
-/// What the files beside a target are called. Bytes, because a name need not be UTF-8.
+/// The names of the files beside a target. They are bytes, because a name need not be UTF-8.
 struct PartialNames: Sendable, Hashable {
-    /// The target's directory; `.` where the path has none.
+    /// The target's directory; `.` if the path has none.
     let directory: FilePath
     /// The target's name, as a C string.
     let target: [CChar]
-    /// The file in the making.
+    /// The name of the partial file.
     let partial: [CChar]
-    /// What is known of it.
+    /// The name of its record.
     let record: [CChar]
-    /// The same while it is being written.
+    /// The name of the record while it is being written.
     let newRecord: [CChar]
 
-    /// Nil where a path does not end in a name.
+    /// Creates the names; nil if the path does not end in a name.
     init?(_ path: FilePath) {
         guard let last = path.lastComponent, last.kind == .regular else { return nil }
         let parent = path.removingLastComponent()
@@ -37,7 +37,8 @@ struct PartialNames: Sendable, Hashable {
         newRecord = text(stem, ".uplink-record-new")
     }
 
-    /// A dot and the name; of a name that would become too long (NAME_MAX) the beginning and a digest of all of it.
+    /// A dot and the name; if that would become too long (NAME_MAX), the beginning of the name and a digest of all of
+    /// it.
     private static func stem(of name: [UInt8]) -> [UInt8] {
         guard name.count > 255 - 1 - ".uplink-record-new".utf8.count else { return [0x2E] + name }
         var checksum = SHA256()

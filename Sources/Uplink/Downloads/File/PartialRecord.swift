@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands beside a file in the making, for whoever goes on with it after the process was killed.
+/// What is recorded beside a partial file, for a later run that goes on with it, even if this process was killed.
 ///
-/// URLs stand in it as digests, because they may contain secrets.
+/// URLs are recorded as digests, because they may contain secrets.
 struct PartialRecord: Sendable, Equatable {
-    /// What was asked for.
+    /// The URL that was asked for.
     var request: String
     /// Where the bytes came from, after redirects; see ``ResourceVersion/place``.
     var place: String
-    /// Which version they belong to.
+    /// The version that the bytes belong to.
     var validator: StrongValidator
     /// Its size, if it is known.
     var length: Int64?
-    /// The content codings that they are in; see ``ResourceVersion/codings``.
+    /// The content codings of the bytes; see ``ResourceVersion/codings``.
     var codings: [String]
     /// How many of the bytes are certainly on the disk.
     var synchronised: Int64
-    /// When the system was started; after another start only ``synchronised`` bytes can be relied upon.
+    /// The boot of the system that the record was written in; after another boot only ``synchronised`` bytes can be
+    /// relied upon.
     var boot: String
-    /// Which file the bytes are in, by its inode's number: under its name there may be another one by now. The device's
-    /// need not be the same after another start of the system, and the record stands in the same directory.
+    /// The inode number of the file with the bytes, because there may be another file with its name by now. The device
+    /// number is not recorded: it may change with a boot, and the record is in the same directory anyway.
     var file: UInt64
 
     init?(of version: ResourceVersion, askedFor url: String, synchronised: Int64, boot: String, file: UInt64) {
@@ -45,10 +46,10 @@ struct PartialRecord: Sendable, Equatable {
     static let unknownBoot = "-"
 }
 
-// As text: a line for each value; for codings only where there are any.
+// The record as text: a line for each value, and one for codings only if there are any.
 extension PartialRecord {
     private static let format = "uplink-record 2"
-    /// More is no record.
+    /// The longest record; anything longer is none.
     static let maximumBytes = 64 * 1024
 
     var text: String {
@@ -71,7 +72,7 @@ extension PartialRecord {
             """
     }
 
-    /// Nil for anything that ``text`` has not written, also for its beginning.
+    /// Reads a record; nil for anything that ``text`` did not produce, also for the beginning of that.
     init?(text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard (10...11).contains(lines.count), lines[0] == Self.format, lines[lines.count - 2] == "end",

@@ -2,7 +2,7 @@
 import UplinkEventLoop
 import UplinkHTTP
 
-/// A file in the making and who writes it, off the loop.
+/// A partial file and the queue that writes it, off the loop.
 struct PartialWriter: Sendable {
     let file: PartialFile
     private let behind: WriteBehind
@@ -12,7 +12,7 @@ struct PartialWriter: Sendable {
         behind = WriteBehind(starting: { loop.offLoop($0, completion: $1) }, writing: { try file.append($0) })
     }
 
-    /// Takes a chunk, and waits while too many are on their way.
+    /// Takes a chunk, and waits while too many are queued.
     ///
     /// - Throws: ``DownloadError`` when an earlier one could not be written.
     func write(_ chunk: HTTPBody.Chunk) async throws { try await behind.write(chunk) }

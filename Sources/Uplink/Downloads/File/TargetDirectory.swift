@@ -3,7 +3,7 @@ import Glibc
 import SystemPackage
 import UplinkHTTP
 
-/// A target's directory, open, so that a relative path means the same to the end; and the target in it. Its calls block.
+/// A target's directory, kept open so that a relative path keeps its meaning, and the target in it. Its calls block.
 final class TargetDirectory: Sendable {
     let path: FilePath
     let names: PartialNames
@@ -11,7 +11,7 @@ final class TargetDirectory: Sendable {
     /// Whether it can be synchronised.
     private let isReadable: Bool
 
-    /// O_PATH (open(2)), which the module map leaves out.
+    /// O_PATH (open(2)), which the module map lacks.
     private static let pathOnly: CInt = 0o10_000_000
 
     init(of target: FilePath) throws(DownloadError) {
@@ -31,7 +31,7 @@ final class TargetDirectory: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sees to it that the target may be written.
+    /// Checks that the target may be written.
     func checkTarget(replacing: Bool) throws(DownloadError) {
         var status = stat()
         guard fstatat(descriptor, names.target, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -52,7 +52,7 @@ final class TargetDirectory: Sendable {
             .targetExists, message: "`\(path)` exists; choose another name, or ask for it to be replaced")
     }
 
-    /// Gives the file in the making the target's name.
+    /// Gives the partial file the target's name.
     func name(replacing: Bool) throws(DownloadError) {
         if replacing { try checkTarget(replacing: true) }
         do throws(Errno) {
@@ -66,11 +66,11 @@ final class TargetDirectory: Sendable {
 
     func remove(_ name: [CChar]) { unlinkat(descriptor, name, 0) }
 
-    /// Removes the file in the making and what stands beside it: the bytes first, because a record alone says nothing.
+    /// Removes the partial file and its record: the bytes first, because a record alone is harmless.
     func removePartial() {
         for name in [names.partial, names.record, names.newRecord] { remove(name) }
     }
 
-    /// Makes sure that the names are on the disk; some file systems cannot.
+    /// Flushes the names to the disk; some file systems cannot.
     func synchronise() { if isReadable { fsync(descriptor) } }
 }

@@ -2,13 +2,13 @@
 import Glibc
 import SystemPackage
 
-/// What tells whether two paths are one target: the directory itself, and the name in it. Blocks.
+/// An identity by which two paths to one target are equal: the directory itself, and the name in it. Blocks.
 struct TargetIdentity: Hashable {
     private let device: UInt64
     private let directory: UInt64
     private let name: [CChar]
 
-    /// Nil where there is no such directory, which the download itself will say.
+    /// Creates the identity; nil if there is no such directory, which the download itself will report.
     init?(_ path: FilePath) {
         guard let names = PartialNames(path) else { return nil }
         var status = stat()
@@ -17,7 +17,7 @@ struct TargetIdentity: Hashable {
         (device, directory, name) = (UInt64(status.st_dev), UInt64(status.st_ino), names.target)
     }
 
-    /// Those whose target an earlier one has, with that one.
+    /// The targets that an earlier one has, each with the earlier one.
     static func repeated(in targets: [FilePath]) -> [Int: Int] {
         var first: [Self: Int] = [:]
         var repeated: [Int: Int] = [:]

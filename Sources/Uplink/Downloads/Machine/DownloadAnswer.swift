@@ -3,37 +3,37 @@ import Glibc
 import HTTPTypes
 import UplinkHTTP
 
-/// What the machine has to know of an answer's head.
+/// What the machine needs of an answer's head.
 struct DownloadAnswer: Sendable {
     /// Status and fields.
     var head: HTTPResponse
     /// The URL that answered, after all redirects.
     var url: String
-    /// How many bytes the body has; nil where only its end will tell.
+    /// How many bytes the body has; nil if only its end will tell.
     var bodyLength: Int64?
-    /// Whether the body's end can be told from a broken connection.
+    /// Whether the end of the body can be distinguished from a broken connection.
     var isFramed: Bool
 
     var status: Int { head.status.code }
     var validator: StrongValidator? { StrongValidator(of: head) }
 
-    /// `Content-Range`, if there is one that can be read.
+    /// `Content-Range`, if there is a valid one.
     var range: ContentRange? {
         let values = head.headerFields[values: .contentRange]
         return values.count == 1 ? ContentRange(values[0]) : nil
     }
 
-    /// Whether the body has parts with heads of their own, which nobody asked for.
+    /// Whether the body has parts with heads of their own, which were not asked for.
     var isMultipart: Bool {
         head.headerFields[.contentType]?.lowercased().hasPrefix("multipart/byteranges") ?? false
     }
 
-    /// Whether a part is in the same content codings as what is there. It may leave them out (RFC 9110, section 15.3.7).
+    /// Whether a part has the same content codings as what is there. It may leave them out (RFC 9110, section 15.3.7).
     func isEncoded(as codings: [String]) -> Bool {
         head.headerFields[.contentEncoding] == nil || ContentCoding.names(in: head) == codings
     }
 
-    /// How long the server asks to be left alone (RFC 9110, section 10.2.3).
+    /// How long the server asks clients to wait (RFC 9110, section 10.2.3).
     var retryAfter: Duration? { RetryAfter.pause(askedBy: head) { Int64(time(nil)) } }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the machine has to know of the options.
+/// What the machine needs of the options.
 struct DownloadLimits: Sendable {
     var expectedSize: Int64?
     var maximumSize: Int64
@@ -18,7 +18,7 @@ struct DownloadLimits: Sendable {
         backOff = options.backOff
     }
 
-    /// Why a file of this size is not wanted; nil when it is.
+    /// The error if a file of this size is not wanted; nil if it is.
     func objection(to size: Int64) -> DownloadError? {
         if let expectedSize, size != expectedSize {
             return DownloadError(
@@ -33,8 +33,8 @@ struct DownloadLimits: Sendable {
 }
 
 extension DownloadBackOff {
-    /// The pause after so many failures in a row: between the half and the whole of what the doubling gives, and never
-    /// more than half of what is left.
+    /// The pause after this many failures in a row: between half and all of what the doubling gives, and never more
+    /// than half of the time left.
     func pause(after failures: Int, remaining: Duration?) -> Duration {
         var most = min(max(.zero, initialPause), max(.zero, maximumPause))
         for _ in 1..<max(2, failures) where failures > 1 && most > .zero && most < maximumPause {

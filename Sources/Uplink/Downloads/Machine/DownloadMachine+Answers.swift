@@ -4,7 +4,7 @@ import UplinkHTTP
 // What the machine makes of an answer's head.
 
 extension DownloadMachine {
-    /// The head of an answer is there.
+    /// Handles the head of an answer.
     mutating func answered(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
         switch state {
         case .askingForWhole: return answeredWhole(answer, remaining: remaining)
@@ -28,9 +28,9 @@ extension DownloadMachine {
         }
     }
 
-    /// 200 in the place of a part: another version, or a server that gives no parts. Either way the whole comes, unless it is
-    /// a stranger who answers, such as a portal that wants to be signed in to: that may pass, and what is there is worth
-    /// more than what a stranger says of its size.
+    /// 200 instead of a part: another version, or a server that does not send parts. Either way the whole file comes,
+    /// unless the answer is from a stranger, such as a portal that wants a sign-in: that may pass, and the bytes that
+    /// are there are worth more than what a stranger says about the size.
     private mutating func wholeAgain(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
         guard !isOfSamePlace(answer) || answer.validator == nil, doubts + 1 < Self.maximumDoubts else {
             return begin(answer, remaining: remaining)
@@ -46,7 +46,7 @@ extension DownloadMachine {
         ResourceVersion.place(of: answer.url, askedFor: url) == version?.place
     }
 
-    /// 200: the whole, from its start.
+    /// 200: the whole file, from its start.
     private mutating func begin(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
         if answer.bodyLength == 0, announced > 0 {
             return .leave(distrust(Self.suddenNothing, remaining: remaining))
@@ -73,7 +73,7 @@ extension DownloadMachine {
         return .begin(version)
     }
 
-    /// 206: what follows, if it really does.
+    /// 206: the rest, if it really continues what is there.
     private mutating func part(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
         guard var version, let validator = version.validator else {
             return .leave(distrust("a part of nothing", remaining: remaining))
@@ -102,7 +102,7 @@ extension DownloadMachine {
         return .append(version)
     }
 
-    /// 416: nothing follows, which is right if nothing is missing.
+    /// 416: there is no more, which is right if nothing is missing.
     private mutating func beyondEnd(_ answer: DownloadAnswer, remaining: Duration?) -> Step {
         guard let version, let validator = version.validator, version.length == received,
             answer.range == .unsatisfied(total: received),

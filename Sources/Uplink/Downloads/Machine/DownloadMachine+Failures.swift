@@ -5,15 +5,15 @@ import UplinkHTTP
 // When the machine tries again.
 
 extension DownloadMachine {
-    /// Why an attempt ended without its answer's end.
+    /// Why an attempt ended before its answer was complete.
     enum Failure: Sendable {
-        /// The network was lost under it: wait for the network, no longer.
+        /// The network was lost under it: wait for the network, and no longer.
         case networkLost(String)
-        /// For a reason that may pass.
+        /// For a reason that may be temporary.
         case passing(any Error)
-        /// For a reason that passes where a server or a proxy is just being started again, and else does not.
+        /// For a reason that is temporary if a server or a proxy is just being restarted, and lasting otherwise.
         case doubtful(any Error)
-        /// For a reason that does not.
+        /// For a reason that is lasting.
         case lasting(DownloadError)
 
         init(_ error: any Error) {
@@ -27,7 +27,7 @@ extension DownloadMachine {
         }
 
         private static func of(_ error: NetworkOperationError) -> Self {
-            // The disk may fail in the moment in which the network is lost.
+            // The disk may fail at the moment the network is lost.
             if let error = error.underlyingError as? DownloadError { return .lasting(error) }
             return switch error.code {
             case .networkLost: .networkLost("the network was lost")
@@ -39,7 +39,7 @@ extension DownloadMachine {
             switch error.code {
             case .networkChanged: .networkLost("the connection's network is gone")
             case .queueFull, .queueTimeout: .passing(error)
-            // A head that is cut short is not told from one that makes no sense.
+            // A head that is cut short cannot be distinguished from an invalid one.
             case .invalidResponse, .invalidFraming, .proxyRefused: .doubtful(error)
             case .invalidURL, .invalidRequest, .invalidConfiguration:
                 .lasting(DownloadError(.invalidOptions, message: "\(error)", underlyingError: error))
@@ -48,12 +48,12 @@ extension DownloadMachine {
         }
     }
 
-    /// The attempt has failed. What came before is written.
+    /// Handles a failed attempt. What came before has been written.
     mutating func failed(_ failure: Failure, remaining: Duration?) -> Step {
         switch failure {
         case .networkLost(let reason):
-            // No failure of the download's: it does not count towards `maximumFailures`. Only a network that is lost again
-            // and again before a byte has come is asked for more slowly.
+            // This is no failure of the download, and does not count towards `maximumFailures`. Only if the network is
+            // lost again and again before a byte comes do attempts become slower.
             losses += 1
             state = .idle
             let pause = losses == 1 ? .zero : limits.backOff.pause(after: losses - 1, remaining: remaining)
@@ -72,7 +72,7 @@ extension DownloadMachine {
         }
     }
 
-    /// The body has ended before all of it had come, which its framing does not tell.
+    /// Handles a body that ended before all of it had come, although its framing was intact.
     mutating func endedEarly(_ reason: String, remaining: Duration?) -> Step {
         let cause = HTTPClientError(.truncated, phase: .body, requestDisposition: .responseStarted, message: reason)
         return tryAgain(after: nil, because: reason, remaining: remaining) {
@@ -80,10 +80,10 @@ extension DownloadMachine {
         }
     }
 
-    /// So many doubtful failures without a new byte between them are lasting.
+    /// This many doubtful failures without a new byte between them count as lasting.
     static let maximumDoubts = 5
 
-    /// What is there, or what the server says of it, cannot be right: begin anew.
+    /// Starts over, because what is there, or what the server says about it, cannot be right.
     mutating func distrust(_ reason: String, remaining: Duration?) -> Step {
         (received, version) = (0, nil)
         restarts += 1
@@ -101,14 +101,15 @@ extension DownloadMachine {
 
     /// - Parameters:
     ///   - pause: Nil for a back-off.
-    ///   - wanted: What the server asks for. The back-off is kept all the same, because it may ask for no time at all.
-    ///   - error: What to end with when it has been tried often enough.
+    ///   - wanted: What the server asks for. The back-off applies as well, because the server may ask for no time at
+    ///     all.
+    ///   - error: The error to end with when it has been tried often enough.
     mutating func tryAgain(
         after pause: Duration?, atLeast wanted: Duration = .zero, because reason: String, remaining: Duration?,
         else error: (String) -> DownloadError = { DownloadError(.tooManyFailures, message: $0) }
     ) -> Step {
         failures += 1
-        // What was of no use is asked for anew, and that is not in vain.
+        // Bytes that were of no use are asked for again, which is not in vain.
         let isInVain = transferred == 0 && restarts == 0
         let most = (isInVain ? limits.backOff.maximumFirstFailures : nil) ?? limits.backOff.maximumFailures
         if let most, failures > most {

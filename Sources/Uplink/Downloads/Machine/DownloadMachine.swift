@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkHTTP
 
-/// Decides what a download asks for, what it makes of the answers, and when it tries again: pure; time and chance are
-/// given.
+/// Decides what a download asks for, how it takes the answers, and when it tries again: pure; time and randomness are
+/// passed in.
 ///
-/// The bytes that are there are always the first ``received`` ones of ``version``. Whatever an answer leaves in doubt
-/// makes the machine forget them: to ask again costs time, a wrong byte the file.
+/// The bytes that are there are always the first ``received`` ones of ``version``. If an answer leaves any doubt, the
+/// machine forgets them: asking again costs time, but a wrong byte costs the file.
 struct DownloadMachine: Sendable {
-    /// Where the download stands.
+    /// The state of the download.
     enum State: Sendable, Equatable {
         /// No request is out.
         case idle
-        /// The whole is asked for.
+        /// The whole file has been asked for.
         case askingForWhole
-        /// What follows the bytes that are there is asked for.
+        /// The rest, after the bytes that are there, has been asked for.
         case askingForRest
-        /// A body arrives, which ends at this offset in the file; nil where only its end will tell.
+        /// A body arrives, which ends at this offset in the file; nil if only its end will tell.
         case receiving(end: Int64?, isFramed: Bool)
         /// All bytes are there.
         case whole
@@ -33,11 +33,11 @@ struct DownloadMachine: Sendable {
 
     /// What to do with an answer's body.
     enum Verdict: Sendable {
-        /// Throw away what is there, note the version, and write the body from the start.
+        /// Throw away what is there, record the version, and write the body from the start.
         case begin(ResourceVersion)
-        /// Write the body behind what is there; the version may have gained its length.
+        /// Write the body after what is there; the length of the version may have become known.
         case append(ResourceVersion)
-        /// Leave it, and go on with the step.
+        /// Discard it, and go on with the step.
         case leave(Step)
     }
 
@@ -54,38 +54,38 @@ struct DownloadMachine: Sendable {
     let url: String
     let limits: DownloadLimits
     var state = State.idle
-    /// What the bytes that are there belong to.
+    /// The version that the bytes that are there belong to.
     var version: ResourceVersion?
     /// How many bytes are there.
     var received: Int64 = 0
     /// Attempts so far, this one included.
     private(set) var attempts = 0
-    /// How often the server went on where it was asked to.
+    /// How often the server continued where it was asked to.
     var resumptions = 0
     /// How often bytes were forgotten.
     var restarts = 0
     /// Failures in a row, without a new byte.
     var failures = 0
-    /// Those of them that need not pass.
+    /// How many of them may be lasting.
     var doubts = 0
     /// How often the network was lost in a row, without a new byte.
     var losses = 0
-    /// Whether the bytes came in one answer that told where it ends. Otherwise a wrong digest may be the pieces' fault.
+    /// Whether the bytes came in one answer with a known end. Otherwise a wrong digest may be due to the pieces.
     var isOfOnePiece = false
-    /// The status of the last attempt's answer, if that was why it failed.
+    /// The status of the last attempt's answer, if the attempt failed because of it.
     var refusal: Int?
-    /// Whether the pause that follows is one that the server has asked for.
+    /// Whether the server asked for the pause that follows.
     var isAskedToWait = false
-    /// Bytes that came in this run.
+    /// How many bytes came in this run.
     private(set) var transferred: Int64 = 0
-    /// The largest size that was ever announced, so that a sudden nothing is not believed.
+    /// The largest size ever announced, so that a sudden size of zero is not believed.
     var announced: Int64 = 0
 
     init(url: String, limits: DownloadLimits) {
         (self.url, self.limits) = (url, limits)
     }
 
-    /// What an earlier run has left: so many bytes of a version. False when they are of no use.
+    /// Takes what an earlier run left, bytes of a version. False when they are of no use.
     mutating func found(_ found: ResourceVersion, bytes: Int64) -> Bool {
         guard state == .idle, attempts == 0, found.validator != nil, bytes > 0, bytes <= found.length ?? .max,
             bytes <= limits.maximumSize, found.length.map({ limits.objection(to: $0) == nil }) ?? true
@@ -94,14 +94,14 @@ struct DownloadMachine: Sendable {
         return true
     }
 
-    /// What an earlier run has left, and was found to be of use, cannot be read: begin anew. That is the disk's fault and not
-    /// the server's, so that it counts, but is no reason to give up.
+    /// Starts over, because what an earlier run left seemed to be of use but cannot be read. That is the fault of the
+    /// disk and not of the server, so it is counted, but is no reason to give up.
     mutating func lost() {
         (version, received) = (nil, 0)
         restarts += 1
     }
 
-    /// An attempt begins.
+    /// Begins an attempt.
     mutating func ask() -> Plan {
         attempts += 1
         (refusal, isAskedToWait) = (nil, false)
@@ -113,7 +113,7 @@ struct DownloadMachine: Sendable {
         return .whole
     }
 
-    /// Bytes have come. Nil to write them.
+    /// Handles bytes that have come. Nil: write them.
     mutating func received(_ count: Int, remaining: Duration?) -> Step? {
         guard case .receiving(let end, _) = state else { return fail(Self.outOfTurn) }
         let sum = received + Int64(count)
@@ -127,7 +127,7 @@ struct DownloadMachine: Sendable {
         return nil
     }
 
-    /// The body has ended, as its framing has it.
+    /// Handles the end of a body, according to its framing.
     mutating func bodyEnded(remaining: Duration?) -> Step {
         guard case .receiving(let end, let isFramed) = state else { return fail(Self.outOfTurn) }
         if let end, received < end {
@@ -147,7 +147,7 @@ struct DownloadMachine: Sendable {
             return .complete
         }
         if received < length {
-            // The server gave a part of what was asked for, as it may.
+            // The server sent only a part of what was asked for, as it may.
             state = .idle
             return .again(after: .zero, because: "the server gave a part")
         }
@@ -155,20 +155,20 @@ struct DownloadMachine: Sendable {
         return .complete
     }
 
-    /// Whether what is there is of use to a later run, after this error.
+    /// Whether what is there is of use to a later run after this error.
     func isWorthKeeping(after error: any Error) -> Bool {
         guard received > 0, version?.validator != nil else { return false }
         guard let error = error as? DownloadError else { return true }
         switch error.code {
         case .tooLarge, .sizeMismatch, .checksumMismatch, .tooManyRestarts, .unframedBody: return false
-        // 404 may pass; 410 says that it does not (RFC 9110, section 15.5.11).
+        // 404 may be temporary; 410 says that it is not (RFC 9110, section 15.5.11).
         case .unexpectedStatus: return error.status != 410
         default: return true
         }
     }
 
-    /// The file's digest has come out. A wrong one is final if it is the server's; if the file was put together here, or its
-    /// end was a guess, it is fetched anew, as often as ``DownloadLimits/maximumRestarts`` allows.
+    /// Handles the file's digest. A wrong one is final if the server is at fault; if the file was put together here, or
+    /// its end was a guess, the file is fetched again, as often as ``DownloadLimits/maximumRestarts`` allows.
     mutating func digested(_ digest: [UInt8]?, expected: [UInt8]?, remaining: Duration?) -> Step {
         guard let expected, digest != expected else { return .complete }
         if !isOfOnePiece, restarts < limits.maximumRestarts {

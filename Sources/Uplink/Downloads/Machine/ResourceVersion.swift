@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkHTTP
 
-/// What the bytes that are there belong to.
+/// The version of the resource that the bytes that are there belong to.
 struct ResourceVersion: Sendable, Hashable {
-    /// What tells it from others; nil when nobody can go on with it later.
+    /// What distinguishes it from other versions; nil when no later run can go on with it.
     var validator: StrongValidator?
     /// Its size, once it is known.
     var length: Int64?
-    /// Where it stands, after redirects, as a fingerprint: two resources may well have the same validator.
+    /// Where it is, after redirects, as a fingerprint: two resources may have the same validator.
     var place: String
-    /// The content codings that the bytes are in, in the order in which they were applied; mostly none.
+    /// The content codings of the bytes, in the order in which they were applied; usually none.
     var codings: [String]
 
     init(validator: StrongValidator?, length: Int64?, place: String, codings: [String] = []) {
@@ -23,14 +23,14 @@ struct ResourceVersion: Sendable, Hashable {
         codings = ContentCoding.names(in: answer.head)
     }
 
-    /// A URL as far as it names the resource. A redirect's target is taken without its query, which in signed URLs differs
-    /// each time.
+    /// The part of a URL that identifies the resource. The target of a redirect is taken without its query, which in
+    /// signed URLs differs each time.
     static func place(of url: String, askedFor asked: String) -> String {
         Fingerprint.of(url == asked ? url : String(url.prefix { $0 != "?" && $0 != "#" }))
     }
 }
 
-/// A text's digest, in the place of a text that may contain secrets.
+/// The digest of a text, used instead of a text that may contain secrets.
 enum Fingerprint {
     static func of(_ text: String) -> String {
         var checksum = SHA256()

@@ -2,15 +2,15 @@
 import HTTPTypes
 import UplinkHTTP
 
-/// What tells one version of a resource from every other, so that parts of it may be put together (RFC 9110, section
-/// 8.8.1).
+/// What distinguishes one version of a resource from every other, so that parts of it may be combined (RFC 9110,
+/// section 8.8.1).
 enum StrongValidator: Sendable, Hashable {
     /// `ETag`, with its quotes; never a weak one.
     case entityTag(String)
-    /// `Last-Modified`, word for word.
+    /// `Last-Modified`, verbatim.
     case lastModified(String)
 
-    /// Nil where an answer has no strong validator: then nobody can go on later with what came.
+    /// Reads the validator of an answer; nil if it has no strong one, so that no later run can go on with what came.
     ///
     /// A date counts only where there is no entity tag at all (section 13.1.5).
     init?(of head: HTTPResponse) {
@@ -24,15 +24,16 @@ enum StrongValidator: Sendable, Hashable {
         self = .lastModified(date)
     }
 
-    /// What `If-Range` says.
+    /// The value for `If-Range`.
     var text: String {
         switch self {
         case .entityTag(let text), .lastModified(let text): text
         }
     }
 
-    /// Whether an answer is about the same version. One that says nothing is not: a server that overlooks `If-Range`
-    /// could give a part of another. But a date need not be repeated to who has sent it (RFC 9110, section 15.3.7).
+    /// Whether an answer is about the same version. One without a validator is not, because a server that overlooks
+    /// `If-Range` could send a part of another version; but the server need not repeat a date that the request had (RFC
+    /// 9110, section 15.3.7).
     func isConfirmed(by head: HTTPResponse) -> Bool {
         switch self {
         case .entityTag(let tag): head.headerFields[values: .eTag] == [tag]

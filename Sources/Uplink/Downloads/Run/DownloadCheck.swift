@@ -3,7 +3,7 @@ import HTTPTypes
 import UplinkHTTP
 
 extension DownloadOptions {
-    /// Sees to it that the options make sense, and that the request asks for a whole file.
+    /// Checks that the options are valid, and that the request asks for a whole file.
     func check(_ request: HTTPRequest) throws(DownloadError) {
         guard request.method == .get else {
             throw Self.invalid("the method is \(request.method.rawValue); only what GET gives can be downloaded")

@@ -2,7 +2,8 @@
 import UplinkCore
 import UplinkHTTP
 
-/// A download that has been started: its outcome, its deadline and its progress. Every method from any thread.
+/// A download that has been started: its outcome, its deadline and its progress. Every method may be called from any
+/// thread.
 final class DownloadCore: Sendable {
     private struct State {
         var life = DownloadLife()
@@ -11,10 +12,11 @@ final class DownloadCore: Sendable {
         var work: Task<Void, Never>?
         var alarms: [Task<Void, Never>] = []
         var posts: UInt64 = 0
-        /// What the last attempt ended with; nil while one goes well.
+        /// How the last attempt failed; nil while one is going well.
         var failure: (error: (any Error)?, status: Int?) = (nil, nil)
 
-        /// What is told now, numbered while the lock is held, so that nothing older overtakes it on its way to the board.
+        /// The progress to publish now, numbered while the lock is held, so that nothing older overtakes it on its way
+        /// to the board.
         mutating func post(at now: Duration) -> Post {
             posts += 1
             return Post(progress: story.post(at: now), number: posts)
@@ -31,29 +33,29 @@ final class DownloadCore: Sendable {
     let board: UpdateBoard<DownloadProgress>
     private let state: Locked<State>
 
-    /// How long work that was cancelled may take to tidy up before the outcome is told without it: a disk that does not
+    /// How long cancelled work may take to clean up before the outcome is published without it: a disk that does not
     /// answer cannot be cancelled.
     static let grace = Duration.seconds(1)
 
     init(clock: HTTPClientClock, within limit: Duration) {
         self.clock = clock
         let start = clock.now()
-        // Beyond 292 years there is no limit.
+        // More than 292 years are no limit.
         deadline = limit < .nanoseconds(Int64.max) ? start + max(.zero, limit) : nil
         let story = DownloadStory(deadline: deadline)
         state = Locked(State(story: story))
         board = UpdateBoard(story.snapshot(at: start))
     }
 
-    /// What is left until the deadline; nil without one.
+    /// The time left until the deadline; nil without one.
     var remaining: Duration? { deadline.map { max(.zero, $0 - clock.now()) } }
 
-    /// Why the download ends before it is whole, if it does.
+    /// Why the download is ending early, if it is.
     var cause: DownloadLife.Cause? { state.withLock { $0.life.cause } }
 
     // MARK: Beginning and end
 
-    /// Starts the work, and the deadline over it.
+    /// Starts the work, and its deadline.
     func start(_ work: @escaping @Sendable () async throws -> DownloadedFile) {
         let task = Task(name: "download") {
             let outcome: DownloadLife.Outcome
@@ -81,7 +83,7 @@ final class DownloadCore: Sendable {
         if isOver || cause != nil { task.cancel() }
     }
 
-    /// Ends the download before it is whole; does nothing when it is too late for that.
+    /// Ends the download early; does nothing when it is too late for that.
     func end(_ cause: DownloadLife.Cause) {
         let (ends, work) = state.withLock { ($0.life.end(cause), $0.work) }
         guard ends else { return }
@@ -98,10 +100,10 @@ final class DownloadCore: Sendable {
         if isOver { alarm.cancel() }
     }
 
-    /// Whether the file may be given its name now; after a yes it cannot be cancelled any more.
+    /// Whether the file may be given its name now; once this returns true, the download cannot be cancelled any more.
     func mayName() -> Bool { state.withLock { $0.life.name() } }
 
-    /// What a download that ends early throws.
+    /// The error that a download throws when it ends early.
     func error(for cause: DownloadLife.Cause, after error: (any Error)?) -> any Error {
         guard cause == .deadline else { return CancellationError() }
         let progress = currentProgress
@@ -117,12 +119,12 @@ final class DownloadCore: Sendable {
         return late
     }
 
-    /// Whether an error says no more than that the work was cancelled.
+    /// Whether an error means only that the work was cancelled.
     private static func isCancellation(_ error: any Error) -> Bool {
         error is CancellationError || (error as? NetworkOperationError)?.code == .cancelled
     }
 
-    /// Keeps what an attempt has ended with, for the error at the deadline.
+    /// Keeps how an attempt ended, for the error at the deadline.
     func remember(_ error: (any Error)?, status: Int?) { state.withLock { $0.failure = (error, status) } }
 
     private func settle(_ change: (inout DownloadLife) -> Bool) {
@@ -143,7 +145,7 @@ final class DownloadCore: Sendable {
         for waiter in ending.waiters { waiter.resume() }
     }
 
-    /// What is done outside of the lock when there is an outcome.
+    /// What to do outside the lock when there is an outcome.
     private struct Ending {
         let waiters: [CheckedContinuation<Void, Never>]
         let alarms: [Task<Void, Never>]
@@ -166,22 +168,22 @@ final class DownloadCore: Sendable {
 
     // MARK: Progress
 
-    /// How it goes as of now.
+    /// The progress at this moment.
     var currentProgress: DownloadProgress {
         let now = clock.now()
         return state.withLock { $0.story.snapshot(at: now) }
     }
 
-    // The story ends with the outcome: work that was abandoned, and goes on, changes it no more.
+    // The story ends with the outcome: abandoned work that goes on does not change it any more.
 
-    /// Changes the story, which is told with the next change that is worth it.
+    /// Changes the story, which is published with the next change that is worth it.
     func note(_ change: (inout DownloadStory) -> Void) {
         state.withLock { state in
             if state.life.outcome == nil { change(&state.story) }
         }
     }
 
-    /// Changes the story and tells it.
+    /// Changes the story and publishes it.
     func tell(_ change: (inout DownloadStory, _ now: Duration) -> Void) {
         tell(if: { story, now in
             change(&story, now)
@@ -189,7 +191,7 @@ final class DownloadCore: Sendable {
         })
     }
 
-    /// Changes the story and tells it where the change is worth it.
+    /// Changes the story, and publishes it if the change is worth it.
     func tell(if change: (inout DownloadStory, _ now: Duration) -> Bool) {
         let now = clock.now()
         let post = state.withLock { state in

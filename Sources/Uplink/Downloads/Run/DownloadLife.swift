@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// From a download's start to its one outcome: pure.
+/// The life of a download, from its start to its one outcome: pure.
 ///
-/// The file gets its name in the state `naming` only, which nothing leaves but the naming's own end: so an outcome that
-/// says "no file" is never followed by one, and who cancels too late gets the file.
+/// The file gets its name only in the state `naming`, which only the end of the naming leaves. So no file ever appears
+/// after an outcome that says there is none, and a caller that cancels too late gets the file.
 struct DownloadLife: Sendable {
     typealias Outcome = Result<DownloadedFile, any Error>
 
-    /// Where the download stands.
+    /// The state of the download.
     enum State: Sendable {
-        /// It works.
+        /// It is working.
         case running
-        /// It was cancelled, or its time is over; it tidies up.
+        /// It was cancelled, or its time ran out; it is cleaning up.
         case ending(Cause)
-        /// The file is given its name.
+        /// The file is being given its name.
         case naming
-        /// This has come of it.
+        /// It has ended, with this outcome.
         case ended(Outcome)
     }
 
-    /// Why a download ends before it is whole.
+    /// Why a download ends early.
     enum Cause: Sendable, Equatable {
-        /// Somebody has cancelled it.
+        /// It was cancelled.
         case cancelled
         /// Its deadline has passed.
         case deadline
@@ -29,13 +29,13 @@ struct DownloadLife: Sendable {
 
     private(set) var state = State.running
 
-    /// What has come of it; nil while nobody knows.
+    /// The outcome; nil until there is one.
     var outcome: Outcome? { if case .ended(let outcome) = state { outcome } else { nil } }
 
     /// Why it ends early, if it does.
     var cause: Cause? { if case .ending(let cause) = state { cause } else { nil } }
 
-    /// It is to end. True when its work has to be cancelled.
+    /// Makes it end. True when its work has to be cancelled.
     mutating func end(_ cause: Cause) -> Bool {
         switch state {
         case .running:
@@ -45,7 +45,7 @@ struct DownloadLife: Sendable {
         }
     }
 
-    /// The file is whole. True when it may have its name.
+    /// Called when the file is whole. True when it may have its name.
     mutating func name() -> Bool {
         switch state {
         case .running:
@@ -55,8 +55,8 @@ struct DownloadLife: Sendable {
         }
     }
 
-    /// The work has ended. True when there is an outcome now: this one, or that it was cancelled, whatever it has failed
-    /// with meanwhile.
+    /// Called when the work has ended. True when there is an outcome now: this one, or that it was cancelled, whatever
+    /// it failed with meanwhile.
     mutating func ended(_ outcome: Outcome) -> Bool {
         switch state {
         case .ending(.cancelled):
@@ -73,7 +73,7 @@ struct DownloadLife: Sendable {
         }
     }
 
-    /// The work does not end although it was cancelled. True when this is the outcome.
+    /// Called when the work does not end although it was cancelled. True when this error is the outcome.
     mutating func abandoned(_ error: any Error) -> Bool {
         switch state {
         case .ending:

@@ -2,10 +2,10 @@
 import UplinkCore
 import UplinkHTTP
 
-/// The network as a download sees it: it waits for it before each attempt, hears when it is lost, and rests between
-/// attempts.
+/// The network as a download sees it, which waits for the network before each attempt, is cancelled when it is lost,
+/// and rests between attempts.
 struct DownloadNetwork: Sendable {
-    /// Nil where no monitor is asked.
+    /// What the download needs of the network; nil if no monitor is asked.
     private let requirement: NetworkRequirement?
     private let monitor: any NetworkMonitor
     private let performer: NetworkOperationPerformer
@@ -31,7 +31,7 @@ struct DownloadNetwork: Sendable {
             within: .seconds(Int64.max), requiring: requirement, onLoss: .cancel, operation: body)
     }
 
-    /// Tells what the network lacks, nil when it lacks nothing, until the task is cancelled.
+    /// Reports what the network lacks, nil when it lacks nothing, until the task is cancelled.
     func watch(_ tell: @Sendable (_ lacking: String?) -> Void) async {
         guard let requirement else { return }
         do {
@@ -40,15 +40,15 @@ struct DownloadNetwork: Sendable {
                 tell(isEnough ? nil : "the network (\(requirement)) is away: the path is \(path)")
             }
         } catch {
-            // The performer meets the same error, and its word counts.
+            // The performer gets the same error, and reports it.
         }
     }
 
     /// How often the path has changed; nil while it is not known.
     var generation: UInt64? { requirement == nil ? nil : monitor.currentPath?.generation }
 
-    /// Sleeps, but no longer than until the path is another than it was in that generation: what failed over the old one
-    /// may succeed over the new one. A pause that the server has asked for is kept to its end.
+    /// Sleeps, but only until the path is no longer that of `generation`: what failed over the old path may succeed
+    /// over the new one. A pause that the server asked for is kept to its end.
     func rest(for pause: Duration, isAskedFor: Bool, since generation: UInt64?) async throws {
         guard pause > .zero else { return }
         guard requirement != nil, !isAskedFor else { return try await clock.sleep(pause) }
@@ -56,7 +56,7 @@ struct DownloadNetwork: Sendable {
             group.addTask { try await clock.sleep(pause) }
             group.addTask {
                 if await hasChanged(since: generation) { return }
-                // The monitor has ended; the pause has not.
+                // The monitor has ended, but the pause has not.
                 try await clock.sleep(pause)
             }
             defer { group.cancelAll() }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One of the places of a batch, as the download that has it knows it.
+/// A place in a batch, as seen by the download that has it.
 struct DownloadPlace: Sendable {
-    /// The download pauses; another one may have the place.
+    /// Lends the place to another download, because this one pauses.
     let lend: @Sendable () -> Void
     /// Returns when there is a place again, or the task is cancelled.
     let takeBack: @Sendable () async -> Void

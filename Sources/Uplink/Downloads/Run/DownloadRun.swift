@@ -5,9 +5,9 @@ import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
 
-/// The work of a download: carries out what its machine decides.
+/// The work of a download, which carries out what its machine decides.
 ///
-/// One thing after the other, though in several tasks: the machine is behind a lock for the compiler's sake.
+/// One thing is done after the other, although in several tasks; the machine is behind a lock for the compiler's sake.
 final class DownloadRun: Sendable {
     private let client: HTTPClient
     private let request: HTTPRequest
@@ -19,7 +19,7 @@ final class DownloadRun: Sendable {
     private let network: DownloadNetwork
     private let place: DownloadPlace?
     private let machine: Locked<DownloadMachine>
-    /// The answer that bytes came from last.
+    /// The last answer that bytes came from.
     private let lastResponse = Locked<(head: HTTPResponse?, url: String)>((nil, ""))
 
     init(
@@ -35,7 +35,7 @@ final class DownloadRun: Sendable {
         machine = Locked(DownloadMachine(url: url, limits: DownloadLimits(options)))
     }
 
-    /// All of it: from opening the file to giving it its name.
+    /// Does all the work, from opening the file to giving it its name.
     func run() async throws -> DownloadedFile {
         let file: PartialFile
         do {
@@ -70,13 +70,13 @@ final class DownloadRun: Sendable {
         do {
             try await digest(file)
         } catch is DownloadError {
-            // A later run would fail at it as well.
+            // A later run would fail with it, too.
             decide { machine, _ in machine.lost() }
             try await offLoop { try file.forget() }
         }
     }
 
-    /// Reads what is there into the digest, where one is wanted.
+    /// Reads what is there into the digest, if one is wanted.
     private func digest(_ file: PartialFile) async throws {
         var offset: Int64 = 0
         while true {
@@ -89,7 +89,7 @@ final class DownloadRun: Sendable {
 
     // MARK: Attempts
 
-    /// Makes attempts until all bytes are there, and are the right ones. Returns their digest.
+    /// Makes attempts until all bytes are there and right. Returns their digest.
     private func receive(into writer: PartialWriter) async throws -> [UInt8]? {
         while true {
             core.tell { story, now in story.enter(.waitingForNetwork, at: now) }
@@ -132,7 +132,7 @@ final class DownloadRun: Sendable {
         }
     }
 
-    /// Pauses. A place in a batch is another one's meanwhile, and is waited for afterwards.
+    /// Pauses. A place in a batch is lent to another download meanwhile, and waited for afterwards.
     private func rest(for pause: Duration, since generation: UInt64?) async throws {
         let isAskedFor = machine.withLock { $0.isAskedToWait }
         if pause > .zero { place?.lend() }
@@ -179,7 +179,7 @@ final class DownloadRun: Sendable {
 
     private func request(for plan: DownloadMachine.Plan) -> HTTPRequest {
         var request = request
-        // What is asked for is the file itself, so that offsets mean the same each time.
+        // Asks for the file itself, without a coding, so that offsets mean the same each time.
         request.headerFields[.acceptEncoding] = "identity"
         switch plan {
         case .whole: break
@@ -202,7 +202,7 @@ final class DownloadRun: Sendable {
 
     // MARK: After
 
-    /// Gives the whole its name.
+    /// Gives the whole file its name.
     private func finish(_ file: PartialFile, _ digest: [UInt8]?) async throws -> DownloadedFile {
         let machine = machine.withLock { $0 }
         try await offLoop { [core, options] in
@@ -218,19 +218,19 @@ final class DownloadRun: Sendable {
         return downloaded
     }
 
-    /// Lets go of the file, and says what is thrown.
+    /// Releases the file, and returns the error to throw.
     private func conclude(_ error: any Error, _ writer: PartialWriter) async -> any Error {
         try? await writer.drain()
         let error = reason(for: error)
         let isWorthKeeping = options.resumes && machine.withLock { $0.isWorthKeeping(after: error) }
-        let isHurried = error is CancellationError  // whoever has cancelled does not want to wait
+        let isHurried = error is CancellationError  // the caller that cancelled does not want to wait
         let kept = try? await offLoop { writer.file.abandon(keeping: isWorthKeeping, isHurried: isHurried) }
         guard var failure = error as? DownloadError else { return error }
         failure.keptBytes = kept ?? 0
         return failure
     }
 
-    /// What is thrown for what went wrong.
+    /// The error to throw for what went wrong.
     private func reason(for error: any Error) -> any Error {
         if let cause = core.cause { return core.error(for: cause, after: error) }
         guard let failure = error as? EventLoopError else { return error }
@@ -240,7 +240,7 @@ final class DownloadRun: Sendable {
         return reason
     }
 
-    /// Asks the machine, and notes its numbers.
+    /// Asks the machine, and records its numbers.
     private func decide<Decision: Sendable>(
         _ question: (inout DownloadMachine, _ remaining: Duration?) -> Decision
     ) -> Decision {
@@ -250,7 +250,7 @@ final class DownloadRun: Sendable {
         return decision
     }
 
-    /// Runs what may block where that holds nobody up. Not cancelled with the task.
+    /// Runs work that may block where it holds nothing up. Not cancelled with the task.
     private func offLoop<Result: Sendable>(
         _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {

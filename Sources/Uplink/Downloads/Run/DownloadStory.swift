@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// What a download is doing, as it is told to people: pure.
+/// What a download is doing, as published to readers: pure.
 struct DownloadStory: Sendable {
     private var phase = DownloadProgress.Phase.preparing
     private var progress = DownloadProgress()
@@ -13,12 +13,12 @@ struct DownloadStory: Sendable {
     private var lastPost: Duration?
     private let deadline: Duration?
 
-    /// Bytes alone are told no more often than this.
+    /// Changes of the byte counts alone are published no more often than this.
     static let interval = Duration.milliseconds(100)
 
     init(deadline: Duration?) { self.deadline = deadline }
 
-    /// The download does something else now.
+    /// Records that the download enters another phase.
     mutating func enter(_ phase: DownloadProgress.Phase, at now: Duration) {
         self.phase = phase
         pauseEnd = nil
@@ -32,16 +32,16 @@ struct DownloadStory: Sendable {
         trouble = reason
     }
 
-    /// An attempt has ended without all bytes.
+    /// Records that an attempt ended without all bytes.
     mutating func stumble(because reason: String) { trouble = reason }
 
-    /// What the network is like. True when that is to be told.
+    /// Records what the network lacks. True when that is to be published.
     mutating func sees(lacking: String?) -> Bool {
         defer { networkTrouble = lacking }
         return networkTrouble != lacking
     }
 
-    /// The machine's numbers have changed.
+    /// Records the machine's numbers.
     mutating func count(_ machine: DownloadMachine) {
         progress.receivedBytes = machine.received
         progress.totalBytes = machine.version?.length ?? machine.limits.expectedSize
@@ -50,20 +50,20 @@ struct DownloadStory: Sendable {
         progress.restarts = machine.restarts
     }
 
-    /// Bytes have come. True when that is to be told.
+    /// Records that bytes have come. True when that is to be published.
     mutating func receive(_ count: Int, at now: Duration) -> Bool {
         trouble = nil
         meter.add(count, at: now)
         return lastPost.map { now - $0 >= Self.interval } ?? true
     }
 
-    /// All of it, as of now, to be put up.
+    /// The progress at this moment, to be published.
     mutating func post(at now: Duration) -> DownloadProgress {
         lastPost = now
         return snapshot(at: now)
     }
 
-    /// All of it, as of now.
+    /// The progress at this moment.
     func snapshot(at now: Duration) -> DownloadProgress {
         var snapshot = progress
         snapshot.phase = phase

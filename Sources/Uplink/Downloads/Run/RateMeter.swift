@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How fast bytes come, over the last few seconds: pure.
+/// Measures how fast bytes come, over the last few seconds: pure.
 struct RateMeter: Sendable {
     private struct Sample {
         var time: Duration
         var bytes: Int64
     }
 
-    /// The oldest first, at least a spacing apart.
+    /// The samples, the oldest first, at least a spacing apart.
     private var samples: [Sample] = []
     private var bytes: Int64 = 0
 
     static let window = Duration.seconds(5)
     private static let spacing = Duration.milliseconds(250)
 
-    /// Bytes begin to come, after a time in which they did not.
+    /// Starts when bytes begin to come, after a time in which they did not.
     mutating func start(at now: Duration) {
         samples = [Sample(time: now, bytes: 0)]
         bytes = 0
@@ -28,7 +28,7 @@ struct RateMeter: Sendable {
         while samples.count > 2, now - samples[1].time >= Self.window { samples.removeFirst() }
     }
 
-    /// Bytes per second. When none come, it falls.
+    /// The bytes per second. While none come, the rate falls.
     func rate(at now: Duration) -> Double {
         guard let last = samples.last, now - last.time <= Self.window,
             let first = samples.first(where: { now - $0.time <= Self.window })

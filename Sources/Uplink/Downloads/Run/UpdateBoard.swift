@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// The newest value, and who waits for a newer one. Every method from any thread.
+/// The newest value, and the readers that wait for a newer one. Every method may be called from any thread.
 ///
-/// A reader keeps the number of what it has seen, so that nothing is kept for one that is slow or gone. A value is made
-/// when it is read, and not where nobody wants it.
+/// A reader keeps the number of what it has seen, so that the board keeps nothing for one that is slow or gone. A value
+/// is made only when it is read.
 final class UpdateBoard<Value: Sendable>: Sendable {
     private struct State {
         var value: @Sendable () -> Value
@@ -33,11 +33,11 @@ final class UpdateBoard<Value: Sendable>: Sendable {
 
     init(_ value: @autoclosure @escaping @Sendable () -> Value) { state = Locked(State(value: value)) }
 
-    /// Puts up a value, unless a newer one has overtaken it. The one that `finishes` the board is the last in any case.
+    /// Publishes a value, unless a newer one has overtaken it. The one that `finishes` the board is always the last.
     ///
     /// - Parameters:
-    ///   - value: Evaluated each time it is read; it may have become newer by then.
-    ///   - number: Grows with each value, from 1 on.
+    ///   - value: Evaluated each time it is read, and may be newer by then.
+    ///   - number: A number that rises with each value, from 1 on.
     func post(
         _ value: @autoclosure @escaping @Sendable () -> Value, number: UInt64, finishes: Bool = false
     ) {
@@ -50,7 +50,7 @@ final class UpdateBoard<Value: Sendable>: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// The newest value, if its number is above `number`, or nothing has been seen.
+    /// The newest value, if its number is above `number` or the reader has seen nothing yet.
     func look(after number: UInt64?) -> Finding {
         let (newest, value, isFinished) = state.withLock { ($0.number, $0.value, $0.isFinished) }
         if number.map({ newest > $0 }) ?? true { return .value(value(), number: newest) }
@@ -66,7 +66,7 @@ final class UpdateBoard<Value: Sendable>: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    // The handler may have run by now, and found nobody.
+                    // The cancellation handler may have run by now, and found no one waiting.
                     guard state.number <= number, !state.isFinished, !Task.isCancelled else { return true }
                     state.waiters[reader] = continuation
                     return false

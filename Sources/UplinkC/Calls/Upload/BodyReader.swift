@@ -5,18 +5,18 @@ import UplinkHTTP
 
 /// Asks the program for a request's body, piece by piece, where its callbacks run.
 ///
-/// A body may be sent more than once, after a redirect or a failed attempt. Only for the newest sending is the program
-/// asked: the one before it is over, though its end may not have come to it yet, nor even its beginning.
+/// A body may be sent more than once, after a redirect or a failed attempt. The program is asked only for the newest
+/// sending: the one before it is over, even if it has not learned of its end, or even its beginning, yet.
 final class BodyReader: Sendable {
-    /// What the program has answered.
+    /// What the program answered.
     fileprivate enum Reading: Sendable {
         /// It was not asked.
         case none
         /// A piece.
         case bytes([UInt8])
-        /// There is no more.
+        /// The body has ended.
         case end
-        /// There is nothing yet.
+        /// There are no bytes yet.
         case later
         /// The transfer is to end with this error.
         case failed(any Error)
@@ -34,14 +34,14 @@ final class BodyReader: Sendable {
 
         init(number: UInt64) { self.number = number }
 
-        /// Nobody wants the body any more.
+        /// Ends the sending, because the body is no longer wanted.
         func end() {
             told.end()
             resumed.end()
         }
     }
 
-    /// The most that is asked for at once.
+    /// The most bytes to ask for in one call.
     private static let pieceSize = 64 * 1024
 
     private let source: RequestBox.Source
@@ -49,7 +49,7 @@ final class BodyReader: Sendable {
 
     init(_ source: RequestBox.Source) { self.source = source }
 
-    /// The program may have something again.
+    /// Called when the program may have something again.
     func resume() { current.withLock { $0 }?.resumed.raise() }
 
     fileprivate func begin() -> Sending {
@@ -61,7 +61,7 @@ final class BodyReader: Sendable {
         return sending
     }
 
-    /// Whether there can be more than this.
+    /// Whether there may be bytes after this offset.
     fileprivate func mayHaveMore(after offset: Int64) -> Bool { source.length.map { offset < $0 } ?? true }
 
     /// Asks the program, on the thread of its callbacks.

@@ -3,12 +3,13 @@ import CUplink
 import UplinkCore
 import UplinkHTTP
 
-/// Tells a program how far a request's body is. While its callback runs, only the newest numbers are kept.
+/// Reports to a program how much of a request's body has gone out. While its callback runs, only the newest numbers are
+/// kept.
 final class SentReport: Sendable {
     private struct State {
-        /// What the program has not been told.
+        /// The numbers that the program has not been told yet.
         var newest: (sent: Int64, length: Int64?)?
-        /// Raised when it has been told.
+        /// Raised when it has been told them.
         var told: Signal?
     }
 
@@ -22,14 +23,14 @@ final class SentReport: Sendable {
         (self.callback, self.user, self.id, self.context) = (callback, user, id, context)
     }
 
-    /// What the client tells it.
+    /// The observer for the client's events.
     var observer: @Sendable (HTTPEvent) -> Void {
         { [self] event in
             if case .sent(let sent, let length) = event { note(sent, of: length) }
         }
     }
 
-    /// Waits until what was noted has been told: the end of a call drops what has not.
+    /// Waits until the numbers have been reported, because the end of a call drops those that have not.
     func settle() async {
         let told: Signal? = state.withLock { state in
             guard state.newest != nil else { return nil }

@@ -3,16 +3,16 @@ import SystemPackage
 import Uplink
 import UplinkCore
 
-/// A real download while an ``OutageScript`` is played, and what is shown of both.
+/// A real download while an ``OutageScript`` is played, and the screen that shows both.
 struct OutageDemo: Sendable {
     let script: OutageScript
     let url: String
     let directory: String
-    /// Has something done on the server's side.
+    /// Makes the server's side do something.
     let order: @Sendable (String) async throws -> Void
 
     private static let frameTime = Duration.milliseconds(100)
-    /// How long the download may take to notice what was done to it, before the play goes on.
+    /// How long the download may take to notice an outage before the script goes on.
     private static let patience = Duration.seconds(20)
 
     /// Runs to the end.
@@ -50,7 +50,7 @@ struct OutageDemo: Sendable {
         return HTTPClient.shared.startDownload(url, to: target, within: .seconds(600), options: options)
     }
 
-    /// Takes away and gives back.
+    /// Begins and ends the outages.
     private func play(_ download: Download, _ screen: OutageScreen) async throws {
         for (number, (mark, outage)) in script.outages.enumerated() {
             guard try await until(download, { $0.receivedBytes >= mark }) else { return }
@@ -74,7 +74,8 @@ struct OutageDemo: Sendable {
         }
     }
 
-    /// Waits until the download is so; false when it ends before. Looks itself: not every byte is told as it comes.
+    /// Waits until the download is in a state; false when it ends before. It polls, because not every byte is published
+    /// as it comes.
     private func until(_ download: Download, _ isSo: (DownloadProgress) -> Bool) async throws -> Bool {
         while true {
             let progress = download.currentProgress
@@ -86,6 +87,6 @@ struct OutageDemo: Sendable {
 }
 
 extension DownloadProgress {
-    /// Whether nothing more happens.
+    /// Whether nothing more will happen.
     var hasEnded: Bool { phase == .finished || phase == .failed }
 }

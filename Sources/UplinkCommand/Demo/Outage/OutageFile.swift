@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkHTTP
 
-/// What the demo's server gives: bytes that look like chance, the same in each process, so that a piece in a wrong place
-/// would show.
+/// The file of the demo's server: bytes that look random but are the same in each process, so that a piece in the wrong
+/// place would show.
 struct OutageFile: Sendable {
     let byteCount: Int
-    /// Repeated; its length is a prime number, so that no offset by a round number goes unnoticed.
+    /// The repeated block; its length is a prime number, so that no shift by a round number goes unnoticed.
     private let block: [UInt8]
 
     init(byteCount: Int) {
@@ -19,7 +19,7 @@ struct OutageFile: Sendable {
         }
     }
 
-    /// So many bytes from there on, or fewer, but one at least before the end.
+    /// At most this many bytes from this offset on; before the end at least one.
     func piece(at offset: Int, upTo count: Int) -> ArraySlice<UInt8> {
         let place = offset % block.count
         return block[place..<min(block.count, place + min(count, byteCount - offset))]

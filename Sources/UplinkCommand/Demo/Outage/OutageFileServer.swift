@@ -9,7 +9,7 @@ struct OutageFileServer: Sendable {
     static let path = "/disk.img"
     private static let tag = "\"disk-1\""
     let file: OutageFile
-    /// How far it goes for now.
+    /// The offset up to which it currently serves.
     let limit: Locked<Int>
 
     /// Serves for as long as `body` runs.
@@ -19,7 +19,7 @@ struct OutageFileServer: Sendable {
         try await HTTPServer.running(at: .inet(ip4: address, port: port), routes) { _ in try await body() }
     }
 
-    /// A range only where the client has the same file.
+    /// Answers a request; with a range only if the client has the same file.
     func answer(to request: FlyingFox.HTTPRequest) -> HTTPResponse {
         let range = ServedRange(of: request, tag: Self.tag, size: file.byteCount)
         let (status, headers) = range.head(tag: Self.tag, size: file.byteCount)

@@ -2,7 +2,7 @@
 import Uplink
 import UplinkCore
 
-/// What `uplink demo --outage` shows: what is done to the download, what the download does about it, and its bar.
+/// The screen of `uplink demo --outage`: what is done to the download, what the download does about it, and its bar.
 final class OutageScreen: Sendable {
     private let line = StatusLine(on: .standard)
     private let start = ContinuousClock.now
@@ -16,10 +16,10 @@ final class OutageScreen: Sendable {
             })
     }
 
-    /// Says what is done to the download.
+    /// Prints what is done to the download.
     func say(_ words: String) { line.say(time + Text(words).bold()) }
 
-    /// Says what the download does about it.
+    /// Prints what the download does about it.
     func note(_ progress: DownloadProgress) {
         guard let words = story.withLock({ $0.take(progress) }) else { return }
         line.say(time + Text("  \(words)").color(progress.isHeldUp ? .yellow : .green))
@@ -28,7 +28,7 @@ final class OutageScreen: Sendable {
     /// Draws the bar.
     func draw(_ progress: DownloadProgress) { line.draw(DownloadLine.text(progress, columns: line.columns)) }
 
-    /// Says how it ended.
+    /// Prints how it ended.
     ///
     /// - Throws: ``CommandFailure`` when the file is not the server's.
     func end(_ file: DownloadedFile, expecting expected: [UInt8]) throws {
@@ -50,11 +50,11 @@ final class OutageScreen: Sendable {
     }
 }
 
-/// Which of a download's many states are worth a line: that it is held up, and that it goes on.
+/// Chooses which of a download's many states are worth a line: that it is held up, and that it goes on.
 struct OutageStory: Sendable {
     private var isHeldUp = false
 
-    /// What to say of a state, if anything.
+    /// The line for a state, if it is worth one.
     mutating func take(_ progress: DownloadProgress) -> String? {
         switch progress.phase {
         case .waitingForNetwork, .pausing:

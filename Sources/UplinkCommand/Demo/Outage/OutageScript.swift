@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What happens to the download of `uplink demo --outage`, and when.
+/// The script of what happens to the download of `uplink demo --outage`, and when.
 struct OutageScript: Sendable, Hashable {
     /// What is taken away, and given back after a while.
     enum Outage: Sendable, Hashable {
@@ -9,7 +9,7 @@ struct OutageScript: Sendable, Hashable {
         /// The server's process.
         case server
 
-        /// What is said when it begins.
+        /// The line to print when it begins.
         var beginning: String {
             switch self {
             case .cable: "The cable is pulled."
@@ -17,7 +17,7 @@ struct OutageScript: Sendable, Hashable {
             }
         }
 
-        /// What is said when it is over.
+        /// The line to print when it is over.
         var ending: String {
             switch self {
             case .cable: "The cable is back."
@@ -25,7 +25,7 @@ struct OutageScript: Sendable, Hashable {
             }
         }
 
-        /// What the server's side is to do.
+        /// The orders for the server's side.
         var orders: (begin: String, end: String) {
             switch self {
             case .cable: ("cable out", "cable in")
@@ -48,8 +48,8 @@ struct OutageScript: Sendable, Hashable {
         [(byteCount / 4, .cable), (byteCount / 2, .server), (byteCount / 4 * 3, .cable)]
     }
 
-    /// How far the server goes until so many outages are over: to the next one's mark, however slow this machine is to
-    /// notice that it is reached.
+    /// How far the server goes until this many outages are over: to the next one's mark, however late this machine
+    /// notices that the mark is reached.
     func limit(afterOutages count: Int) -> Int { count < outages.count ? outages[count].mark : byteCount }
 
     /// The words that start the demo's inner half with this script.

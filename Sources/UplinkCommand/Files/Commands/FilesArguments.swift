@@ -3,7 +3,7 @@ import ArgumentParser
 import Uplink
 import UplinkEventLoop
 
-/// Which server, and as whom.
+/// The options for the server and the user.
 struct FilesArguments: ParsableArguments {
     @Option(help: .init("The server, if not the one that is kept.", valueName: "url"))
     var server: String?
@@ -31,7 +31,7 @@ struct FilesArguments: ParsableArguments {
         if user.contains(":") { throw ValidationError("a user's name cannot hold a colon; check --user") }
     }
 
-    /// Server and user, from the options and the file that keeps them, and the password of that file, if it has one for
+    /// The server and the user, from the options and the credentials file, and that file's password if it has one for
     /// this server and this user.
     func whom() throws -> (server: FilesServerURL, user: String, keptPassword: String?) {
         let given = try serverURL()
@@ -48,9 +48,9 @@ struct FilesArguments: ParsableArguments {
         return (server, user, matching.flatMap { $0.user == user ? $0.password : nil })
     }
 
-    /// Server and credentials, from the options, the file that keeps them, and a prompt, in this order.
+    /// The server and the credentials, from the options, the credentials file, and a prompt, in this order.
     ///
-    /// - Parameter usingKept: Whether the password may be the one that is kept.
+    /// - Parameter usingKept: Whether the stored password may be used.
     func resolve(
         usingKept: Bool = true
     ) async throws -> (server: FilesServerURL, user: String, password: String) {
@@ -59,12 +59,12 @@ struct FilesArguments: ParsableArguments {
         return (server, user, try await password.read(for: "\(user) at \(server.text)"))
     }
 
-    /// - Throws: `ValidationError` with the option that makes no sense for a command that is about what is kept.
+    /// - Throws: `ValidationError` with the option that does not apply to a command about stored data.
     func refuseOnline() throws {
         if online { throw ValidationError("--online makes no sense here") }
     }
 
-    /// Runs `body` with what can be done as this user; what waits is sent first. A signal cancels it.
+    /// Runs `body` with the use cases of this user, after sending pending changes. A signal cancels it.
     func run(_ body: @escaping @Sendable (FilesUseCases) async throws -> Void) async throws {
         try await untilInterrupted {
             try await asUser { server, credentials, transport in
@@ -80,7 +80,7 @@ struct FilesArguments: ParsableArguments {
         }
     }
 
-    /// Runs `body` with what can be done as this user, of which nothing is done yet. A signal cancels it.
+    /// Runs `body` with the use cases for pending changes of this user, without sending any first. A signal cancels it.
     func runToSend(_ body: @escaping @Sendable (PendingUseCases) async throws -> Void) async throws {
         try await untilInterrupted {
             try Self.checkKeeping()
@@ -92,7 +92,7 @@ struct FilesArguments: ParsableArguments {
         }
     }
 
-    /// Runs `body` with what waits on this host, for which nobody is asked: neither for a password nor the server. A signal
+    /// Runs `body` with the changes pending on this host, which needs neither a password nor the server. A signal
     /// cancels it.
     func runOnThisHost(_ body: @escaping @Sendable (PendingUseCases) async throws -> Void) async throws {
         try await untilInterrupted {
@@ -116,7 +116,7 @@ struct FilesArguments: ParsableArguments {
         try await withTransport { try await body(server, credentials, $0) }
     }
 
-    /// Sends what waits, as far as it goes: a command shows the server as it is with it.
+    /// Sends pending changes as far as possible, so that a command shows the server with them applied.
     private static func sendFirst(_ files: FilesUseCases) async throws {
         do {
             let waiting = try await files.pending.list().count { !$0.isConflict }
@@ -133,7 +133,7 @@ struct FilesArguments: ParsableArguments {
     }
 }
 
-/// Runs `body` with a transport of which nothing is left when this returns.
+/// Runs `body` with a transport, and leaves nothing of the transport behind when it returns.
 func withTransport<Value: Sendable>(
     _ body: @Sendable (any HTTPTransport) async throws -> Value
 ) async throws -> Value {

@@ -47,9 +47,9 @@ struct FilesBrowseCommand: AsyncParsableCommand {
 }
 
 extension FilesArguments {
-    /// What the options and the file that keeps them tell; nothing is asked for. And why the file cannot be read, if so.
+    /// What the options and the credentials file say, without asking, and why that file cannot be read, if so.
     ///
-    /// A password that is kept is for its server and its user alone.
+    /// A stored password is only for its own server and user.
     func known() async throws -> (fields: LoginFields, problem: String?) {
         var kept: CredentialFile.Entry?
         var problem: String?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the commands print as JSON: every key is there, and what is not known is null.
+// What the commands print as JSON: every key is present, and unknown values are null.
 
 /// Who is logged in, as JSON.
 struct UserDocument: Encodable {
@@ -39,7 +39,7 @@ struct PendingDocument: Encodable {
     }
 }
 
-/// An item as JSON, with a key `pending`: what is to become of it, or null.
+/// An item as JSON, with a key `pending`: the change that is pending for it, or null.
 struct ListedItem: Encodable {
     let item: Item
     let change: PendingChange?

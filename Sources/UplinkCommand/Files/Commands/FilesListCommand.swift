@@ -71,7 +71,7 @@ struct FilesMakeFolderCommand: AsyncParsableCommand {
         }
     }
 
-    /// Makes what is missing of the path, and gives its last folder.
+    /// Creates the missing folders of the path, and returns the last one.
     private static func makeFolders(_ path: RemotePath, _ files: FilesUseCases) async throws -> Item {
         var folder = try await files.user().root
         for name in path.names {

@@ -11,7 +11,7 @@ enum FilesOutput {
         try Output.standard.write("\(printable(user.firstName)) \(printable(user.lastName))\n")
     }
 
-    /// A line for each item: size, date, name; folders end in a slash. What is to become of an item follows its name.
+    /// A line for each item: size, date, name; folders end in a slash. A pending change follows the item's name.
     static func lines(_ listing: Listing) -> String {
         let sizes = listing.items.map(\.sizeInWords)
         let width = sizes.map(\.count).max() ?? 0
@@ -23,7 +23,7 @@ enum FilesOutput {
         }.joined()
     }
 
-    /// A line for each change: number, state, what is to be done, and why it is not.
+    /// A line for each change: number, state, what is to be done, and why it has not been.
     static func lines(_ changes: [PendingChange]) -> String {
         let width = changes.map { String($0.id).count }.max() ?? 0
         return changes.map { change in
@@ -43,6 +43,6 @@ enum FilesOutput {
         }
     }
 
-    /// The text without characters that a terminal would obey.
+    /// The text without characters that a terminal would interpret.
     static func printable(_ text: String) -> String { Text.oneLine(text).plain }
 }

@@ -68,7 +68,7 @@ struct FilesServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// An address as the server takes it.
+    /// An address in the form that the server takes.
     private static func address(_ text: String) throws -> String {
         if text == "localhost" { return "127.0.0.1" }
         let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text

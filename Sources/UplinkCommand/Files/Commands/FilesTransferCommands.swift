@@ -21,7 +21,7 @@ struct FilesCatCommand: AsyncParsableCommand {
                 do {
                     try bytes.withUnsafeBytes { try Output.standard.write($0) }
                 } catch let error as OutputError where error.isClosed {
-                    throw ExitCode(1)  // whoever read it has seen enough; nobody wants a message
+                    throw ExitCode(1)  // the reader has seen enough; no message is wanted
                 }
             }
         }
@@ -77,7 +77,7 @@ struct FilesGetCommand: AsyncParsableCommand {
         }
     }
 
-    /// A file keeps its name in a folder.
+    /// The path to write to: in a folder the file keeps its name.
     private static func target(_ path: String, _ name: String) throws(CommandFailure) -> FilePath {
         var status = stat()
         let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
@@ -137,7 +137,7 @@ struct FilesPutCommand: AsyncParsableCommand {
             var spool: SpooledInput?
             if let old {
                 if file == "-" {
-                    // Who is interrupted before all is there has lost nothing.
+                    // If this is interrupted before everything is there, nothing is lost.
                     let whole = try await SpooledInput()
                     (spool, source) = (whole, .file(whole.path))
                 }
@@ -163,7 +163,7 @@ struct FilesPutCommand: AsyncParsableCommand {
                 guard let loss, loss == Self.loss || !error.isRefusal else { throw error }
                 throw FilesError(error.code, "\(error.message); \(loss)", underlying: error.underlying)
             } catch {
-                // A signal's end says nothing by itself.
+                // An end by a signal prints nothing by itself.
                 if let loss { try? Output.error.write("Warning: \(loss)\n") }
                 throw error
             }
@@ -173,10 +173,10 @@ struct FilesPutCommand: AsyncParsableCommand {
     }
 
     private static let loss = "the file that was there is deleted, so put it again"
-    /// The deletion was sent, and no answer came.
+    /// The warning if the deletion was sent and no answer came.
     private static let possibleLoss = "the file that was there may be deleted; `uplink files ls` shows whether it is"
 
-    /// The file that another one takes the place of; nil where there is none.
+    /// The file that is replaced; nil if there is none.
     private static func replaced(_ name: String, in listing: Listing) throws -> Item? {
         let named = listing.items.filter { !$0.isFolder && $0.name == name }
         if let change = named.compactMap(listing.change).first(where: \.makesItem) {
@@ -186,11 +186,11 @@ struct FilesPutCommand: AsyncParsableCommand {
         return listing.item(named: name).flatMap { $0.isFolder ? nil : $0 }
     }
 
-    /// The folder that a file goes to, and its path there.
+    /// The folder that a file goes into, and its path there.
     ///
     /// - Parameters:
-    ///   - isFolder: Whether the path can be a folder's alone.
-    ///   - ownName: What it is called where the path is a folder's; nil where it has no name.
+    ///   - isFolder: Whether the path can only be a folder's.
+    ///   - ownName: The file's name if the path is a folder's; nil if it has none.
     private static func place(
         for path: RemotePath, isFolder: Bool, _ ownName: String?, _ files: FilesUseCases
     ) async throws -> (folder: Item, path: RemotePath) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Tells on the standard error what a command did without the server, so that its output is the same as with it.
+/// Reports on standard error what a command did without the server, so that its output is the same as with it.
 struct OfflineNotes: Sendable {
     private let stored = Locked<StoredAnswer?>(nil)
     private let write: @Sendable (String) -> Void
 
     init(write: @escaping @Sendable (String) -> Void = { try? Output.error.write($0) }) { self.write = write }
 
-    /// What came from the store is told at the end, once: the last answer is the one that is shown.
+    /// Takes news. What came from the store is reported once, at the end, because the last answer is the one shown.
     func tell(_ news: OfflineNews) {
         switch news {
         case .stored(let answer): stored.withLock { $0 = answer }
@@ -23,7 +23,7 @@ struct OfflineNotes: Sendable {
         }
     }
 
-    /// Tells how old what was shown is.
+    /// Reports how old the data shown is.
     func end() {
         guard let answer = stored.withLock({ $0 }) else { return }
         write(
@@ -31,7 +31,7 @@ struct OfflineNotes: Sendable {
         )
     }
 
-    /// An age for people: the largest unit that there is one of.
+    /// An age for people, in the largest unit that fits.
     static func age(_ age: Duration?) -> String {
         guard let age else { return "an unknown time ago" }
         let seconds = max(0, age.components.seconds)
@@ -64,7 +64,7 @@ extension PendingChange {
         }
     }
 
-    /// How far it is, in one word.
+    /// Its state, in one word.
     var stateWord: String {
         switch state {
         case .waiting: "waiting"

@@ -26,12 +26,12 @@ struct PasswordArguments: ParsableArguments {
 
     /// Reads the password, or asks for it on the terminal.
     ///
-    /// - Throws: ``CommandFailure`` when there is none to be had, `CancellationError` when the person gives up.
+    /// - Throws: ``CommandFailure`` when there is no password, `CancellationError` when the person gives up.
     func read(for whom: String) async throws -> String {
         try await EventLoop.shared.offLoop { [fromInput, file] in
             if fromInput { return try Self.line(of: STDIN_FILENO, called: "the standard input") }
             guard let file else { return try PasswordPrompt.ask("Password for \(whom): ") }
-            let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // it may be a pipe that nobody writes to
+            let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // it may be a pipe without a writer
             guard descriptor >= 0 else {
                 throw CommandFailure("`\(file)` cannot be read: \(String(cString: strerror(errno)))")
             }
@@ -40,7 +40,7 @@ struct PasswordArguments: ParsableArguments {
         }
     }
 
-    /// Byte by byte, because what follows in the standard input belongs to somebody else.
+    /// Reads byte by byte, because what follows in standard input belongs to another program.
     private static func line(of descriptor: CInt, called name: String) throws -> String {
         var bytes: [UInt8] = []
         while bytes.count <= maximumSize {

@@ -2,12 +2,12 @@
 import Glibc
 import UplinkCore
 
-/// Asks a person for a password on the terminal, without an echo.
+/// Asks for a password on the terminal, without echo.
 enum PasswordPrompt {
-    /// The terminal that is asked on, and its own settings.
+    /// The terminal with the prompt, and its own settings.
     private static let saved = Locked<(terminal: CInt, settings: termios)?>(nil)
 
-    /// Puts the terminal back as it was, if somebody is being asked. From any thread.
+    /// Restores the terminal if there is a prompt on it. May be called from any thread.
     static func restore() {
         saved.withLock { saved in
             guard var asked = saved else { return }
@@ -16,7 +16,7 @@ enum PasswordPrompt {
         }
     }
 
-    /// Asks on the program's terminal, wherever its input and output go. Blocks.
+    /// Asks on the program's controlling terminal, wherever its input and output go. Blocks.
     ///
     /// - Parameter otherwise: What to do without a terminal.
     /// - Throws: ``CommandFailure`` when there is no terminal, `CancellationError` after a signal.
@@ -33,7 +33,7 @@ enum PasswordPrompt {
         let screen = Output(descriptor: terminal)
         var silent = settings
         silent.c_lflag &= ~tcflag_t(ECHO)
-        // No stopping: whoever went on would find the terminal as the shell has it, with an echo.
+        // No suspending: when resumed, the program would find the terminal with the shell's settings, with echo.
         withUnsafeMutableBytes(of: &silent.c_cc) { $0[Int(VSUSP)] = 0 }
         saved.withLock { $0 = (terminal, settings) }
         guard tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else {
@@ -42,7 +42,7 @@ enum PasswordPrompt {
         }
         defer {
             restore()
-            try? screen.write("\n")  // the person's own was not shown
+            try? screen.write("\n")  // the one typed was not echoed
         }
         try screen.write(prompt)
         return try line(from: terminal)

@@ -3,13 +3,13 @@ import UplinkHTTP
 
 /// The field that names an uploaded file (RFC 6266), in the form that carries any name (RFC 8187).
 enum ContentDisposition {
-    /// `attachment;filename*=utf-8''…`, in which every byte that could mean something is percent-encoded: no name can
+    /// `attachment;filename*=utf-8''…`, with every byte percent-encoded that could have a meaning, so that no name can
     /// break the field.
     static func attachment(named name: String) -> String {
         "attachment;filename*=utf-8''" + PercentEncoding.encode(name.utf8, keeping: isAttributeCharacter)
     }
 
-    /// The file's name that a field carries: that of `filename*` if it has one, otherwise that of `filename`.
+    /// The file name in a field: that of `filename*` if it has one, otherwise that of `filename`.
     ///
     /// Nil when there is none, or it is not UTF-8.
     static func fileName(in field: String) -> String? {
@@ -23,15 +23,15 @@ enum ContentDisposition {
         byte.isAlphanumeric || "!#$&+-.^_`|~".utf8.contains(byte)
     }
 
-    /// `utf-8'en'%e2%82%ac`, the language left out of account.
+    /// Reads `utf-8'en'%e2%82%ac`; the language is ignored.
     private static func extendedValue(_ text: String) -> String? {
         let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
         return PercentEncoding.decode(parts[2]).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// What follows the type, by lower-case name. Values may be tokens or quoted strings (RFC 9110, section 5.6.4), which
-    /// may hold semicolons.
+    /// The parameters after the type, by lower-case name. Values may be tokens or quoted strings (RFC 9110, section
+    /// 5.6.4), which may contain semicolons.
     private static func parameters(of field: String) -> [String: String] {
         var parameters: [String: String] = [:]
         var pieces: [String] = [""]

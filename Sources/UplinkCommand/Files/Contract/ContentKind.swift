@@ -6,10 +6,10 @@ enum ContentKind: Sendable, Hashable {
     case image
     /// `text/…`.
     case text
-    /// Anything else, and what has no type.
+    /// Anything else, including content without a type.
     case data
 
-    /// Decides by the top-level type alone: servers say `image/jpg` as well as `image/jpeg`. Parameters do not matter.
+    /// Decides only by the top-level type: servers say `image/jpg` as well as `image/jpeg`. Parameters do not matter.
     init(_ contentType: String?) {
         let type = contentType?.split(separator: ";", omittingEmptySubsequences: false).first ?? ""
         let parts = type.split(separator: "/", omittingEmptySubsequences: false)

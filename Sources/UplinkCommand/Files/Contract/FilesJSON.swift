@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The contract's JSON. Unknown keys are passed over, and keys may come in any order.
+/// The contract's JSON. Unknown keys are ignored, and keys may come in any order.
 enum FilesJSON {
     static func user(from bytes: [UInt8]) throws -> User { try decoder.decode(User.self, from: Data(bytes)) }
 
@@ -34,7 +34,7 @@ enum FilesJSON {
 
     private struct NewFolder: Codable { let name: String }
 
-    /// An item, or nil where there is something else.
+    /// An item, or nil if it is something else.
     private struct Attempt: Decodable {
         let item: Item?
         init(from decoder: any Decoder) { item = try? Item(from: decoder) }
@@ -76,7 +76,7 @@ extension Item: Codable {
         parentID = parent.isEmpty ? nil : try checked(.parentID, ItemID(parent))
         isFolder = try values.decode(Bool.self, forKey: .isFolder)
         let name = try values.decode(String.self, forKey: .name)
-        // A root may go without a name; anything else could not be asked for, or would upset a terminal.
+        // A root may have no name; any other invalid name could not be asked for, or would upset a terminal.
         self.name = try checked(.name, ItemName.isValid(name) || parentID == nil && name.isEmpty ? name : nil)
         let date = try values.decode(String.self, forKey: .modificationDate)
         modificationDate = try checked(.modificationDate, Timestamp(date))
@@ -85,10 +85,10 @@ extension Item: Codable {
         contentType = try values.decodeIfPresent(String.self, forKey: .contentType)
     }
 
-    /// As the contract has it: what is not known is left out.
+    /// As in the contract: unknown values are left out.
     func encode(to encoder: any Encoder) throws { try encode(to: encoder, withNulls: false) }
 
-    /// - Parameter withNulls: Whether what is not known is written as null.
+    /// - Parameter withNulls: Whether unknown values are written as null.
     func encode(to encoder: any Encoder, withNulls: Bool) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(id.text, forKey: .id)

@@ -8,9 +8,9 @@ struct Item: Sendable, Hashable {
     let name: String
     let isFolder: Bool
     let modificationDate: Timestamp
-    /// Bytes; nil for a folder, and where the server does not say.
+    /// The size in bytes; nil for a folder, and if the server does not say.
     let size: Int64?
-    /// Nil for a folder, and where the server does not say.
+    /// The content type; nil for a folder, and if the server does not say.
     let contentType: String?
 
     /// How the content can be shown.
@@ -32,13 +32,13 @@ struct User: Sendable, Hashable, Codable {
 
 /// What is in a folder.
 struct Listing: Sendable, Hashable {
-    /// What could be read, and what is to be sent, as ``ItemOrder`` has it.
+    /// The items that could be read, and those still to be sent, in the order of ``ItemOrder``.
     let items: [Item]
-    /// How many items the server sent that are none.
+    /// How many invalid items the server sent.
     let malformed: Int
-    /// Where the items come from, but those that are still to be sent.
+    /// Where the items come from, except those still to be sent.
     var source = AnswerSource.server
-    /// What is still to be sent in this folder. What is to be deleted is among the items until it is.
+    /// The changes still to be sent in this folder. An item that is to be deleted is among the items until it is.
     var changes: [PendingChange] = []
 
     init(items: [Item], malformed: Int, source: AnswerSource = .server, changes: [PendingChange] = []) {
@@ -48,6 +48,6 @@ struct Listing: Sendable, Hashable {
         self.changes = changes
     }
 
-    /// What is to become of an item; nil where nothing is.
+    /// The pending change of an item; nil if there is none.
     func change(of item: Item) -> PendingChange? { changes.first { $0.item.id == item.id } }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkHTTP
 
-/// What a server calls an item: 40 hexadecimal digits, kept as they came.
+/// A server's id of an item: 40 hexadecimal digits, kept as they came.
 struct ItemID: Sendable, Hashable, CustomStringConvertible {
     static let length = 40
     let text: String
 
-    /// Nil unless the text is an id.
+    /// Creates an id; nil unless the text is one.
     init?(_ text: String) {
         guard text.utf8.count == Self.length, text.utf8.allSatisfy(\.isHexDigit) else { return nil }
         self.text = text

@@ -2,7 +2,7 @@
 
 /// The rules for an item's name.
 ///
-/// The server's word counts: a client sends what it was given and shows the refusal.
+/// The server decides: a client sends the name it was given, and shows the refusal.
 enum ItemName {
     /// What is wrong with a name; nil when nothing is.
     static func problem(with name: String) -> String? {

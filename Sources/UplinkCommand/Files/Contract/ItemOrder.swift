@@ -12,7 +12,7 @@ enum ItemOrder {
     private struct Key: Comparable {
         let isFolder: Bool
         let pieces: [Piece]
-        /// Decides between names that differ in case, accents or leading zeros only.
+        /// Decides between names that differ only in case, accents or leading zeros.
         let name: String
         let id: String
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A moment to the nanosecond, as RFC 3339 writes it.
+/// A moment to the nanosecond, written as in RFC 3339.
 struct Timestamp: Sendable, Hashable, Comparable {
     /// Seconds since 1970-01-01T00:00:00Z.
     let seconds: Int64
@@ -38,9 +38,10 @@ struct Timestamp: Sendable, Hashable, Comparable {
 }
 
 extension Timestamp {
-    /// Reads `2024-02-29T12:30:00.123456789Z`, with 0 to 9 digits of a fraction; another offset than `Z` is counted in.
+    /// Reads `2024-02-29T12:30:00.123456789Z`, with 0 to 9 digits of a fraction; an offset other than `Z` is taken into
+    /// account.
     ///
-    /// Nil for anything else, and for what is in another year than 1 to 9999 in UTC, which could not be written again.
+    /// Nil for anything else, and for years other than 1 to 9999 in UTC, which could not be written again.
     init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         guard let year = rest.number(4), rest.take("-"), let month = rest.number(2), rest.take("-"),
@@ -67,7 +68,7 @@ extension Timestamp {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// In UTC, with as many digits of the fraction as it takes.
+    /// The moment in UTC, with as many digits of the fraction as needed.
     var description: String {
         let (days, time) = (Int(seconds) / 86_400, Int(seconds) % 86_400)
         let (day, second) = time < 0 ? (days - 1, time + 86_400) : (days, time)
@@ -94,7 +95,7 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension ArraySlice<UInt8> {
-    /// Takes so many digits.
+    /// Takes this many digits.
     fileprivate mutating func number(_ count: Int) -> Int? {
         let digits = prefix(count)
         guard digits.count == count, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {

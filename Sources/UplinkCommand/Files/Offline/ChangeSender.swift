@@ -5,11 +5,11 @@ import GRDB
 import UplinkCore
 import UplinkStore
 
-/// Sends what is in the outbox: each at least once, so that an answer that was lost must do no harm.
+/// Sends the entries of the outbox. Each is sent at least once, so a lost answer must do no harm.
 struct ChangeSender: Sendable {
     let remote: FilesUseCases
     let files: OfflineStore
-    /// The entries that the server has, and of which that is noted.
+    /// The entries that the server has, once that is recorded.
     let sent = Locked<Set<PendingChange.ID>>([])
 
     /// Sends one entry.
@@ -103,7 +103,7 @@ struct ChangeSender: Sendable {
         }
     }
 
-    /// Whether the server has what is to be uploaded: the same bytes.
+    /// Whether the server already has the bytes that are to be uploaded.
     private func isSame(_ twin: Item, _ change: ChangeRow) async throws -> Bool {
         guard change.kind == .upload else { return true }
         let own = try LocalFile(files.uploads.path(of: change.file ?? ""))

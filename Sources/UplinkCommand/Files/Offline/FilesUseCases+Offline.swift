@@ -3,7 +3,7 @@ import UplinkEventLoop
 import UplinkHTTP
 
 extension FilesUseCases {
-    /// Whether this build keeps anything.
+    /// Whether this build has an offline store.
     static var keepsFiles: Bool {
         #if Store
         true
@@ -12,10 +12,10 @@ extension FilesUseCases {
         #endif
     }
 
-    /// Those of ``remote(_:as:over:)`` with the store of this host around them: what was read stays readable, and what is
-    /// changed without the server waits. Without the trait `Store` there is none, and all is as online.
+    /// The use cases of ``remote(_:as:over:)`` with this host's store around them: what was read stays readable, and
+    /// changes made without the server wait. Without the trait `Store` there is no store, and they work only online.
     ///
-    /// - Parameter tell: Told what came from the store, what waits, and what became of it; on any thread.
+    /// - Parameter tell: Called, on any thread, with what came from the store, what waits, and what became of that.
     /// - Throws: ``FilesError`` when the credentials cannot be sent, or the store cannot be opened.
     static func offline(
         _ server: FilesServerURL, as credentials: Credentials, over transport: any HTTPTransport,
@@ -31,9 +31,9 @@ extension FilesUseCases {
         #endif
     }
 
-    /// Those of ``offline(_:as:over:telling:)``, and where the store cannot be used, those of the server alone.
+    /// The use cases of ``offline(_:as:over:telling:)``, or only those of the server if the store cannot be used.
     ///
-    /// - Parameter warn: Told why nothing is kept.
+    /// - Parameter warn: Called with the reason why nothing is stored.
     /// - Throws: ``FilesError`` when the credentials cannot be sent.
     static func offlineIfPossible(
         _ server: FilesServerURL, as credentials: Credentials, over transport: any HTTPTransport,
@@ -49,7 +49,7 @@ extension FilesUseCases {
 }
 
 extension PendingUseCases {
-    /// What can be done with what waits on this host without the server, and without a password; nothing can be sent.
+    /// The use cases for changes pending on this host, without the server and a password; nothing can be sent.
     ///
     /// - Throws: ``FilesError`` when the store cannot be opened.
     static func onThisHost(_ server: FilesServerURL, user: String) async throws -> Self {
@@ -64,7 +64,7 @@ extension PendingUseCases {
 
 #if Store
 extension PendingUseCases {
-    /// Those of a store. Nothing can be sent, unless there is somebody who does it.
+    /// The use cases of a store. Nothing can be sent without `sending`.
     fileprivate static func stored(in files: OfflineStore, sending: (any SendPendingChanges)? = nil) -> Self {
         Self(
             list: StoredListPendingChanges(files: files), follow: StoredFollowPendingChanges(files: files),
@@ -74,7 +74,7 @@ extension PendingUseCases {
 }
 
 extension FilesUseCases {
-    /// These with a store around them.
+    /// These use cases with a store around them.
     func stored(in files: OfflineStore, clock: any Clock<Duration> = LoopClock.shared) -> Self {
         Self(
             user: StoredReadUser(remote: user, files: files), list: StoredListFolder(remote: list, files: files),

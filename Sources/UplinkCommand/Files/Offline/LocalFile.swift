@@ -28,7 +28,7 @@ final class LocalFile: Sendable {
 
     var size: Int64 { Int64(before.st_size) }
 
-    /// The next bytes, a mebibyte at most; none at the end.
+    /// Reads the next bytes, a mebibyte at most; none at the end.
     ///
     /// - Throws: ``FilesError``, or `CancellationError`.
     func next(upTo limit: Int = LocalFile.pieceSize) async throws -> [UInt8] {
@@ -50,7 +50,7 @@ final class LocalFile: Sendable {
         }
     }
 
-    /// Whether nobody has changed the file since it was opened.
+    /// Whether the file has not been changed since it was opened.
     var isUnchanged: Bool {
         var now = stat()
         return fstat(descriptor, &now) == 0 && now.st_size == before.st_size

@@ -3,7 +3,7 @@
 import SystemPackage
 import UplinkCore
 
-/// Makes a folder on the server, or keeps that it is to be made.
+/// Creates a folder on the server, or stores a pending change to do so.
 struct StoredMakeFolder: MakeFolder {
     let remote: any MakeFolder
     let files: OfflineStore
@@ -17,7 +17,7 @@ struct StoredMakeFolder: MakeFolder {
     }
 }
 
-/// Uploads a file, or keeps a copy of it that is to be uploaded.
+/// Uploads a file, or stores a copy of it to be uploaded later.
 struct StoredUploadFile: UploadFile {
     let remote: any UploadFile
     let files: OfflineStore
@@ -35,7 +35,7 @@ struct StoredUploadFile: UploadFile {
                 return try await files.keep(named: name, in: folder, copy, because: reason)
             }
         case .pieces:
-            // They come once: what is sent has to be there still if it does not arrive.
+            // The pieces come only once, and must still be there if they do not arrive.
             let copy = try await copy(of: source)
             defer { copy.file.discard() }
             return try await files.change(in: folder) { folder in
@@ -54,7 +54,7 @@ struct StoredUploadFile: UploadFile {
         }
     }
 
-    /// - Returns: How many bytes there are.
+    /// - Returns: The number of bytes.
     private func fill(_ draft: Draft, from source: UploadSource) async throws -> Int64 {
         var size: Int64 = 0
         func add(_ bytes: [UInt8]) async throws {
@@ -81,7 +81,7 @@ struct StoredUploadFile: UploadFile {
     }
 }
 
-/// Deletes an item on the server, or keeps that it is to be deleted; what is still to be made is given up.
+/// Deletes an item on the server, or stores a pending change to do so; an item that is still to be created is given up.
 struct StoredDeleteItem: DeleteItem {
     let remote: any DeleteItem
     let files: OfflineStore
@@ -91,7 +91,7 @@ struct StoredDeleteItem: DeleteItem {
         let item = try await files.resolved(item)
         do {
             try await files.reach.ask { try await remote(item) }
-            // It is done; a disk that is full does not make it undone.
+            // It is done, and a full disk does not change that.
             try? await files.write { [files] db in
                 files.remove(try ListingTable.remove(item, from: db), from: files.contents, after: db)
             }
@@ -103,8 +103,8 @@ struct StoredDeleteItem: DeleteItem {
 }
 
 extension OfflineStore {
-    /// Makes something in a folder on the server, and notes it, or keeps what is to be made; also when the folder itself
-    /// is still to be made.
+    /// Creates something in a folder on the server and records it, or stores a pending change to do so, also if the
+    /// folder itself is still to be created.
     func change(
         in folder: ItemID, _ make: (_ folder: ItemID) async throws -> Item,
         orKeep keep: (_ folder: ItemID, _ reason: String) async throws -> Item
@@ -113,7 +113,7 @@ extension OfflineStore {
         guard !isNew else { return try await keep(folder, "its folder is still to be made on the server") }
         do {
             let item = try await reach.ask { try await make(folder) }
-            // It is made; a disk that is full does not make it unmade.
+            // It has been created, and a full disk does not change that.
             try? await write { [now] db in
                 try ListingTable.add(item, in: folder, isNew: true, now: now(), to: db)
             }

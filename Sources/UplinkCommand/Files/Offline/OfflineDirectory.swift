@@ -5,9 +5,9 @@ import SystemPackage
 import Uplink
 import UplinkHTTP
 
-/// The directory for one user's files of one server: nobody else can look into it.
+/// The directory for one user's files of one server. No one else can look into it.
 ///
-/// What is in it is not encrypted, and holds no password.
+/// Its contents are not encrypted, and include no password.
 struct OfflineDirectory: Sendable {
     let path: FilePath
 
@@ -26,14 +26,14 @@ struct OfflineDirectory: Sendable {
         return Self(path: files.appending(name(for: server, user: user)))
     }
 
-    /// The same for the same server and user, and for no others.
+    /// A name that is the same for the same server and user, and for no others.
     static func name(for server: FilesServerURL, user: String) -> String {
         var hash = SHA256()
-        hash.update(Array("\(user)\n\(server.text)".utf8))  // a user's name holds no line break
+        hash.update(Array("\(user)\n\(server.text)".utf8))  // a user's name contains no line break
         return Hexadecimal.text(hash.finish().prefix(16))
     }
 
-    /// Makes what is missing, for this user alone. SQLite gives its other files the permissions of the database.
+    /// Creates what is missing, for this user only. SQLite gives its other files the permissions of the database.
     ///
     /// - Throws: ``FilesError`` when that fails, or when others can look into it.
     func make() throws(FilesError) {

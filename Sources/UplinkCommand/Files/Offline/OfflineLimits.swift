@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much is kept for work without the server.
+/// How much is stored for working without the server.
 struct OfflineLimits: Sendable, Hashable {
-    /// The most bytes of a file's content that are kept for reading.
+    /// The most bytes of a file's content that is stored for reading.
     var content: Int64 = 16 << 20
-    /// The most bytes of all contents; those that were used longest ago go first.
+    /// The most bytes of all contents; the least recently used are removed first.
     var contents: Int64 = 256 << 20
-    /// The most bytes of one upload that waits.
+    /// The most bytes of one pending upload.
     var upload: Int64 = 4 << 30
-    /// The most bytes of all uploads that wait.
+    /// The most bytes of all pending uploads.
     var uploads: Int64 = 16 << 30
-    /// The most items of all listings; those that were read longest ago go first.
+    /// The most items of all listings; the least recently read are removed first.
     var items = 100_000
 }

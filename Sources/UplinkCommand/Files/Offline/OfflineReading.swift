@@ -6,7 +6,7 @@ import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
 
-/// The user as the server says, or as it said.
+/// Reads the user from the server, or as the server last described it.
 struct StoredReadUser: ReadUser {
     let remote: any ReadUser
     let files: OfflineStore
@@ -14,7 +14,7 @@ struct StoredReadUser: ReadUser {
     func callAsFunction() async throws -> User { try await files.user(from: remote) }
 }
 
-/// A folder as the server says, or as it said, with what is to be sent in it.
+/// Lists a folder from the server, or as the server last listed it, with what is to be sent there.
 struct StoredListFolder: ListFolder {
     let remote: any ListFolder
     let files: OfflineStore
@@ -24,7 +24,8 @@ struct StoredListFolder: ListFolder {
     }
 }
 
-/// A file's content from the server, of which a copy is kept, or that copy; of what waits to be uploaded, what will be.
+/// Reads a file's content from the server, and stores a copy, or reads that copy; for a pending upload, reads what will
+/// be uploaded.
 struct StoredReadData: ReadData {
     let remote: any ReadData
     let files: OfflineStore
@@ -93,7 +94,7 @@ struct StoredReadData: ReadData {
         }
     }
 
-    /// The file stands under its name only when it is whole.
+    /// Copies a file, which gets its name only when it is whole.
     private func copy(
         _ source: FilePath, to target: FilePath, replacingExisting: Bool, _ progress: TransferProgress?
     ) async throws {
@@ -115,7 +116,7 @@ struct StoredReadData: ReadData {
         }
     }
 
-    /// Sees to it that the target may be written, as a download does.
+    /// Checks that the target may be written, as a download does.
     private static func check(_ target: FilePath, replacingExisting: Bool) throws(FilesError) {
         var status = stat()
         guard lstat(target.string, &status) == 0 else { return }
@@ -132,11 +133,11 @@ struct StoredReadData: ReadData {
 }
 
 extension FilePath {
-    /// The working directory where the path is empty.
+    /// The path, or the working directory if it is empty.
     fileprivate var orHere: Self { isEmpty ? "." : self }
 }
 
-/// The copy of a content that is made while it is read. A copy that fails is none; the reading goes on.
+/// A copy of a content, made while it is read. If copying fails there is no copy, but reading goes on.
 private final class ContentCopy: Sendable {
     private let file: ItemID
     private let files: OfflineStore
@@ -144,7 +145,7 @@ private final class ContentCopy: Sendable {
 
     init(of file: ItemID, _ files: OfflineStore) { (self.file, self.files) = (file, files) }
 
-    /// Whether nothing has come.
+    /// Whether nothing has come yet.
     var isEmpty: Bool { state.withLock { $0.size == 0 } }
 
     func add(_ bytes: [UInt8]) async {
@@ -172,7 +173,7 @@ private final class ContentCopy: Sendable {
         draft?.discard()
     }
 
-    /// All has come.
+    /// Keeps the copy, because everything has come.
     func keep() async {
         let (draft, size, hasFailed) = state.withLock { $0 }
         let isTooLarge = size > files.limits.content
@@ -181,11 +182,11 @@ private final class ContentCopy: Sendable {
             let empty = try await draft == nil && !isTooLarge ? files.contents.draft() : nil
             try await files.keep(contentOf: file, size: size, draft ?? empty)
         } catch {
-            // Without a copy the file was read all the same.
+            // The file was read all the same.
         }
     }
 
-    /// The same of a file that was saved.
+    /// Keeps a copy of a file that was saved.
     func keep(copyOf path: FilePath) async {
         do {
             let saved = try LocalFile(path)

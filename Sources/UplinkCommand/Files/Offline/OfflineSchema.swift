@@ -2,7 +2,7 @@
 #if Store
 import GRDB
 
-/// The tables beside the store's own: what was read, and what is to be sent.
+/// The tables beside the store's own, for what was read and what is to be sent.
 enum OfflineSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -22,7 +22,7 @@ enum OfflineSchema {
                 itemColumns(of: table)
             }
             try db.create(index: "item_folder", on: "item", columns: ["folder"])
-            // Files whose content was read; without a name of our file where it was too large to be kept.
+            // Files whose content was read; without the name of our copy if it was too large to be stored.
             try db.create(table: "content") { table in
                 table.primaryKey("item", .text)
                 table.column("file", .text)
@@ -41,7 +41,7 @@ enum OfflineSchema {
                 table.column("madeAt", .double).notNull()
             }
             try db.create(index: "change_folder", on: "change", columns: ["folder"])
-            // What the server calls an item that had an id of ours.
+            // The server's ids of items that had one of ours.
             try db.create(table: "alias") { table in
                 table.autoIncrementedPrimaryKey("number")
                 table.column("id", .text).notNull().unique()
@@ -75,7 +75,7 @@ protocol ItemColumns {
 }
 
 extension ItemColumns {
-    /// Nil where the row holds no ids.
+    /// The item; nil if the row has no valid ids.
     var item: Item? {
         guard let id = ItemID(id), let folder = ItemID(folder) else { return nil }
         return Item(
@@ -105,17 +105,18 @@ struct ItemRow: ItemColumns, Codable, Sendable, FetchableRecord, PersistableReco
     }
 }
 
-/// A change that is to be sent, beside its entry in the outbox: written and removed in one transaction with it.
+/// A change that is to be sent, beside its entry in the outbox, with which it is written and removed in one
+/// transaction.
 struct ChangeRow: ItemColumns, Codable, Sendable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "change"
 
     var entry: Int64
     var kind: PendingChange.Kind
-    /// The outbox's key: what is made in a new folder has that of the folder, and so comes after it.
+    /// The outbox's key: what is created in a new folder has the folder's key, and so comes after it.
     var key: String
-    /// What the new item is called until the server has an id for it, or what is deleted.
+    /// The id of the new item until the server has one for it, or of the item to delete.
     var id: String
-    /// Where it is, or is to go.
+    /// The folder where it is, or will be.
     var folder: String
     var name: String
     var isFolder: Bool
@@ -123,7 +124,7 @@ struct ChangeRow: ItemColumns, Codable, Sendable, FetchableRecord, PersistableRe
     var nanoseconds: Int32
     var size: Int64?
     var contentType: String?
-    /// What is uploaded, among our files.
+    /// The name of the file to upload, among our files.
     var file: String?
     /// Seconds since 1970 on the wall clock.
     var madeAt: Double

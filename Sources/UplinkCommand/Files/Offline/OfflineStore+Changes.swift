@@ -6,7 +6,7 @@ import UplinkCore
 import UplinkStore
 
 extension OfflineStore {
-    /// How far each change is, by its number.
+    /// The state of each change, by its number.
     func states() async throws -> [Int64: PendingChange.State] {
         let entries = try await Self.explained { try await outbox.entries() }
         guard !entries.isEmpty else { return [:] }
@@ -25,12 +25,12 @@ extension OfflineStore {
         return try await read { db in try ChangeTable.changes(states, in: db) }
     }
 
-    /// What the server calls an item, where it had an id of ours.
+    /// The server's id of an item that had one of ours.
     func resolved(_ id: ItemID) async throws -> ItemID {
         try await read { db in try ChangeTable.resolved(id, in: db) }
     }
 
-    /// What the server calls a folder, and whether it is still to be made there.
+    /// The server's id of a folder, and whether the folder is still to be created there.
     func place(_ id: ItemID) async throws -> (folder: ItemID, isNew: Bool) {
         try await read { db in
             let folder = try ChangeTable.resolved(id, in: db)
@@ -38,15 +38,15 @@ extension OfflineStore {
         }
     }
 
-    /// The change that is to make an item.
+    /// The change that will create an item.
     func newItem(_ id: ItemID) async throws -> ChangeRow? {
         try await read { db in try ChangeTable.making(id, in: db) }
     }
 
-    /// Keeps a new file or folder, to be made later: its row, and the outbox's entry, in one transaction.
+    /// Stores a new file or folder to be created later: its row and the outbox's entry, in one transaction.
     ///
-    /// - Parameter draft: What is to be uploaded, whole, and its size; nil for a folder.
-    /// - Throws: ``FilesError`` where the server would refuse it, or when there is no room.
+    /// - Parameter draft: The whole file to upload, and its size; nil for a folder.
+    /// - Throws: ``FilesError`` when the server would refuse it, or when there is no room.
     func keep(
         named name: String, in folder: ItemID, _ draft: (file: Draft, size: Int64)? = nil, because reason: String
     ) async throws -> Item {
@@ -71,15 +71,15 @@ extension OfflineStore {
         return item
     }
 
-    /// The deletion of an item that is still to be sent.
+    /// The pending deletion of an item.
     func deletion(of id: ItemID) async throws -> PendingChange? {
         try await changes().first { $0.kind == .deletion && $0.item.id == id }
     }
 
-    /// Keeps a deletion, to be done later. One that waits already is told once more; one that the server has refused is
-    /// replaced, since it is wanted again of the item as it is known now.
+    /// Stores a deletion to be done later. One that is already pending is reported once more; one that the server
+    /// refused is replaced, because it now applies to the item as it is known now.
     ///
-    /// - Throws: ``FilesError`` when nothing is known of the item.
+    /// - Throws: ``FilesError`` when nothing is known about the item.
     func keepDeletion(of id: ItemID, because reason: String) async throws {
         let refused = try await deletion(of: id)
         if let refused, !refused.isConflict { return tell(.waits(refused)) }
@@ -98,8 +98,8 @@ extension OfflineStore {
     }
 
     /// - Parameters:
-    ///   - replaced: A change that is given up in the same transaction.
-    ///   - check: Whether the change is to be kept; throws where the server would refuse it.
+    ///   - replaced: A change to give up in the same transaction.
+    ///   - check: Whether to store the change; throws if the server would refuse it.
     private func enqueue(
         _ kind: PendingChange.Kind, _ row: ItemRow, file: String?, replacing replaced: PendingChange.ID? = nil,
         because reason: String, check: @escaping @Sendable (ItemRow, Database) throws -> Bool
@@ -107,7 +107,7 @@ extension OfflineStore {
         let insert: @Sendable (Database) throws -> PendingChange? = { [outbox, now] db in
             var row = row
             if let folder = ItemID(row.folder) {
-                // It may have been made, or given up, while the file was copied.
+                // The folder may have been created, or given up, while the file was copied.
                 row.folder = try ChangeTable.resolved(folder, in: db).text
                 guard try row.folder != folder.text || !folder.isOwn || ChangeTable.making(folder, in: db) != nil else {
                     throw FilesError(.notFound, "the folder is given up, and will not be made")
@@ -137,7 +137,7 @@ extension OfflineStore {
 
 /// Changes as rows.
 enum ChangeTable {
-    /// The changes of a condition, the oldest first. One whose state is not known has just been added.
+    /// The changes that meet a condition, the oldest first. One whose state is not known has just been added.
     static func changes(
         _ states: [Int64: PendingChange.State], in db: Database, where condition: String = "TRUE",
         _ arguments: StatementArguments = []
@@ -158,7 +158,7 @@ enum ChangeTable {
             .fetchOne(db)
     }
 
-    /// The changes that make something in a folder, at any depth.
+    /// The changes that create something in a folder, at any depth.
     static func made(in folder: String, _ db: Database) throws -> [Int64] {
         try Int64.fetchAll(
             db,
@@ -169,7 +169,8 @@ enum ChangeTable {
                 """, arguments: [folder])
     }
 
-    /// What is done in a folder is done in order; in a folder that is still to be made, after what makes it.
+    /// The outbox's key for changes in a folder: these are made in order, and in a folder still to be created, after
+    /// that.
     static func key(for folder: String, in db: Database) throws -> String {
         try String.fetchOne(
             db, sql: "SELECT key FROM change WHERE id = ? AND kind = 'newFolder'", arguments: [folder]) ?? folder
@@ -187,7 +188,7 @@ enum ChangeTable {
         }
     }
 
-    /// Where an item is, as far as it is known.
+    /// The path of an item, as far as it is known.
     static func path(of folder: String, _ name: String, in db: Database) throws -> RemotePath {
         var (names, next) = ([name], folder)
         for _ in 0..<256 {
@@ -205,12 +206,12 @@ enum ChangeTable {
         return RemotePath(names: names.reversed())
     }
 
-    /// The server has done what was to be done; in the transaction that removes the outbox's entry.
+    /// Records that the server has made a change, in the transaction that removes the outbox's entry.
     ///
     /// - Parameters:
-    ///   - item: What the server has made.
-    ///   - isNew: Whether it has made it just now, so that there is nothing in it.
-    /// - Returns: The names of our files of contents that are of no use any more.
+    ///   - item: The item that the server has created.
+    ///   - isNew: Whether the server has just created it, so that there is nothing in it.
+    /// - Returns: The names of our content files that are of no use any more.
     static func sent(
         _ change: ChangeRow, as item: Item?, isNew: Bool, now: Date, in db: Database
     ) throws -> [String] {
@@ -221,7 +222,7 @@ enum ChangeTable {
         try ListingTable.add(item, in: folder, isNew: isNew, now: now, to: db)
         try db.execute(
             sql: "INSERT OR REPLACE INTO alias (id, item) VALUES (?, ?)", arguments: [change.id, item.id.text])
-        // Whoever shows a folder may ask for it by its old id for some time yet, but not for ever.
+        // A screen that shows a folder may ask for it by its old id for some time yet, but not for ever.
         try db.execute(sql: "DELETE FROM alias WHERE number <= (SELECT MAX(number) FROM alias) - 10000")
         try db.execute(
             sql: "UPDATE change SET folder = ? WHERE folder = ?", arguments: [item.id.text, change.id])

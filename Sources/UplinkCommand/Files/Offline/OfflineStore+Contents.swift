@@ -13,9 +13,9 @@ extension OfflineStore {
         let age: Duration?
     }
 
-    /// Keeps a content, and makes room for it: those go that were used longest ago.
+    /// Stores a content, and makes room for it by removing the least recently used ones.
     ///
-    /// - Parameter draft: Nil where the content is too large to be kept, which is noted.
+    /// - Parameter draft: The copy; nil if the content is too large to be stored, which is recorded.
     func keep(contentOf file: ItemID, size: Int64, _ draft: Draft?) async throws {
         try await draft?.seal()
         try await write { [self] db in
@@ -49,9 +49,9 @@ extension OfflineStore {
         return gone
     }
 
-    /// A content that was kept.
+    /// Returns a stored content.
     ///
-    /// - Parameter reason: Why the server does not give it.
+    /// - Parameter reason: Why it does not come from the server.
     /// - Throws: ``FilesError`` that says why there is none.
     func content(of file: ItemID, because reason: String) async throws -> Kept {
         let found = try await write { [self] db -> (file: String?, size: Int64, readAt: Double)? in

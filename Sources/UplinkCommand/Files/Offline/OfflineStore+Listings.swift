@@ -6,14 +6,14 @@ import UplinkCore
 import UplinkStore
 
 extension OfflineStore {
-    /// What a query answers after a sync, or, when the server is not reached, as it is.
+    /// The answer to a query after a sync, or without one if the server is not reached.
     ///
     /// - Parameters:
     ///   - key: What is synced.
-    ///   - query: Nil where nothing is kept.
-    ///   - activity: What is tried, for the errors.
-    ///   - fetch: Asks the server. What it answers is answered also where it cannot be kept.
-    ///   - write: Keeps what the server has answered.
+    ///   - query: Reads the answer; nil if nothing is stored.
+    ///   - activity: What is being tried, for the errors.
+    ///   - fetch: Asks the server. Its answer is returned even if it cannot be stored.
+    ///   - write: Stores the server's answer.
     /// - Throws: ``FilesError``, or `CancellationError`.
     func answer<Value: Equatable & Sendable>(
         for key: String, to query: @escaping @Sendable (Database) throws -> Value?, while activity: String,
@@ -33,19 +33,19 @@ extension OfflineStore {
         for await element in store.stream(StoreQuery(key, fetch: query), sync: sync, request: request) {
             switch element {
             case .waiting, .loading: continue
-            case .noNews:  // somebody else has just synced it
+            case .noNews:  // another caller has just synced it
                 guard let value = try await read(query) else { continue }
                 return (value, .server)
             case .error(let error):
                 guard let reason = ServerReach.reason(error) else {
-                    // A disk that is full keeps nobody from reading what the server says.
+                    // A full disk does not keep anyone from reading the server's answer.
                     if let value = fetched.withLock({ $0 }) { return (value, .server) }
                     if let error = error.underlyingError as? FilesError { throw error }
                     guard request != .storedOnly, [.diskFull, .writeFailed, .readOnly, .locked].contains(error.code)
                     else {
                         throw FilesError(.localFile, "could not \(activity): \(error)")
                     }
-                    return (try await fetch(), .server)  // somebody else has fetched it
+                    return (try await fetch(), .server)  // another caller has fetched it
                 }
                 reach.failed(reason)
                 problem = reason
@@ -105,9 +105,10 @@ extension OfflineStore {
 
 /// Listings as rows.
 enum ListingTable {
-    /// Puts a listing in place of what was known of the folder; what was read longest ago goes when there is too much.
+    /// Replaces what was known about the folder by a listing, and removes the least recently read ones if there are too
+    /// many.
     ///
-    /// - Returns: The names of our files that held contents of what is not there any more.
+    /// - Returns: The names of our files with contents of items that no longer exist.
     static func write(
         _ listing: Listing, of folder: ItemID, now: Date, limit: Int, in db: Database
     ) throws -> [String] {
@@ -128,16 +129,16 @@ enum ListingTable {
         return files
     }
 
-    /// The folder's listing is known.
+    /// Records that the folder's listing is known.
     static func note(_ folder: ItemID, malformed: Int = 0, now: Date, in db: Database) throws {
         try db.execute(
             sql: "INSERT OR REPLACE INTO folder (id, malformed, readAt) VALUES (?, ?, ?)",
             arguments: [folder.text, malformed, now.timeIntervalSince1970])
     }
 
-    /// The server has an item.
+    /// Records that the server has an item.
     ///
-    /// - Parameter isNew: Whether it has made it just now, so that nothing is in it.
+    /// - Parameter isNew: Whether the server has just created it, so that there is nothing in it.
     static func add(_ item: Item, in folder: ItemID, isNew: Bool, now: Date, to db: Database) throws {
         if item.isFolder, isNew { try note(item.id, now: now, in: db) }
         guard try Int.fetchOne(db, sql: "SELECT 1 FROM folder WHERE id = ?", arguments: [folder.text]) != nil
@@ -145,9 +146,9 @@ enum ListingTable {
         try ItemRow(item, in: folder).insert(db, onConflict: .replace)
     }
 
-    /// The server has deleted an item, and all that was in it.
+    /// Records that the server has deleted an item, and everything in it.
     ///
-    /// - Returns: The names of our files that held its contents.
+    /// - Returns: The names of our files with its contents.
     static func remove(_ item: ItemID, from db: Database) throws -> [String] {
         let all = try String.fetchAll(
             db,
@@ -168,9 +169,9 @@ enum ListingTable {
         return files
     }
 
-    /// What was read of a folder, with what is to be sent in it; nil when nothing was read.
+    /// The stored listing of a folder, with what is to be sent there; nil when there is none.
     ///
-    /// - Parameter isNew: Whether the folder itself is to be made: nothing is in it but what is to be sent.
+    /// - Parameter isNew: Whether the folder itself is to be created, so that only what is to be sent is in it.
     static func listing(
         of folder: ItemID, _ states: [Int64: PendingChange.State], isNew: Bool, in db: Database
     ) throws -> Listing? {

@@ -6,7 +6,7 @@ import UplinkCore
 import UplinkEventLoop
 import UplinkStore
 
-/// What is kept of one server for one user: what was read, with its age, and what is to be sent.
+/// What is stored for one user of one server: what was read, with its age, and what is to be sent.
 ///
 /// A ``Store`` with an ``Outbox``; contents are files beside the database, which its rows name.
 struct OfflineStore: Sendable {
@@ -19,7 +19,7 @@ struct OfflineStore: Sendable {
     let now: @Sendable () -> Date
     let tell: @Sendable (OfflineNews) -> Void
 
-    /// Opens what is in a directory, or makes it; what a process that was killed has left behind goes.
+    /// Opens the store in a directory, or creates it, and removes what a killed process left behind.
     ///
     /// - Throws: ``FilesError`` when that fails.
     static func open(
@@ -69,7 +69,7 @@ struct OfflineStore: Sendable {
         try await Self.explained { try await store.database.write(body) }
     }
 
-    /// Says that it is the store that failed.
+    /// Turns an error of `body` into one that says that the store failed.
     static func explained<T>(_ body: () async throws -> T) async throws -> T {
         do { return try await body() } catch let error as FilesError { throw error } catch is CancellationError {
             throw CancellationError()

@@ -47,7 +47,7 @@ struct StoredDiscardChange: DiscardChange {
 }
 
 extension OfflineStore {
-    /// A change, and for a new folder all that is to go into it, the outermost first.
+    /// A change, and for a new folder everything that is to go into it, the outermost first.
     ///
     /// - Throws: ``FilesError`` when there is no such change.
     func family(of id: PendingChange.ID) async throws -> [PendingChange.ID] {
@@ -65,11 +65,11 @@ extension OfflineStore {
         return family
     }
 
-    /// Gives changes up, with what was to be uploaded: all of them, or none.
+    /// Gives changes up, with the files to upload: all of them, or none.
     ///
     /// - Parameters:
-    ///   - ids: Which changes.
-    ///   - write: What is written in the same transaction.
+    ///   - ids: The changes.
+    ///   - write: Writes in the same transaction.
     /// - Throws: ``FilesError``, also when one of them is being sent, or may be by another process, and when what is to
     ///   go into one of them is not given up with it.
     func discard(
@@ -110,7 +110,7 @@ extension OfflineStore {
         }
     }
 
-    /// Gives up what makes an item, and what is to go into it.
+    /// Gives up the change that creates an item, and everything that is to go into it.
     func discardAll(in new: ChangeRow) async throws { try await discard(try await family(of: new.entry)) }
 }
 #endif

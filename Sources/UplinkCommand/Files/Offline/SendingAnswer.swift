@@ -2,14 +2,14 @@
 
 /// What an error means for a change that was sent: pure.
 enum SendingAnswer: Sendable, Hashable {
-    /// What was wanted is so.
+    /// The change is made.
     case done
-    /// It may go later.
+    /// It may succeed later.
     case again(String)
-    /// It will not go as things are; somebody has to decide.
+    /// It will not succeed as things are; the user has to decide.
     case conflict(String)
-    /// The name may be taken by the very item that is to be made, because the answer to an attempt before was lost: the
-    /// folder has to be looked at.
+    /// The name may be taken by the very item that is to be created, because the answer to an earlier attempt was lost:
+    /// look at the folder.
     case look
 
     init(_ error: FilesError, to kind: PendingChange.Kind) {
@@ -26,21 +26,21 @@ enum SendingAnswer: Sendable, Hashable {
         }
     }
 
-    /// Whether a status says that the same request will not do later either (RFC 9110, section 15.5).
+    /// Whether a status says that the same request will not succeed later either (RFC 9110, section 15.5).
     private static func isFinal(_ status: Int?) -> Bool {
         guard let status, (400..<500).contains(status) else { return false }
         return ![408, 425, 429].contains(status)
     }
 
-    /// Whether an item is still what somebody wanted to be deleted: ids may be used again, and files be written anew.
+    /// Whether an item is still the one that was to be deleted: ids may be reused, and files rewritten.
     static func isStillMeant(_ item: Item, as deleted: Item) -> Bool {
         guard item.isFolder == deleted.isFolder, item.name == deleted.name else { return false }
         return item.isFolder || item.size == deleted.size && item.modificationDate == deleted.modificationDate
     }
 
-    /// What the items of a folder with the name of one that could not be made say.
+    /// Looks among a folder's items for one that could not be created because its name is taken.
     ///
-    /// - Returns: The item that may be the very one; for a file that is to be found out by its content.
+    /// - Returns: The item that may be the same one; for a file, its content has to decide.
     static func twin(_ change: Item, among items: [Item]) -> Item? {
         items.first { item in
             guard item.name == change.name, item.isFolder == change.isFolder else { return false }

@@ -4,18 +4,18 @@ import Uplink
 import UplinkCore
 import UplinkStore
 
-/// The server was not reached.
+/// The error when the server was not reached.
 struct ServerNotReached: Error {
     let reason: String
 }
 
 /// Finds out whether the server can be reached: the network through the performer, the server by asking it.
 ///
-/// What has just failed is not tried again for a moment, so that a command of several requests waits once.
+/// After a failure it does not try again for a moment, so that a command with several requests waits only once.
 struct ServerReach: Sendable {
     /// How long a request waits for the network.
     static let networkLimit = Duration.seconds(1)
-    /// For how long the server counts as unreachable after it was.
+    /// For how long the server counts as unreachable after a failure.
     static let memory = Duration.seconds(1)
 
     let performer: any NetworkOperationPerforming
@@ -58,7 +58,7 @@ struct ServerReach: Sendable {
         }
     }
 
-    /// Why the server was not reached, if that is what an error says.
+    /// Why the server was not reached, if that is what an error means.
     static func reason(_ error: any Error) -> String? {
         switch error {
         case let error as FilesError: error.isNetworkFailure ? error.message : nil
@@ -71,8 +71,8 @@ struct ServerReach: Sendable {
 }
 
 extension ServerReach {
-    /// The kernel's word about the way to a server: to its address, where the URL has one; for a name there is to be a
-    /// network, and this host itself can always be asked.
+    /// Watches the way to a server: to its address if the URL has one; for a name there must be a network, and this
+    /// host itself is always reachable.
     ///
     /// - Throws: ``FilesError`` when the network cannot be watched.
     init(to server: FilesServerURL) throws(FilesError) {

@@ -5,7 +5,7 @@ import SystemPackage
 import UplinkCore
 import UplinkEventLoop
 
-/// Files that rows of the database name: each is whole before its row is written, and removed after the row.
+/// Files named by rows of the database: each is whole before its row is written, and is removed after the row.
 struct Shelf: Sendable {
     let directory: FilePath
 
@@ -13,15 +13,15 @@ struct Shelf: Sendable {
 
     func remove(_ name: String) { unlink(path(of: name).string) }
 
-    /// Begins a file, which is for this user alone.
+    /// Creates a file, which is only for this user.
     ///
-    /// - Throws: ``FilesError`` when it cannot be made.
+    /// - Throws: ``FilesError`` when it cannot be created.
     func draft() async throws -> Draft {
         try await EventLoop.shared.offLoop { [directory] in try Draft(in: directory) }
     }
 
-    /// Removes what no row names, as a process leaves it that was killed. A draft that somebody writes is locked, and stays
-    /// until its row is there.
+    /// Removes files that no row names, which a killed process leaves behind. A draft that is being written is locked,
+    /// and stays until its row is there.
     ///
     /// - Parameter named: The names in the database, at this moment.
     func sweep(named: @Sendable () async throws -> Set<String>) async throws {
@@ -36,7 +36,7 @@ struct Shelf: Sendable {
     }
 }
 
-/// A file that is being written; it goes unless it is kept.
+/// A file that is being written; it is removed unless it is kept.
 final class Draft: Sendable {
     let name: String
     let path: FilePath
@@ -51,7 +51,7 @@ final class Draft: Sendable {
             let descriptor = open(path.string, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw Self.failure(path, errno) }
             var status = stat()
-            // Somebody who sweeps may have come between the two calls.
+            // A sweep may have come between the two calls.
             if flock(descriptor, LOCK_EX) == 0, fstat(descriptor, &status) == 0, status.st_nlink > 0 {
                 (self.name, self.path, self.descriptor) = (name, path, descriptor)
                 return
@@ -76,7 +76,7 @@ final class Draft: Sendable {
         }
     }
 
-    /// Has what was written survive a power cut.
+    /// Makes what was written survive a power cut.
     func seal() async throws {
         try await EventLoop.shared.offLoop { [self] in
             guard fsync(descriptor) == 0 else { throw Self.failure(path, errno) }
@@ -87,10 +87,10 @@ final class Draft: Sendable {
         }
     }
 
-    /// A row names the file now: it stays.
+    /// Keeps the file, because a row names it now.
     func keep() { isSettled.withLock { $0 = true } }
 
-    /// Nobody wants the file, unless it is kept already.
+    /// Removes the file, unless it has been kept.
     func discard() {
         let isUnwanted = isSettled.withLock { isSettled in
             defer { isSettled = true }

@@ -13,7 +13,7 @@ struct StoredSendPendingChanges: SendPendingChanges {
     func callAsFunction(within limit: Duration) async throws -> SentChanges {
         let before = try await files.changes()
         guard before.contains(where: { !$0.isConflict }) else { return SentChanges(sent: [], left: before) }
-        // What rests after an attempt of another process, or of a command before, goes at once.
+        // A change that rests after an attempt of another process, or of an earlier command, is sent immediately.
         for change in before where change.hasFailedBefore {
             try await OfflineStore.explained { _ = try await files.outbox.retry(change.id) }
         }
@@ -46,15 +46,15 @@ struct StoredSendPendingChanges: SendPendingChanges {
                 throw FilesError(.localFile, "what waits cannot be sent: \(error)")
             }
         }
-        // What has gone otherwise was discarded meanwhile.
+        // Any other that is gone was discarded meanwhile.
         let sent = sender.sent.withLock { $0 }
         return SentChanges(
             sent: before.filter { sent.contains($0.id) }, left: try await files.changes(),
             problem: problem.withLock { $0 }.map { "what waits cannot be sent: \($0)" })
     }
 
-    /// Returns when nothing waits, or, after the limit, when all that waits cannot be sent; with the outbox's own problem,
-    /// if it has one.
+    /// Returns when nothing waits or, after the limit, when nothing that waits can be sent; with the outbox's own
+    /// problem, if it has one.
     private func wait(upTo limit: Duration, _ failed: Locked<Set<String>>) async throws -> String? {
         if limit > .zero {
             await withTaskGroup(of: Void.self) { group in
@@ -84,7 +84,7 @@ struct StoredSendPendingChanges: SendPendingChanges {
 }
 
 extension PendingChange {
-    /// Whether it waits, and an attempt has failed.
+    /// Whether it waits after a failed attempt.
     fileprivate var hasFailedBefore: Bool {
         switch state {
         case .waiting(let problem): problem != nil

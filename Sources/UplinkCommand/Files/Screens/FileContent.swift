@@ -4,15 +4,15 @@
 enum FileContent: Sendable, Equatable {
     case text(TextPages)
     case picture(Picture)
-    /// Neither of these: its type and size are all there is to tell.
+    /// Neither of these: only its type and size can be shown.
     case data
     /// What it should be, and why it cannot be shown.
     case unreadable(String)
 
-    /// The most bytes of a text that is shown.
+    /// The most bytes of a text to show.
     static let maximumText = 1 << 20
 
-    /// How many bytes of a file are read to show it; 0 when nothing of it is shown.
+    /// How many bytes of a file to read to show it; 0 when nothing of it is shown.
     static func limit(for item: Item) -> Int {
         switch item.kind {
         case .image: PictureInfo.maximumBytes
@@ -21,7 +21,7 @@ enum FileContent: Sendable, Equatable {
         }
     }
 
-    /// Looks at a whole file.
+    /// Creates the content from the bytes of a whole file.
     init(_ bytes: [UInt8], of item: Item) {
         switch item.kind {
         case .text:
@@ -40,20 +40,20 @@ enum FileContent: Sendable, Equatable {
         }
     }
 
-    /// A file with more bytes than are shown.
+    /// The content of a file with more bytes than can be shown.
     static func tooLarge(_ item: Item) -> Self {
         .unreadable("More than \(ByteCount(limit(for: item))) are not shown. Save it to a file to see it elsewhere.")
     }
 }
 
-/// A text with a place in it, for reading page by page. Lines are broken as wide as the terminal is at that moment.
+/// A text with a position, for reading page by page. Lines are broken at the terminal's current width.
 struct TextPages: Sendable, Equatable {
-    /// The most characters of a line that are broken together, so that a file of one line can be read as well.
+    /// The most characters of a line that are broken together, so that a file with only one line can be read, too.
     private static let longest = 1000
     /// How many lines the text has.
     let lineCount: Int
     private let lines: [Substring]
-    /// The line that is at the top, and how many of its rows are above.
+    /// The line at the top, and how many of its rows are above the top.
     private var top = Place(line: 0, row: 0)
 
     private struct Place: Sendable, Equatable {
@@ -72,7 +72,7 @@ struct TextPages: Sendable, Equatable {
 
     var isEmpty: Bool { lines.allSatisfy(\.isEmpty) }
 
-    /// The rows that are seen.
+    /// The visible rows.
     func rows(in size: TerminalSize) -> [Text] {
         var rows: [Text] = []
         var line = top.line
@@ -83,7 +83,7 @@ struct TextPages: Sendable, Equatable {
         return Array(rows.dropFirst(top.row).prefix(size.rows))
     }
 
-    /// How much of the text is above the lower edge, in percent.
+    /// How much of the text is above the bottom edge, in percent.
     func percent(in size: TerminalSize) -> Int {
         var (line, room) = (top.line, size.rows + top.row)
         while line < lines.count {
@@ -94,7 +94,7 @@ struct TextPages: Sendable, Equatable {
         return lines.isEmpty ? 100 : line * 100 / lines.count
     }
 
-    /// Moves so many rows down, or up if it is negative, within the text.
+    /// Moves this many rows down, or up if negative, within the text.
     mutating func scroll(by count: Int, in size: TerminalSize) {
         top.row = min(top.row, broken(top.line, size.columns).count - 1)  // the width may have changed
         if count > 0 { down(count, size.columns) } else { up(-count, size.columns) }
@@ -102,7 +102,7 @@ struct TextPages: Sendable, Equatable {
         if (top.line, top.row) > (last.line, last.row) { top = last }
     }
 
-    /// Shows the place that another text is read at, or the end where there are no such lines any more.
+    /// Takes over the position in another text, or moves to the end if there are no such lines any more.
     mutating func keepPlace(of other: Self, in size: TerminalSize) {
         top = other.top
         if top.line >= lines.count { scrollToEnd(in: size) } else { scroll(by: 0, in: size) }
@@ -130,7 +130,7 @@ struct TextPages: Sendable, Equatable {
         top.row = max(0, top.row)
     }
 
-    /// The place from which the end is just seen.
+    /// The position at which the end just becomes visible.
     private func lastTop(in size: TerminalSize) -> Place {
         var end = self
         end.top = Place(line: lines.count - 1, row: broken(lines.count - 1, size.columns).count)
@@ -176,6 +176,6 @@ struct TextPages: Sendable, Equatable {
 }
 
 extension Character {
-    /// Whether it ends a line of a text file; other characters that could are left to be seen.
+    /// Whether it ends a line of a text file; other characters that could are left visible.
     fileprivate var isLineEnd: Bool { self == "\n" || self == "\r\n" }
 }

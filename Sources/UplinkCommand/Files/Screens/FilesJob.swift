@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who wants in, and where.
+/// The fields of the login: server, user and password.
 struct LoginFields: Sendable, Hashable {
     var server = ""
     var user = ""
     var password = ""
-    /// Whether to keep them for the next time.
+    /// Whether to store them for the next time.
     var keeps = false
 }
 
-/// Something that takes time, which a screen has asked for.
+/// A piece of work that takes time and that a screen has asked for.
 enum FilesJob: Sendable, Hashable {
     case logIn(LoginFields)
-    /// Forgets what was kept of this login.
+    /// Forgets what was stored of this login.
     case logOut(LoginFields)
     /// Lists the last of these folders; those before lead to it.
     case list(path: [Item])
@@ -23,12 +23,12 @@ enum FilesJob: Sendable, Hashable {
     case makeFolder(named: String, in: Item)
     case upload(path: String, to: Item)
     case delete(Item)
-    /// Sends a change again that was made offline.
+    /// Sends a change that was made offline again.
     case retry(PendingChange)
-    /// Gives a change up that was made offline.
+    /// Gives up a change that was made offline.
     case discard(PendingChange)
 
-    /// Whether it changes or moves something, so that another key must not end it by the way.
+    /// Whether it changes or transfers something, so that another key must not end it in passing.
     var isWork: Bool {
         switch self {
         case .save, .makeFolder, .upload, .delete, .retry, .discard, .logOut: true
@@ -53,51 +53,51 @@ enum FilesJob: Sendable, Hashable {
     }
 }
 
-/// What a job has come to.
+/// The result of a job.
 enum FilesResult: Sendable {
-    /// And what the person should know of it, if anything.
+    /// Logged in, and what the user should know about it, if anything.
     case loggedIn(User, note: String?)
     case listing(Listing)
-    /// What a file holds, and how old that is if it does not come from the server.
+    /// A file's content, and how old it is if it does not come from the server.
     case content(FileContent, StoredAnswer?)
     /// Saved, under this path.
     case saved(String)
     /// Made or uploaded.
     case created(Item)
-    /// There is nothing more to say.
+    /// Done; there is nothing more to report.
     case done
 }
 
-/// How far a file has come: bytes, and how many there will be where that is known.
+/// How much of a file has been transferred: bytes, and how many there will be if that is known.
 struct Transferred: Sendable, Hashable {
     var done: Int64
     var expected: Int64?
 }
 
-/// What happens to the screens.
+/// An event for the screens.
 enum FilesEvent: Sendable {
     case key(Key)
     case resized(TerminalSize)
-    /// A tenth of a second has gone by while something is going on.
+    /// A tenth of a second has passed while something is going on.
     case turn(Transferred?)
-    /// A job has ended; which one, by its number.
+    /// The job with this number has ended.
     case ended(Int, Result<FilesResult, FilesFailure>)
     /// Whether the network is there.
     case network(Bool)
-    /// The changes that are still to be sent are now these.
+    /// These changes are still to be sent now.
     case pending([PendingChange])
 }
 
-/// What the screens want done.
+/// What the screens want to have done.
 enum FilesEffect: Sendable, Hashable {
     case start(Int, FilesJob)
     case cancel(Int)
-    /// Send what waits, beside all else.
+    /// Send pending changes, concurrently with everything else.
     case send
     case quit
 }
 
-/// Why a job has failed, in a sentence that says what to do.
+/// Why a job failed, in a sentence that says what to do.
 struct FilesFailure: Error, Sendable, Hashable {
     let message: String
     /// Whether the server no longer takes user and password.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How a screen is laid out: a title, an empty line where there is room, the body, some lines that say what is going
-// on, and the keys.
+// The layout of a screen: a title, an empty line if there is room, the body, some status lines, and the keys.
 
 extension FilesMachine {
-    /// The rows between the title and what is going on.
+    /// The rows between the title and the status.
     var bodyRows: Int { max(0, size.rows - 1 - gapRows - status.lines.count - 1) }
 
-    /// The body's room.
+    /// The size of the body.
     var bodySize: TerminalSize {
         var room = size
         room.rows = max(1, bodyRows)
@@ -19,7 +18,7 @@ extension FilesMachine {
 
     private var gapRows: Int { size.rows >= 10 ? 1 : 0 }
 
-    /// The picture that is to be drawn over the body, if one is seen.
+    /// The picture to draw over the body, if there is one.
     var picture: Picture? {
         guard case .file(let view) = screen, keyTable == nil, case .picture(let picture) = view.content else {
             return nil
@@ -27,11 +26,11 @@ extension FilesMachine {
         return picture
     }
 
-    /// All that stands on the terminal, but the picture.
+    /// Everything on the terminal except the picture.
     var frame: Frame {
         let status = status
         guard size.rows > 2 else {
-            // What is asked or has happened is all there is room for.
+            // There is only room for the status.
             return Frame(
                 lines: status.lines.prefix(size.rows).map { $0.truncated(toColumns: size.columns) },
                 cursor: status.cursor.map { Frame.Cell(row: 0, column: $0) })
@@ -49,7 +48,7 @@ extension FilesMachine {
         return Frame.Cell(row: bodyTop + cursor.row, column: cursor.column)
     }
 
-    /// What the screen is about, and on the right whose it is or how old.
+    /// What the screen is about, and on the right whose it is or how old it is.
     private var title: Text {
         switch screen {
         case .login: return Text("Log in to a file server").bold()
@@ -74,7 +73,7 @@ extension FilesMachine {
         return Text.oneLine(user?.name ?? "").dim()
     }
 
-    /// The path, the last of it if there is no room for all.
+    /// The path, or its end if there is no room for all.
     private func breadcrumbs(inColumns columns: Int) -> Text {
         var names = (list?.path ?? []).dropFirst().map(\.name)
         if case .file(let view) = screen { names.append(view.item.name) }
@@ -126,7 +125,7 @@ extension User {
 }
 
 extension AnswerSource {
-    /// What is told of an answer from the store; nil for one of the server.
+    /// The description of an answer from the store; nil for one from the server.
     var stored: StoredAnswer? {
         switch self {
         case .server: nil

@@ -7,7 +7,7 @@ struct KeyHint: Sendable, Hashable {
 
     init(_ key: String, _ meaning: String) { (self.key, self.meaning) = (key, meaning) }
 
-    /// As many hints as fit in a line, the last one always among them.
+    /// As many hints as fit in a line, always including the last one.
     static func line(_ hints: [KeyHint], columns: Int) -> Text {
         guard let last = hints.last else { return Text() }
         var shown: [KeyHint] = []
@@ -32,7 +32,7 @@ struct KeyHint: Sendable, Hashable {
 // `✓ Logged out.`, `✗ ` before a failure. A test sends ESC on its own, and waits for what it leads to.
 
 extension FilesMachine {
-    /// The help line: what the keys do now, the most important ones first.
+    /// The help line: what the keys do now, with the most important ones first.
     var keys: Text { KeyHint.line(hints, columns: size.columns) }
 
     private var hints: [KeyHint] {

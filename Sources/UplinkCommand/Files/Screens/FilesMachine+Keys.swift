@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FilesMachine {
-    /// Does what a key does on the screen that is seen.
+    /// Does what a key does on the current screen.
     mutating func take(_ key: Key) -> [FilesEffect] {
         if keyTable != nil { return keyInKeyTable(key) }
         if let prompt { return answer(prompt, key) }
@@ -15,7 +15,7 @@ extension FilesMachine {
 
     private mutating func keyInLogin(_ form: LoginForm, _ key: Key) -> [FilesEffect] {
         if work != nil {
-            // What is being tried is not to be edited.
+            // The fields cannot be edited while they are being tried.
             switch key {
             case .escape: return cancelWork()
             case .control("d"): return [.quit]
@@ -165,7 +165,7 @@ extension FilesMachine {
         return start(.list(path: Array(path.dropLast())))
     }
 
-    /// Shows a file. What would not be shown is not read.
+    /// Shows a file. Reads nothing that would not be shown.
     private mutating func look(at item: Item) -> [FilesEffect] {
         if let work, work.job.isWork { return [] }
         let limit = FileContent.limit(for: item)

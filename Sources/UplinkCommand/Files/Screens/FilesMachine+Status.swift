@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FilesMachine {
-    /// What is going on, in one to three lines or a failure in up to half the screen, and where in the first one the cursor is.
+    /// The status, in one to three lines, or for a failure in up to half the screen, and the cursor's position in the
+    /// first line.
     struct Status: Sendable, Equatable {
         var lines: [Text]
         var cursor: Int?
     }
 
-    /// The least room for what is typed.
+    /// The least room for the text being typed.
     private static let leastEntry = 12
 
-    /// A question before all, then what is going on, what has happened, and what is so.
+    /// The status: a question first of all, then what is going on, what has happened, or the current state.
     var status: Status {
         if let prompt, keyTable == nil { return asking(prompt) }
         if let work, work.manner == .asked { return Status(lines: [going(work)]) }
@@ -19,7 +20,7 @@ extension FilesMachine {
         return Status(lines: shown(text, rows: max(1, min(most, size.rows - 4))))
     }
 
-    /// The text in so many rows at most; what is missing is marked.
+    /// The text in at most this many rows; a mark shows that some is missing.
     private func shown(_ text: Text, rows: Int) -> [Text] {
         let lines = text.wrapped(toColumns: size.columns)
         guard lines.count > rows else { return lines }
@@ -30,7 +31,7 @@ extension FilesMachine {
     private func asking(_ prompt: Prompt) -> Status {
         guard let editor = prompt.editor else {
             let lines = Text.oneLine(prompt.question).color(.yellow).wrapped(toColumns: size.columns)
-            // The end is what is asked.
+            // The question is at the end.
             return Status(lines: lines.suffix(max(1, min(3, size.rows - 4))))
         }
         let label = Text(prompt.question).bold().truncated(toColumns: max(0, size.columns - Self.leastEntry))
@@ -60,7 +61,7 @@ extension FilesMachine {
         }
     }
 
-    /// What is so, while nothing happens.
+    /// The current state, while nothing happens.
     private var state: Text {
         switch screen {
         case .login, .user: return Text()
@@ -81,7 +82,7 @@ extension FilesMachine {
         }
     }
 
-    /// The body beside a status of one line; it cannot ask for itself.
+    /// The size of the body beside a status of one line; the status cannot depend on its own height.
     private var bodySizeWithOneLine: TerminalSize {
         var room = size
         room.rows = max(1, size.rows - (size.rows >= 10 ? 4 : 3))
@@ -90,7 +91,7 @@ extension FilesMachine {
 }
 
 extension PendingChange {
-    /// What is to become of the item, in a sentence.
+    /// What will become of the item, in a sentence.
     fileprivate var story: String {
         let what =
             switch kind {

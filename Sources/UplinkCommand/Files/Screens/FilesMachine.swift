@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `uplink files` shows and what it is to do next: every key, answer and change of the network goes in, and what is
-/// to be done comes out. It draws nothing, sends nothing and has no clock.
+/// The state machine of `uplink files`: every key, answer and change of the network goes in, and what to show and to do
+/// comes out. It draws nothing, sends nothing and has no clock.
 struct FilesMachine: Sendable {
-    /// What is seen.
+    /// A screen.
     enum Screen: Sendable, Equatable {
-        /// Server, user and password are asked for.
+        /// The form for server, user and password.
         case login(LoginForm)
         /// The folder of ``FilesMachine/list``.
         case folder
@@ -15,7 +15,7 @@ struct FilesMachine: Sendable {
         case user
     }
 
-    /// A file that is looked at.
+    /// A file being viewed.
     struct FileView: Sendable, Equatable {
         let item: Item
         /// Nil until it is read.
@@ -23,7 +23,7 @@ struct FilesMachine: Sendable {
         /// How old it is, if it does not come from the server.
         var stored: StoredAnswer?
 
-        /// Whether what is seen was read, and stays until it is read again.
+        /// Whether the content shown has been read, and stays until it is read again.
         var isRead: Bool {
             switch content {
             case .text, .picture: true
@@ -31,7 +31,7 @@ struct FilesMachine: Sendable {
             }
         }
 
-        /// Shows what was read, a text at the place where its reader is.
+        /// Shows what was read, a text at the reader's position.
         mutating func show(_ new: FileContent, _ stored: StoredAnswer?, in size: TerminalSize) {
             var new = new
             if case .text(let seen) = content, case .text(var pages) = new {
@@ -44,29 +44,29 @@ struct FilesMachine: Sendable {
 
     /// Why something is done.
     enum Manner: Sendable, Hashable {
-        /// Somebody has asked for it.
+        /// The user asked for it.
         case asked
-        /// It follows from something else, of which is told already.
+        /// It follows from something else that has been reported already.
         case following
-        /// Nobody has asked for it: it fails in silence.
+        /// The user did not ask for it, so it fails silently.
         case unasked
     }
 
-    /// What is going on. One thing at a time.
+    /// The work that is going on, one job at a time.
     struct Work: Sendable, Equatable {
         let id: Int
         let job: FilesJob
         let manner: Manner
-        /// What to choose in the listing that comes.
+        /// What to select in the listing that comes.
         let choosing: ItemID?
         var transferred: Transferred?
     }
 
-    /// What is said of what has happened.
+    /// A report of what has happened.
     struct Notice: Sendable, Equatable {
         enum Kind: Sendable, Equatable {
             case done
-            /// What to do once more, where that may help.
+            /// With the job to retry, if that may help.
             case failure(retry: FilesJob?)
         }
 
@@ -80,7 +80,7 @@ struct FilesMachine: Sendable {
     var list: FolderList?
     var prompt: Prompt?
     var notice: Notice?
-    /// The table of keys, while it is seen in place of the screen.
+    /// The table of keys, while it is shown instead of the screen.
     var keyTable: TextPages?
     private(set) var size: TerminalSize
     /// How often the spinner has turned.
@@ -89,7 +89,7 @@ struct FilesMachine: Sendable {
     /// Who is logged in, and where; without the password.
     private(set) var user: User?
     private(set) var login = LoginFields()
-    /// Whether the network is there; nil while nobody knows.
+    /// Whether the network is there; nil while that is not known.
     private(set) var isNetworkThere: Bool?
     private(set) var pending: [PendingChange] = []
     /// Whether the folder may have changed since it was listed.
@@ -101,15 +101,15 @@ struct FilesMachine: Sendable {
         self.size = size
     }
 
-    /// Logs in with what is there already, if nothing is missing.
+    /// Logs in with what is known already, if nothing is missing.
     mutating func begin() -> [FilesEffect] {
         guard case .login(let form) = screen, !form.fields.isIncomplete else { return [] }
         return start(.logIn(form.fields))
     }
 
-    /// Takes what happens.
+    /// Handles an event.
     ///
-    /// - Returns: What is to be done about it, in this order.
+    /// - Returns: What to do about it, in this order.
     mutating func take(_ event: FilesEvent) -> [FilesEffect] {
         defer {
             let rows = bodyRows
@@ -122,7 +122,7 @@ struct FilesMachine: Sendable {
             turns += 1
             if let transferred { work?.transferred = transferred }
         case .ended(let id, let result):
-            guard let work, work.id == id else { return [] }  // of one that was given up
+            guard let work, work.id == id else { return [] }  // the result of a job that was given up
             self.work = nil
             let effects = ended(work, result)
             return effects.isEmpty ? refreshIfStale() : effects
@@ -140,7 +140,7 @@ struct FilesMachine: Sendable {
         return []
     }
 
-    /// Starts something in place of what is going on, unless that must not be ended by the way.
+    /// Starts a job instead of the one going on, unless that must not be ended in passing.
     mutating func start(_ job: FilesJob, _ manner: Manner = .asked, choosing: ItemID? = nil) -> [FilesEffect] {
         if let work, work.job.isWork { return [] }
         let givenUp = work.map { [FilesEffect.cancel($0.id)] } ?? []
@@ -150,7 +150,7 @@ struct FilesMachine: Sendable {
         return givenUp + [.start(lastID, job)]
     }
 
-    /// Gives up what is going on. What it may have changed is looked at again.
+    /// Gives up the current job. What it may have changed is read again.
     mutating func cancelWork() -> [FilesEffect] {
         guard let work else { return [] }
         self.work = nil
@@ -159,7 +159,7 @@ struct FilesMachine: Sendable {
         return [.cancel(work.id)] + refresh(.following)
     }
 
-    /// Lists the folder that is seen again.
+    /// Lists the visible folder again.
     mutating func refresh(_ manner: Manner, choosing: ItemID? = nil) -> [FilesEffect] {
         guard let list else { return [] }
         return start(.list(path: list.path), manner, choosing: choosing)
@@ -206,7 +206,7 @@ struct FilesMachine: Sendable {
     private mutating func done(_ job: FilesJob) -> [FilesEffect] {
         switch job {
         case .logOut:
-            // All of the user goes; what was typed stays, but for the password.
+            // Everything about the user is removed; what was typed stays, except the password.
             let lastID = lastID
             self = Self(LoginFields(server: login.server, user: login.user), size: size)
             self.lastID = lastID
@@ -219,7 +219,7 @@ struct FilesMachine: Sendable {
         return []
     }
 
-    /// After a change the listing is fresh.
+    /// Lists the folder again after a change.
     private mutating func changed(_ text: String, choosing: ItemID?) -> [FilesEffect] {
         notice = Notice(text: text, kind: .done)
         return refresh(.following, choosing: choosing)
@@ -227,6 +227,6 @@ struct FilesMachine: Sendable {
 }
 
 extension LoginFields {
-    /// Whether something is missing without which nobody can log in.
+    /// Whether something is missing that logging in needs.
     var isIncomplete: Bool { server.isEmpty || user.isEmpty || password.isEmpty }
 }

@@ -5,14 +5,14 @@ import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
 
-/// What can be done once somebody is logged in, as the screens ask for it.
+/// What the screens can do once a user is logged in.
 struct FileActions: Sendable {
     var list: @Sendable (_ folder: Item) async throws -> Listing
-    /// Sends what waits, as far as it goes.
+    /// Sends pending changes as far as possible.
     var send: @Sendable () async throws -> Void
     /// Reads a file to show it.
     var read: @Sendable (Item, @escaping TransferProgress) async throws -> (FileContent, StoredAnswer?)
-    /// Writes a file of this host, and tells its path.
+    /// Writes a file of this host, and returns its path.
     var save: @Sendable (Item, _ path: String, @escaping TransferProgress) async throws -> String
     var makeFolder: @Sendable (_ name: String, _ folder: Item) async throws -> Item
     var upload: @Sendable (_ path: String, _ folder: Item, @escaping TransferProgress) async throws -> Item
@@ -21,10 +21,10 @@ struct FileActions: Sendable {
     var discard: @Sendable (PendingChange.ID) async throws -> Void
     /// Whether the network is there: as soon as it is known, and at every change. Ends when cancelled.
     var networkChanges: @Sendable () -> AsyncStream<Bool>
-    /// What is still to be sent: now, and at every change. Ends when cancelled.
+    /// The changes still to be sent: now, and at every change. Ends when cancelled.
     var pendingChanges: @Sendable () -> AsyncStream<[PendingChange]>
 
-    /// Does what a screen wants done.
+    /// Carries out a job.
     func run(_ job: FilesJob, progress: @escaping TransferProgress) async throws -> FilesResult {
         switch job {
         case .list(let path):
@@ -46,9 +46,9 @@ struct FileActions: Sendable {
 }
 
 extension FileActions {
-    /// The real actions, made of the use cases.
+    /// The real actions, based on the use cases.
     ///
-    /// - Parameter lastStored: Takes what was last told of an answer from the store.
+    /// - Parameter lastStored: Takes the last description of an answer from the store.
     init(
         _ files: FilesUseCases, networkChanges: @escaping @Sendable () -> AsyncStream<Bool>,
         lastStored: @escaping @Sendable () -> StoredAnswer?
@@ -99,7 +99,7 @@ extension FileActions {
 }
 
 extension FilesModel.Actions {
-    /// The real actions: over HTTP, with the store of this host where there is one.
+    /// The real actions: over HTTP, with this host's store if there is one.
     ///
     /// - Parameter isOnline: Whether to leave the store alone.
     init(over transport: any HTTPTransport, monitor: any NetworkMonitor, isOnline: Bool) {
@@ -116,7 +116,7 @@ extension FilesModel.Actions {
                 }
             }
             let loggedIn = try await logIn(server, user: fields.user, password: fields.password)
-            // The store takes any password; only one that the server has taken is kept.
+            // The store accepts any password; only one that the server has accepted is stored.
             let isUnchecked = stored.withLock { $0 != nil }
             var note = problem.withLock { $0 }
             if isUnchecked { note = "The server was not reached, and the password is not checked." }
@@ -141,7 +141,7 @@ extension FilesModel.Actions {
         }
     }
 
-    /// Whether a server's network is there, as the monitor tells it; nothing where the monitor fails.
+    /// Whether the network to a server is there, according to the monitor; ends if the monitor fails.
     private static func networkChanges(of monitor: any NetworkMonitor, for server: FilesServerURL) -> AsyncStream<Bool>
     {
         guard let requirement = (try? URLArgument.parse(server.text))?.requirement else {

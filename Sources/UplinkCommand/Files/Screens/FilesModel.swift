@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Runs a ``FilesMachine``: has its effects carried out, and tells it what comes of them and that time goes by.
+/// Runs a ``FilesMachine``: carries out its effects, and passes it their results and the passing of time.
 actor FilesModel {
-    /// What the model asks of the world.
+    /// What the model needs from outside.
     struct Actions: Sendable {
-        /// - Throws: Why nobody is logged in.
+        /// - Throws: Why the login failed.
         var logIn: @Sendable (LoginFields) async throws -> Session
-        /// Forgets what was kept of this login.
+        /// Forgets what was stored of this login.
         var logOut: @Sendable (LoginFields) async throws -> Void
     }
 
-    /// Somebody who is logged in.
+    /// A user who is logged in.
     struct Session: Sendable {
         let user: User
         let files: FileActions
-        /// What the person should know of it, if anything.
+        /// What the user should know about the login, if anything.
         var note: String?
     }
 
-    /// How often the screen is told that time goes by, while something is going on.
+    /// How often the screen is updated while something is going on.
     static let turnTime = Duration.milliseconds(100)
-    /// How long to wait before what waits is tried again, at first and at most: a server may come back unnoticed.
+    /// How long to wait before pending changes are tried again, at first and at most: a server may come back unnoticed.
     static let (firstPause, longestPause) = (Duration.seconds(5), Duration.seconds(60))
 
-    /// Comes when there is something new to draw; one for all that a slow terminal has missed. Ends when the person quits.
+    /// An element whenever there is something new to draw; a slow terminal gets one for all that it has missed. Ends
+    /// when the user quits.
     nonisolated let changes: AsyncStream<Void>
     private(set) var machine: FilesMachine
     private let actions: Actions
@@ -32,14 +33,14 @@ actor FilesModel {
     private let changed: AsyncStream<Void>.Continuation
     private var files: FileActions?
     private var jobs: [Int: Job] = [:]
-    /// Follow the network and what waits, and tell that time goes by.
+    /// The tasks that follow the network and pending changes, and the one that keeps time.
     private var followers: [Task<Void, Never>] = []
     private var ticker: Task<Void, Never>?
-    /// Sends what waits, beside all else.
+    /// Sends pending changes, concurrently with everything else.
     private var sender: Task<Void, Never>?
     /// Whether to send once more when ``sender`` is done.
     private var sendsAgain = false
-    /// Tries again now and then, as long as something waits.
+    /// Tries again from time to time, as long as something waits.
     private var retrier: Task<Void, Never>?
     private var hasEnded = false
 
@@ -58,10 +59,10 @@ actor FilesModel {
     /// Logs in with what is known already.
     func begin() { carryOut(machine.begin()) }
 
-    /// Takes what happens on the terminal.
+    /// Handles an event from the terminal.
     func take(_ event: FilesEvent) { carryOut(machine.take(event)) }
 
-    /// Gives up what is going on, and waits until nothing of it is left.
+    /// Gives up everything going on, and waits until nothing of it is left.
     func end() async {
         hasEnded = true
         changed.finish()
@@ -119,7 +120,7 @@ actor FilesModel {
             try await actions.logOut(fields)
             return .done
         case .list, .read, .save, .makeFolder, .upload, .delete, .retry, .discard:
-            guard let files else { throw CancellationError() }  // nobody is logged in any more
+            guard let files else { throw CancellationError() }  // no user is logged in any more
             return try await files.run(job, progress: progress)
         }
     }
@@ -143,7 +144,7 @@ actor FilesModel {
         sendsAgain = sender != nil
         guard sender == nil else { return }
         sender = Task(name: "sender") {
-            // What becomes of it is told where the changes are followed.
+            // The result is reported to those that follow the changes.
             try? await files.send()
             self.sender = nil
             if self.sendsAgain { self.send() }
@@ -166,7 +167,7 @@ actor FilesModel {
         }
     }
 
-    /// Time goes by only while something is going on.
+    /// Ticks only while something is going on.
     private func keepTime() {
         guard machine.work != nil else {
             ticker?.cancel()

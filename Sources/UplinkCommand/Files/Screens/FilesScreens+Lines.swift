@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What stands in the body of each screen.
+// The contents of each screen's body.
 
 extension LoginForm {
     private static let labelWidth = 12  // with the marker
 
-    /// A line for each field; in a low terminal those around the chosen one.
+    /// A line for each field; in a low terminal only those around the focused one.
     func lines(in size: TerminalSize) -> [Text] {
         Array(Field.allCases.map { line(of: $0, columns: size.columns) }[visible(rows: size.rows)])
     }
@@ -60,7 +60,7 @@ extension LoginForm.Field {
 extension FolderList {
     private static let (sizeWidth, dateWidth) = (10, 18)
 
-    /// The items that are seen, one in a line.
+    /// The visible items, one per line.
     func lines(in size: TerminalSize) -> [Text] {
         guard let listing else { return [] }
         if items.isEmpty { return [Text("Nothing is in this folder.").dim()] }
@@ -95,7 +95,7 @@ extension FolderList {
 }
 
 extension FilesMachine.FileView {
-    /// The text, or what is told in place of the content.
+    /// The text, or what is shown instead of the content.
     func lines(in size: TerminalSize) -> [Text] {
         switch content {
         case .text(let pages) where pages.isEmpty: [Text("This text is empty.").dim()]
@@ -108,7 +108,7 @@ extension FilesMachine.FileView {
         }
     }
 
-    /// What is so, for the line above the keys.
+    /// The current state, for the line above the keys.
     func state(in size: TerminalSize) -> Text {
         switch content {
         case .text(let pages): Text("\(pages.lineCount) lines, \(pages.percent(in: size)) %").dim()

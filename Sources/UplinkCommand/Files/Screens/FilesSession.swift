@@ -6,7 +6,7 @@ import UplinkEventLoop
 struct FilesSession: Sendable {
     let model: FilesModel
 
-    /// Runs until the person quits, or the input ends.
+    /// Runs until the user quits or the input ends.
     func run() async throws {
         try TerminalMode.enter()
         defer { TerminalMode.restore() }
@@ -17,7 +17,7 @@ struct FilesSession: Sendable {
         await model.take(.resized(TerminalSize(of: STDOUT_FILENO)))
         await model.begin()
         await withTaskGroup { group in
-            // The input ends, or the person quits.
+            // Ends when the input ends or the user quits.
             group.addTask {
                 for await key in keyboard.keys { await model.take(.key(key)) }
                 return Ending.session
@@ -41,7 +41,7 @@ struct FilesSession: Sendable {
     /// What a task's end means.
     private enum Ending { case session, itself }
 
-    /// A slow terminal holds up a thread made for that, and misses what is no longer so.
+    /// Draws on a thread of its own, which a slow terminal holds up; it misses what is outdated by then.
     private func draw() async {
         var canvas = FilesCanvas()
         for await _ in model.changes {
@@ -54,15 +54,15 @@ struct FilesSession: Sendable {
 /// Draws the screens, with their pictures.
 struct FilesCanvas {
     private var terminal = TerminalScreen()
-    /// The picture that was drawn last, since it takes a while.
+    /// The picture drawn last, kept because drawing it takes a while.
     private var drawn: (picture: Picture, room: TerminalSize, placed: Frame.PlacedPicture?)?
 
-    /// What to write to have drawn what a machine shows; nil when it stands there.
+    /// The sequence that draws what a machine shows; nil when that is on the terminal already.
     mutating func sequence(for machine: FilesMachine) -> String? {
         var frame = machine.frame
         if let picture = machine.picture { frame.picture = placed(picture, machine) }
         if frame.picture != nil {
-            // The words that stand for it are in the line above the keys as well.
+            // The words that replace it are also in the line above the keys.
             for row in machine.bodyTop..<(machine.bodyTop + machine.bodyRows) { frame.lines[row] = Text() }
         }
         return terminal.sequence(for: frame)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The folder screen: where it is, what is in it, and which item is chosen.
+/// The folder screen: its path, its items, and the selected one.
 struct FolderList: Sendable, Equatable {
     /// The folders from the root to this one.
     private(set) var path: [Item]
-    /// Nil until it has come.
+    /// The listing; nil until it has come.
     private(set) var listing: Listing?
-    /// The number of the chosen item; 0 in an empty folder.
+    /// The index of the selected item; 0 in an empty folder.
     private(set) var selection = 0
-    /// How many items are above those that are seen.
+    /// How many items are above the visible ones.
     private(set) var offset = 0
 
     init(path: [Item]) { self.path = path }
@@ -16,15 +16,15 @@ struct FolderList: Sendable, Equatable {
     var items: [Item] { listing?.items ?? [] }
     var chosen: Item? { items.indices.contains(selection) ? items[selection] : nil }
     var folder: Item? { path.last }
-    /// What is still to become of the chosen item.
+    /// The pending change of the selected item.
     var chosenChange: PendingChange? { chosen.flatMap { listing?.change(of: $0) } }
 
-    /// Takes a new listing, of this or of another folder. What is chosen stays so, if it is still there.
+    /// Takes a new listing, of this or of another folder. The selected item stays selected if it is still there.
     ///
-    /// - Parameter wanted: What to choose instead.
+    /// - Parameter wanted: What to select instead.
     mutating func show(_ listing: Listing, of path: [Item], choosing wanted: ItemID? = nil) {
         let isSame = path.last?.id == folder?.id
-        // Coming back up, it is the folder one comes from.
+        // On the way back up, select the folder just left.
         let previous = isSame ? chosen?.id : self.path.dropFirst(path.count).first?.id
         let before = isSame ? selection : 0
         self.path = path
@@ -36,7 +36,7 @@ struct FolderList: Sendable, Equatable {
 
     /// Does what a key does in a list.
     ///
-    /// - Parameter rows: How many items are seen at once.
+    /// - Parameter rows: How many items are visible.
     mutating func move(_ key: Key, rows: Int) {
         switch key {
         case .up, .character("k"): selection -= 1
@@ -50,7 +50,7 @@ struct FolderList: Sendable, Equatable {
         selection = max(0, min(selection, items.count - 1))
     }
 
-    /// The items that are seen in so many rows, the chosen one among them.
+    /// Scrolls so that the selected item is among the visible ones, in this many rows.
     mutating func scroll(rows: Int) {
         let rows = max(1, rows)
         offset = max(0, min(offset, items.count - rows))

@@ -2,7 +2,7 @@
 import Glibc
 import SystemPackage
 
-/// A path of this host that a person has typed.
+/// A path of this host that the user typed.
 struct LocalPath: Sendable {
     private let path: FilePath
     /// Whether it is written as a folder's, with a slash at the end.
@@ -18,9 +18,9 @@ struct LocalPath: Sendable {
         }
     }
 
-    /// The file to write: in a folder under the name that it has.
+    /// The file to write; in a folder it gets its own name.
     ///
-    /// - Throws: ``FilesError`` where a folder is named that is not there.
+    /// - Throws: ``FilesError`` when the path names a folder that does not exist.
     func target(for name: String) throws(FilesError) -> FilePath {
         if kind == S_IFDIR { return path.appending(name) }
         guard !isFolder else { throw FilesError(.localFile, DownloadTarget.noDirectory("\(path)/")) }
@@ -29,7 +29,7 @@ struct LocalPath: Sendable {
 
     /// The file to read, and its name.
     ///
-    /// - Throws: ``FilesError`` when there is no such file, or when it is none.
+    /// - Throws: ``FilesError`` when there is no such file, or it is not a file.
     func source() throws(FilesError) -> (path: FilePath, name: String) {
         switch kind {
         case S_IFREG where access(path.string, R_OK) == 0:

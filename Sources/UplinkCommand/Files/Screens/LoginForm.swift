@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The login screen: three lines to fill in, and whether to keep them.
+/// The login screen: three lines to fill in, and whether to store them.
 struct LoginForm: Sendable, Hashable {
     /// What can be filled in, from the top.
     enum Field: Int, Sendable, Hashable, CaseIterable { case server, user, password, keeps }
@@ -18,7 +18,7 @@ struct LoginForm: Sendable, Hashable {
     private(set) var password: LineEditor
     private(set) var keeps: Bool
 
-    /// The focus is on the first line that is empty.
+    /// Creates the form, with the focus on the first empty line.
     init(_ fields: LoginFields = LoginFields()) {
         server = LineEditor(fields.server)
         user = LineEditor(fields.user)
@@ -37,9 +37,9 @@ struct LoginForm: Sendable, Hashable {
         case .tab, .down: focus = focus.next(1)
         case .backTab, .up: focus = focus.next(-1)
         case .enter:
-            // Enter leads to the next line that is empty, and from the last one in.
+            // Enter leads to the first empty line, and submits when there is none.
             guard let missing = firstEmpty else { return .submitted(fields) }
-            if focus == missing { return .submitted(fields) }  // what is missing is said there
+            if focus == missing { return .submitted(fields) }  // the error says what is missing
             focus = missing
         case .character, .control, .paste, .backspace, .delete, .left, .right, .home, .end, .pageUp, .pageDown:
             edit(key)
@@ -64,7 +64,7 @@ struct LoginForm: Sendable, Hashable {
 }
 
 extension LoginForm.Field {
-    /// The field so many further, round and round.
+    /// The field this many steps further, cyclically.
     fileprivate func next(_ step: Int) -> Self {
         let all = Self.allCases
         return all[(rawValue + step + all.count) % all.count]

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A question in the line above the keys: for a name or a path, or whether it is meant.
+/// A question in the line above the keys: for a name or a path, or for confirmation.
 enum Prompt: Sendable, Hashable {
     case newFolder(LineEditor, in: Item)
     case upload(LineEditor, to: Item)
     case save(Item, LineEditor)
     case delete(Item)
     case discard(PendingChange)
-    /// Whether to quit though something is going on.
+    /// Whether to quit although something is going on.
     case quit
 
     /// What a key leads to.
@@ -19,7 +19,7 @@ enum Prompt: Sendable, Hashable {
         case dropped
     }
 
-    /// The line that is typed; nil where yes or no is the answer.
+    /// The line being typed; nil if the answer is yes or no.
     var editor: LineEditor? {
         switch self {
         case .newFolder(let editor, _), .upload(let editor, _), .save(_, let editor): editor
@@ -60,7 +60,7 @@ enum Prompt: Sendable, Hashable {
         }
     }
 
-    /// What is asked.
+    /// The text of the question.
     var question: String {
         switch self {
         case .newFolder: "New folder: "

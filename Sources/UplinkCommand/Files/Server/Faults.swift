@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is to go wrong: for trying a client out.
+/// The faults to simulate, for trying a client out.
 struct Faults: Sendable {
     /// What happens to a request.
     enum Fault: Sendable, Hashable {
@@ -12,9 +12,9 @@ struct Faults: Sendable {
         case drop
     }
 
-    /// One request in so many is answered with 503; nil for none.
+    /// Every how many requests one is answered with 503; nil for none.
     var failEvery: Int?
-    /// One request in so many gets no answer; nil for none.
+    /// Every how many requests one gets no answer; nil for none.
     var dropEvery: Int?
     /// How long each answer takes.
     var delay = Duration.zero

@@ -2,7 +2,7 @@
 import Uplink
 import UplinkHTTP
 
-/// What the server has: items and which folder each is in. Pure; the contents are elsewhere.
+/// The server's items, and the folder that each is in. Pure; the contents are elsewhere.
 struct FileTree: Sendable {
     let rootID: ItemID
     private var items: [ItemID: Item]
@@ -25,13 +25,13 @@ struct FileTree: Sendable {
 
     /// What is in a folder.
     ///
-    /// - Throws: ``ServiceError`` when it is none.
+    /// - Throws: ``ServiceError`` when it is not a folder.
     func items(in id: ItemID) throws(ServiceError) -> [Item] {
         _ = try folder(id)
         return ItemOrder.sorted((children[id] ?? []).compactMap { items[$0] })
     }
 
-    /// - Throws: ``ServiceError`` when the folder is none, or cannot take an item with this name.
+    /// - Throws: ``ServiceError`` when it is not a folder, or cannot take an item with this name.
     func check(_ name: String, in id: ItemID) throws(ServiceError) {
         _ = try folder(id)
         if let problem = ItemName.problem(with: name) { throw .badRequest(problem) }
@@ -40,7 +40,7 @@ struct FileTree: Sendable {
         guard !isTaken else { throw .badRequest("the folder has an item with this name") }
     }
 
-    /// Adds a file, or a folder where there is no size.
+    /// Adds a file, or a folder if there is no size.
     ///
     /// - Throws: ``ServiceError`` as ``check(_:in:)``.
     mutating func add(
@@ -55,7 +55,7 @@ struct FileTree: Sendable {
         return item
     }
 
-    /// What goes when an item is deleted: what is in it first, the item last.
+    /// The items to delete with an item: its contents first, itself last.
     ///
     /// - Throws: ``ServiceError`` for the root, and when there is no such item.
     func subtree(of id: ItemID) throws(ServiceError) -> [Item] {
@@ -69,7 +69,7 @@ struct FileTree: Sendable {
         return found.reversed()
     }
 
-    /// Removes an item in which there is nothing left.
+    /// Removes an item with nothing left in it.
     mutating func remove(_ item: Item) {
         guard let parent = item.parentID, children[item.id]?.isEmpty ?? true else { return }
         items[item.id] = nil
@@ -93,7 +93,7 @@ struct FileTree: Sendable {
         return item
     }
 
-    /// The same for the same path, so that a client finds what it knows after a restart.
+    /// An id that is the same for the same path, so that a client finds what it knows after a restart.
     private static func id(ofPath names: [String]) -> ItemID {
         var hash = SHA256()
         hash.update(Array(names.joined(separator: "/").utf8))

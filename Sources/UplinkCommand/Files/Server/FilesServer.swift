@@ -42,7 +42,7 @@ enum FilesServer {
         }
     }
 
-    /// Says what it means that a server ends before or after it has begun to listen.
+    /// Explains the error of a server that ends before or after it has begun to listen.
     private static func listening(
         on address: String, _ port: UInt16, _ serve: (any SocketAddress, _ hasBegun: () -> Void) async throws -> Void
     ) async throws {
@@ -69,7 +69,7 @@ enum FilesServer {
 }
 
 extension SocketError {
-    /// What the system says.
+    /// The system's description.
     fileprivate var reason: String {
         switch self {
         case .failed(_, _, let message), .timeout(let message): message

@@ -23,7 +23,7 @@ struct FilesService: Sendable {
         self.faults = Locked(faults)
     }
 
-    /// Answers one request. Its body is read to the end in any case: the next request stands behind it.
+    /// Answers one request. Always reads its body to the end, because the next request follows it.
     func respond(to request: HTTPRequest) async throws -> HTTPResponse {
         let (fault, delay) = faults.withLock { ($0.next(), $0.delay) }
         if fault == .drop {
@@ -40,7 +40,7 @@ struct FilesService: Sendable {
             response = Self.response(to: error)
         }
         while try await body.next() != nil {}
-        // What is asked for is done by now: a client that goes away meanwhile does not know of it.
+        // The request has been carried out by now, even if the client goes away meanwhile without learning of it.
         if delay > .zero { try await Task.sleep(for: delay) }
         return response
     }
@@ -74,7 +74,7 @@ struct FilesService: Sendable {
         }
     }
 
-    /// The whole content, or the rest of it for a client that has its beginning.
+    /// The whole content, or the rest of it for a client that has the beginning.
     private func data(of id: ItemID, for request: HTTPRequest) async throws -> HTTPResponse {
         let served = try await files.content(of: id)
         let range = ServedRange(of: request, tag: served.tag, size: served.size)

@@ -6,10 +6,10 @@ import SystemPackage
 struct FolderLoader {
     private let folder: FilePath
     private(set) var tree: FileTree
-    /// What was left out.
+    /// How many items were left out.
     private(set) var skipped = 0
 
-    /// - Throws: ``ServiceError`` when the folder is none.
+    /// - Throws: ``ServiceError`` when it is not a folder.
     init(_ folder: FilePath) throws {
         var status = stat()
         guard stat(folder.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
@@ -19,7 +19,7 @@ struct FolderLoader {
         tree = FileTree(rootDate: Timestamp(modificationOf: status))
     }
 
-    /// One in it that cannot be read is left out.
+    /// Loads the folder. A folder in it that cannot be read is left out.
     ///
     /// - Throws: ``ServiceError`` when the folder cannot be read.
     mutating func load() throws {

@@ -5,7 +5,7 @@ import SystemPackage
 extension ServedFiles {
     /// The bytes of an upload that is under way.
     enum Upload: Sendable {
-        /// What a file is called until it has its name.
+        /// The prefix of a file's name until it has its own.
         static let prefix = ".uplink-upload-"
 
         case memory(Memory)
@@ -24,7 +24,7 @@ extension ServedFiles {
             }
         }
 
-        /// Lets go of what it holds. A file that was linked stays.
+        /// Releases what it holds. A file that was linked stays.
         func end() {
             switch self {
             case .memory: break
@@ -73,7 +73,8 @@ extension ServedFiles {
                 size += Int64(bytes.count)
             }
 
-            /// Never replaces a file that is there. The date is exact, so that it tells this file from the next one.
+            /// Gives the file its name; never replaces an existing file. The date is exact, so that it distinguishes
+            /// this file from the next one.
             func link(to target: FilePath, date: Timestamp) throws {
                 let time = timespec(tv_sec: Int(date.seconds), tv_nsec: Int(date.nanoseconds))
                 guard futimens(descriptor, [time, time]) == 0 else { throw Self.failure(errno) }

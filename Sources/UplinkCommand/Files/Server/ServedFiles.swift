@@ -4,11 +4,11 @@ import SystemPackage
 
 /// The server's items with their contents, in memory or in a folder.
 ///
-/// A folder is looked at once, at the start; what others change in it later is not seen.
+/// A folder is read once, at the start; later changes by others are not seen.
 actor ServedFiles {
     /// Where contents are.
     enum Place: Sendable {
-        /// In memory, so many bytes at most.
+        /// In memory, with a limit in bytes.
         case memory(limit: Int)
         /// In the folder, as files.
         case folder(FilePath)
@@ -20,12 +20,12 @@ actor ServedFiles {
         case file(FilePath)
     }
 
-    /// A file's content, and what is said of it.
+    /// A file's content and its description.
     struct Served: Sendable {
         let item: Item
         let content: Content
         let size: Int
-        /// What tells this content from what the file had before, or has later (RFC 9110, section 8.8.3).
+        /// A tag that distinguishes this content from the file's earlier and later ones (RFC 9110, section 8.8.3).
         let tag: String
 
         init(_ item: Item, _ content: Content, size: Int, date: Timestamp) {
@@ -37,17 +37,18 @@ actor ServedFiles {
     let place: Place
     private var tree: FileTree
     private var contents: [ItemID: Data] = [:]
-    /// What is in the folder and not served: links, names that the contract does not know, folders that cannot be read.
+    /// How many items of the folder are not served: links, names that the contract does not allow, folders that cannot
+    /// be read.
     nonisolated let skipped: Int
 
-    /// Nothing, in memory.
+    /// Creates an empty server in memory.
     init(limit: Int = 256 << 20) {
         place = .memory(limit: limit)
         tree = FileTree(rootDate: .now)
         skipped = 0
     }
 
-    /// What is in a folder.
+    /// Creates a server of the files in a folder.
     ///
     /// - Throws: ``ServiceError`` when it cannot be read.
     init(folder: FilePath) throws {
@@ -84,7 +85,7 @@ actor ServedFiles {
         return try tree.add(named: name, in: folder, date: .now, size: nil)
     }
 
-    /// A place for an upload's bytes, once the name has been found good.
+    /// A place for an upload's bytes, if the name is allowed.
     func beginUpload(named name: String, in folder: ItemID) throws -> Upload {
         try tree.check(name, in: folder)
         switch place {
@@ -111,7 +112,7 @@ actor ServedFiles {
         }
     }
 
-    /// Deletes an item and all that is in it. What is not served is not deleted either: its folder stays.
+    /// Deletes an item and everything in it. Files that are not served are not deleted, and their folder stays.
     func delete(_ id: ItemID) throws {
         for item in try tree.subtree(of: id) {
             if let path = path(of: item.id) {
@@ -135,7 +136,7 @@ actor ServedFiles {
 }
 
 extension Timestamp {
-    /// When a file was changed last.
+    /// When a file was last changed.
     init(modificationOf status: stat) {
         self.init(seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int32(status.st_mtim.tv_nsec))
     }

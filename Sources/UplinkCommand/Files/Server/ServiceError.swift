@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the server does not do what it is asked.
+/// Why the server does not do what it was asked to.
 enum ServiceError: Error, Hashable, CustomStringConvertible {
     /// 400: the request cannot be granted, for this reason.
     case badRequest(String)
@@ -8,13 +8,13 @@ enum ServiceError: Error, Hashable, CustomStringConvertible {
     case unauthorized
     /// 404: there is no such item, or no such path.
     case notFound
-    /// 405: the path knows other methods.
+    /// 405: the path only allows other methods.
     case methodNotAllowed
-    /// 507: an upload is more than may be held.
+    /// 507: an upload is larger than the limit.
     case full
-    /// 500: the disk does not do what it should.
+    /// 500: the disk failed.
     case failed(String)
-    /// 503: a fault that was ordered.
+    /// 503: a simulated fault.
     case outOfOrder
 
     /// The status code.
@@ -30,7 +30,7 @@ enum ServiceError: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The message, for the command's own last words.
+    /// The message, for the command's error output.
     var description: String { message }
 
     /// What happened, for the answer's body.

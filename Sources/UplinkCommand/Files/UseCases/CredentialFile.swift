@@ -2,10 +2,10 @@
 import Foundation
 import SystemPackage
 
-/// The file that keeps server, user and password for the next command: made only when asked, readable for its owner
-/// alone.
+/// The file with server, user and password for the next command: created only on request, and readable only by its
+/// owner.
 struct CredentialFile: Sendable {
-    /// What is kept.
+    /// The stored credentials.
     struct Entry: Sendable, Hashable, Codable {
         let server: String
         let user: String
@@ -25,7 +25,7 @@ struct CredentialFile: Sendable {
         return Self(path: base.appending("uplink").appending("files.json"))
     }
 
-    /// What is kept; nil when nothing is.
+    /// Reads the stored credentials; nil when there are none.
     ///
     /// - Throws: ``FilesError`` when the file is a link, is not this user's, is readable for others, or is damaged.
     func read() throws(FilesError) -> Entry? {
@@ -59,7 +59,7 @@ struct CredentialFile: Sendable {
         return entry
     }
 
-    /// Keeps an entry in place of what was kept: in a new file, which takes the old one's place when it is whole.
+    /// Stores an entry instead of an earlier one: in a new file, which replaces the old one when it is whole.
     ///
     /// - Throws: ``FilesError`` when it cannot be written.
     func write(_ entry: Entry) throws(FilesError) {
@@ -67,7 +67,7 @@ struct CredentialFile: Sendable {
         mkdir(directory.removingLastComponent().string, 0o700)
         if mkdir(directory.string, 0o700) != 0, errno != EEXIST { throw failure("written", errno) }
         let new = directory.appending(".files.json.\(getpid())")
-        unlink(new.string)  // of a process that died
+        unlink(new.string)  // left by a process that died
         let descriptor = open(new.string, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("written", errno) }
         do throws(FilesError) {
@@ -84,9 +84,9 @@ struct CredentialFile: Sendable {
         }
     }
 
-    /// Forgets what is kept.
+    /// Forgets the stored credentials.
     ///
-    /// - Returns: Whether there was something.
+    /// - Returns: Whether there were any.
     /// - Throws: ``FilesError`` when it cannot be removed.
     @discardableResult
     func remove() throws(FilesError) -> Bool {

@@ -5,8 +5,8 @@ struct Credentials: Sendable, Hashable, CustomStringConvertible, CustomReflectab
     let user: String
     let password: String
 
-    /// - Throws: ``FilesError`` when a field is empty, or the user's name holds a colon, which Basic authentication
-    ///   cannot send (RFC 7617). A password may hold one.
+    /// - Throws: ``FilesError`` when a field is empty, or the user's name contains a colon, which Basic authentication
+    ///   cannot send (RFC 7617). A password may contain one.
     init(user: String, password: String) throws(FilesError) {
         guard !user.isEmpty, !password.isEmpty else {
             throw FilesError(.invalidCredentials, "user and password are both required; neither can be empty")

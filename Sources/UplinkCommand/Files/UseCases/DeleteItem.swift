@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// Deletes a file, or a folder with all that is in it.
+/// Deletes a file, or a folder with everything in it.
 protocol DeleteItem: Sendable {
     /// - Throws: ``FilesError``, or `CancellationError`.
     func callAsFunction(_ item: ItemID) async throws

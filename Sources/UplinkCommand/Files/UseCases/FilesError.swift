@@ -6,9 +6,9 @@ import UplinkHTTP
 struct FilesError: Error, CustomStringConvertible {
     /// The kind of an error.
     enum Code: Sendable, Hashable {
-        /// The user's name or the password cannot be sent; nothing was.
+        /// The user's name or the password cannot be sent, and nothing was.
         case invalidCredentials
-        /// The server's URL is none, or cannot be used.
+        /// The server's URL is invalid, or cannot be used.
         case invalidServer
         /// 401 or 403.
         case wrongUserOrPassword
@@ -24,16 +24,16 @@ struct FilesError: Error, CustomStringConvertible {
         case unreachable
         /// A file of this host could not be read or written.
         case localFile
-        /// What is asked for is being done at this moment, perhaps by another process.
+        /// The same is being done at this moment, perhaps by another process.
         case busy
     }
 
     let code: Code
     /// What happened, and what to do about it.
     let message: String
-    /// The transport's error, where there is one.
+    /// The transport's error, if there is one.
     let underlying: HTTPClientError?
-    /// What the server answered, where that is not what was agreed.
+    /// The server's status, if it was not as agreed.
     let status: Int?
 
     init(_ code: Code, _ message: String, underlying: HTTPClientError? = nil, status: Int? = nil) {
@@ -52,9 +52,9 @@ struct FilesError: Error, CustomStringConvertible {
 }
 
 extension FilesError {
-    /// What a status means.
+    /// Creates the error that a status means.
     ///
-    /// - Parameter activity: What was tried, such as `list the folder`.
+    /// - Parameter activity: What was being tried, such as `list the folder`.
     init(status: Int, while activity: String) {
         switch status {
         case 401, 403: self.init(.wrongUserOrPassword, "wrong user or password")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Listing {
-    /// The item with this name. Names that differ in their Unicode form alone are told apart where both are there.
+    /// The item with this name. Names that differ only in their Unicode form are distinguished if both exist.
     func item(named name: String) -> Item? {
-        // What the server has comes before what it is still to have, and perhaps cannot.
+        // Items that the server has take precedence over those still to be sent, which it may refuse.
         let named = items.filter { $0.name == name }
         let there = named.filter { !(change(of: $0)?.makesItem ?? false) }
         let found = there.isEmpty ? named : there
@@ -46,11 +46,11 @@ extension FilesUseCases {
         return item
     }
 
-    /// Runs `body`, which gives something new a name. Where the server refuses it, the rules and the folder are asked why:
-    /// a status does not tell.
+    /// Runs `body`, which gives a name to something new. If the server refuses, finds the reason from the rules and the
+    /// folder, because a status does not say it.
     ///
-    /// - Parameter taken: What to say where an item has the name already.
-    /// - Throws: What `body` throws, in better words where there are some.
+    /// - Parameter taken: The message if an item has the name already.
+    /// - Throws: What `body` throws, with a better message if there is one.
     func naming<Value>(
         _ name: String, in folder: ItemID,
         taken: (Item) -> String = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkHTTP
 
-/// All that can be done as a user: the one place where it is put together.
+/// Everything that can be done as a user, put together in one place.
 struct FilesUseCases: Sendable {
     var user: any ReadUser
     var list: any ListFolder
@@ -9,10 +9,10 @@ struct FilesUseCases: Sendable {
     var makeFolder: any MakeFolder
     var upload: any UploadFile
     var delete: any DeleteItem
-    /// What was changed offline; nothing where nothing is kept.
+    /// The use cases for changes made offline; without a store there are none.
     var pending = PendingUseCases.none
 
-    /// The real ones, over HTTP.
+    /// The real use cases, over HTTP.
     ///
     /// - Throws: ``FilesError`` when the credentials cannot be sent.
     static func remote(

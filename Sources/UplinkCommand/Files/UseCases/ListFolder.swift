@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// Tells what is in a folder.
+/// Lists a folder.
 protocol ListFolder: Sendable {
     /// - Throws: ``FilesError``, or `CancellationError`.
     func callAsFunction(_ folder: ItemID) async throws -> Listing

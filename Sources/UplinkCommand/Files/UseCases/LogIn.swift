@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds out whether a server takes a user and a password.
+/// Finds out whether a server accepts a user and a password.
 protocol LogIn: Sendable {
-    /// The user, and what can be done as this user.
+    /// Returns the user, and what can be done as this user.
     ///
     /// - Throws: ``FilesError``: ``FilesError/Code/invalidCredentials`` without a request, or what ``ReadUser`` throws;
     ///   or `CancellationError`.
@@ -16,7 +16,7 @@ struct LoggedIn: Sendable {
     let files: FilesUseCases
 }
 
-/// Asks a server for the user, since the contract knows no other log in.
+/// Asks a server for the user, because the contract has no other login.
 struct RemoteLogIn: LogIn {
     let useCases: @Sendable (FilesServerURL, Credentials) async throws -> FilesUseCases
 

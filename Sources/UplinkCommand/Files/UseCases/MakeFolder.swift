@@ -2,9 +2,9 @@
 import HTTPTypes
 import UplinkHTTP
 
-/// Makes a folder in another one.
+/// Creates a folder in another one.
 protocol MakeFolder: Sendable {
-    /// The name goes to the server as it is, which may refuse it.
+    /// The name goes unchanged to the server, which may refuse it.
     ///
     /// - Throws: ``FilesError``, or `CancellationError`.
     func callAsFunction(named name: String, in folder: ItemID) async throws -> Item

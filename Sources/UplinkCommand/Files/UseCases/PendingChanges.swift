@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells which changes are still to be sent.
+/// Lists the changes still to be sent.
 protocol ListPendingChanges: Sendable {
     /// The oldest first.
     ///
@@ -8,15 +8,16 @@ protocol ListPendingChanges: Sendable {
     func callAsFunction() async throws -> [PendingChange]
 }
 
-/// Follows the changes that are still to be sent.
+/// Follows the changes still to be sent.
 protocol FollowPendingChanges: Sendable {
-    /// Those that there are, now and after each change of them or of their states, until the task is cancelled.
+    /// The changes now, and whenever they or their states change, until the task is cancelled.
     func callAsFunction() -> AsyncStream<[PendingChange]>
 }
 
-/// Has a change be sent again that is in conflict or rests.
+/// Makes a change that is in conflict or rests be sent again.
 protocol RetryChange: Sendable {
-    /// For a new folder also what is to go into it. Nothing is sent before ``SendPendingChanges`` is asked to.
+    /// For a new folder, this includes everything that is to go into it. Nothing is sent until ``SendPendingChanges``
+    /// is called.
     ///
     /// - Throws: ``FilesError``, also when there is no such change; or `CancellationError`.
     func callAsFunction(_ id: PendingChange.ID) async throws
@@ -24,29 +25,29 @@ protocol RetryChange: Sendable {
 
 /// Gives a change up.
 protocol DiscardChange: Sendable {
-    /// A new folder that others are to go into, and what is being sent, cannot be discarded.
+    /// A new folder that other changes go into, and a change that is being sent, cannot be discarded.
     ///
     /// - Throws: ``FilesError``, also when there is no such change; or `CancellationError`.
     func callAsFunction(_ id: PendingChange.ID) async throws
 }
 
-/// Sends what waits.
+/// Sends pending changes.
 protocol SendPendingChanges: Sendable {
-    /// Returns when nothing waits any more, or when the server has not been reached in this time; what has begun to be sent
-    /// is not interrupted. Conflicts are not sent again.
+    /// Returns when nothing waits any more, or when the server has not been reached in this time; a change that is
+    /// being sent is not interrupted. Conflicts are not sent again.
     ///
-    /// - Parameter limit: How long to go on trying where the server cannot be reached; zero tries once.
+    /// - Parameter limit: How long to go on trying if the server cannot be reached; zero tries once.
     /// - Throws: ``FilesError``, also when another process sends; or `CancellationError`.
     func callAsFunction(within limit: Duration) async throws -> SentChanges
 }
 
-/// What became of the changes.
+/// The result of sending changes.
 struct SentChanges: Sendable, Hashable {
-    /// What the server has now.
+    /// The changes that the server has now.
     var sent: [PendingChange] = []
-    /// What is left: what waits, and what is in conflict.
+    /// The changes that are left: those that wait, and those in conflict.
     var left: [PendingChange] = []
-    /// Why no more was sent, where that is this host's fault and not the server's.
+    /// Why no more was sent, if that is due to this host and not the server.
     var problem: String?
 }
 
@@ -58,14 +59,14 @@ struct PendingUseCases: Sendable {
     var discard: any DiscardChange
     var send: any SendPendingChanges
 
-    /// Those of a program that keeps nothing: there are no changes.
+    /// The use cases of a program without a store: there are no changes.
     static var none: Self {
         let none = NoPendingChanges()
         return Self(list: none, follow: none, retry: none, discard: none, send: none)
     }
 }
 
-/// What is told while one works offline.
+/// What is reported while working offline.
 enum OfflineNews: Sendable, Hashable {
     /// An answer came from the store.
     case stored(StoredAnswer)
@@ -73,11 +74,11 @@ enum OfflineNews: Sendable, Hashable {
     case waits(PendingChange)
     /// The server has a change that waited.
     case sent(PendingChange)
-    /// The server will not have a change that waited.
+    /// The server refused a change that waited.
     case conflict(PendingChange)
 }
 
-/// Where nothing is kept, nothing waits.
+/// The use cases without a store, where nothing ever waits.
 private struct NoPendingChanges: ListPendingChanges, FollowPendingChanges, RetryChange, DiscardChange,
     SendPendingChanges
 {
@@ -96,7 +97,7 @@ private struct NoPendingChanges: ListPendingChanges, FollowPendingChanges, Retry
 }
 
 extension FilesUseCases {
-    /// What is to become of an item: one change, or none.
+    /// The pending change of an item: one, or none.
     func changes(of item: Item) async throws -> [PendingChange] {
         try await pending.list().filter { $0.item.id == item.id }
     }

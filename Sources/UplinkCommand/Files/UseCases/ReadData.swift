@@ -3,7 +3,7 @@ import HTTPTypes
 import SystemPackage
 import UplinkHTTP
 
-/// How far a file has come: bytes, and how many there will be where that is known.
+/// How much of a file has been transferred: bytes, and how many there will be if that is known.
 typealias TransferProgress = @Sendable (_ done: Int64, _ expected: Int64?) -> Void
 
 /// Reads a file's content, as it comes.
@@ -14,12 +14,12 @@ protocol ReadData: Sendable {
     func callAsFunction(
         _ file: ItemID, progress: TransferProgress?, receive: @Sendable ([UInt8]) async throws -> Void) async throws
 
-    /// Writes the content to a file, which stands under its name only when it is whole. When the
-    /// connection breaks, it goes on from where it was; what a read that ended early has left is used by the next one to
-    /// the same path.
+    /// Writes the content to a file, which gets its name only when it is whole. When the connection breaks, it goes on
+    /// from where it was; the next call for the same path uses what one that ended early left.
     ///
-    /// - Parameter size: The file's bytes as its folder tells them, if so; it may have changed since. It is held against
-    ///   what comes where the answer does not tell its end itself, so that nobody knows otherwise whether it is whole.
+    /// - Parameter size: The file's size according to its folder, if known; it may have changed since. It is compared
+    ///   with what comes if the answer does not announce its own end, because there is then no other way to tell
+    ///   whether it is whole.
     /// - Throws: ``FilesError``, or `CancellationError`.
     func callAsFunction(
         _ file: ItemID, of size: Int64?, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?

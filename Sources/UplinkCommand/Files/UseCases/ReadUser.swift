@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// Tells who is logged in.
+/// Reads the user who is logged in.
 protocol ReadUser: Sendable {
     /// - Throws: ``FilesError``, or `CancellationError`.
     func callAsFunction() async throws -> User

@@ -4,11 +4,11 @@ import SystemPackage
 import Uplink
 import UplinkHTTP
 
-/// A server's URL: what all calls begin with.
+/// A server's URL, with which all calls begin.
 struct FilesServerURL: Sendable, Hashable {
-    /// Without a slash at its end.
+    /// The URL without a slash at its end.
     let text: String
-    /// Scheme, host and port: whom the password is for.
+    /// Scheme, host and port, for which the password is.
     let origin: String
     /// A name or an address, without brackets.
     let host: String
@@ -32,11 +32,12 @@ struct FilesServerURL: Sendable, Hashable {
     }
 }
 
-/// What all use cases share: the server, and what its answers mean.
+/// What all use cases share: the server, and the meaning of its answers.
 struct RemoteFiles: Sendable {
-    /// The most bytes of JSON that are taken.
+    /// The most bytes of JSON to accept.
     private static let maximumJSON = 64 << 20
-    /// How many attempts of a download in a row may bring nothing before the last one; their pauses take a second at most.
+    /// How many attempts of a download in a row may bring nothing before the last one; their pauses take at most a
+    /// second.
     private static let failures = 2
     /// How long a download may take.
     private static let day = Duration.seconds(86_400)
@@ -49,8 +50,8 @@ struct RemoteFiles: Sendable {
         self.client = client
     }
 
-    /// A client's settings: the credentials go to this server alone, with every request; redirects are not followed,
-    /// since the contract knows none and they could carry an upload elsewhere.
+    /// A client's settings: the credentials go only to this server, with every request; redirects are not followed,
+    /// because the contract has none and they could carry an upload elsewhere.
     ///
     /// - Throws: ``FilesError`` when the credentials cannot be sent.
     static func configuration(
@@ -72,7 +73,7 @@ struct RemoteFiles: Sendable {
     ///
     /// - Parameters:
     ///   - path: What follows the server's URL; begins with a slash.
-    ///   - activity: What is tried, for the error.
+    ///   - activity: What is being tried, for the error.
     /// - Throws: ``FilesError``, or `CancellationError`.
     func send(
         _ method: HTTPRequest.Method, _ path: String, body: HTTPRequestBody = .none, headers: HTTPFields = [:],
@@ -106,11 +107,11 @@ struct RemoteFiles: Sendable {
         }
     }
 
-    /// Downloads to a file, over breaks of the connection; ends after a few attempts in a row that brought nothing, and
+    /// Downloads to a file, across broken connections; ends after a few attempts in a row that brought nothing, and
     /// after the first one if nothing ever came.
     ///
-    /// - Parameter size: How many bytes there must be where the answer ends with its connection; nil refuses such an answer.
-    ///   One that tells its length or its end is taken at its word: a listing may be older than the file.
+    /// - Parameter size: How many bytes there must be if the answer ends with its connection; nil refuses such an
+    ///   answer. An answer with a length or an end of its own is believed: a listing may be older than the file.
     /// - Throws: ``FilesError``, or `CancellationError`.
     func download(
         _ path: String, of size: Int64?, to target: FilePath, replacingExisting: Bool, while activity: String,
@@ -119,7 +120,7 @@ struct RemoteFiles: Sendable {
         var options = DownloadOptions()
         options.replacesExisting = replacingExisting
         options.permissions = DownloadTarget.permissions(of: target)
-        options.requirement = nil  // without a network it fails, and whoever asked may have the file stored
+        options.requirement = nil  // without a network it fails, and the caller may have the file stored
         options.backOff.maximumFailures = Self.failures
         options.backOff.maximumFirstFailures = 0
         do {
@@ -139,7 +140,7 @@ struct RemoteFiles: Sendable {
     ) async throws {
         let download = client.startDownload(server.text + path, to: target, within: Self.day, options: options)
         try await withTaskCancellationHandler {
-            // What an earlier download has left is known only when that is read.
+            // What an earlier download left is known only when it has been read.
             for await state in download.progress where state.phase != .preparing {
                 progress?(state.receivedBytes, state.totalBytes)
             }
@@ -149,7 +150,7 @@ struct RemoteFiles: Sendable {
         }
     }
 
-    /// Says what was tried when the transport fails.
+    /// Turns the transport's errors into ones that say what was tried.
     func explained<Value>(_ activity: String, _ body: () async throws -> Value) async throws -> Value {
         do { return try await body() } catch let error as HTTPClientError {
             throw FilesError(error, while: activity)

@@ -4,7 +4,7 @@
 struct RemotePath: Sendable, Hashable, CustomStringConvertible {
     var names: [String]
 
-    /// Reads a path. Empty parts and `.` mean nothing, `..` goes up; whether it begins with a slash makes no difference.
+    /// Reads a path. Empty parts and `.` are ignored, `..` goes up; a slash at the beginning makes no difference.
     init(_ text: String) {
         names = []
         for part in text.split(separator: "/").map(String.init) where part != "." {

@@ -3,11 +3,11 @@ import HTTPTypes
 import SystemPackage
 import UplinkHTTP
 
-/// What is uploaded.
+/// What to upload.
 enum UploadSource: Sendable {
     /// A file of this host, read while it is sent.
     case file(FilePath)
-    /// Bytes that are there already.
+    /// Bytes in memory.
     case bytes([UInt8])
     /// Pieces, asked for while they are sent.
     case pieces(AsyncThrowingStream<[UInt8], any Error>)
@@ -15,8 +15,8 @@ enum UploadSource: Sendable {
 
 /// Puts a file into a folder.
 protocol UploadFile: Sendable {
-    /// The name goes to the server as it is, which may refuse it. Cancelling the task ends the upload; the server keeps
-    /// nothing of it.
+    /// The name goes unchanged to the server, which may refuse it. Cancelling the task ends the upload; the server
+    /// keeps nothing of it.
     ///
     /// - Throws: ``FilesError``, or `CancellationError`.
     func callAsFunction(
