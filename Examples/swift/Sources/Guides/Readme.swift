@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Uplink
 
-// The README's examples that are not programs of their own.
+// The README's examples that are no programs of their own, and not from a guide.
 
 private struct Page: Sendable {}
 private func load() async throws -> Page { Page() }
@@ -9,9 +9,6 @@ private func refresh() async {}
 
 func forms() async throws {
     let performer = NetworkOperationPerformer()
-
-    // A Result: the outcome as a value, never thrown.
-    let result = await performer.perform(withinSeconds: 3) { await refresh() }
 
     // Thrown or returned. The limit is on the waiting; the operation takes the time it takes.
     let page = try await performer.perform(within: .seconds(3)) { try await load() }
@@ -22,21 +19,25 @@ func forms() async throws {
     // For an operation that neither throws nor returns.
     try await performer.performNetworkOperation(using: { await refresh() }, withinSeconds: 3)
 
-    // Not any network will do.
-    try await performer.perform(within: .seconds(60), requiring: .ipv6.and(.notMetered)) { await refresh() }
-    print(result, page, whole)
-
     // Cancelled when the network goes, and run again when it is back, inside the same deadline.
     let file = try await performer.perform(
         completingWithin: .seconds(600), requiring: .internet.and(.stable(for: .seconds(1))), onLoss: .retry()
     ) { try await load() }
-    print(file)
+    print(page, whole, file)
 }
 
-func monitors() async throws {
-    // Held down over short breaks, validated over each family, and by other means where a sandbox refuses netlink.
-    let monitor = LinuxNetworkMonitor(
-        on: .shared, configuration: try .init(settle: .seconds(2), whenUnavailable: .poll(every: .seconds(10))),
-        validator: PathValidator(.http204("http://connectivitycheck.gstatic.com/generate_204")))
-    for try await path in monitor.paths { print(path) }
+func http(_ note: [UInt8]) async throws {
+    try await withHTTPClient { client in
+        // In memory, up to a limit.
+        let page = try await client.get("https://example.org/").collected(upTo: 1 << 20)
+        print(page.status, page.body.count)
+
+        // Of any size, in bounded memory: while nobody reads, the server waits.
+        for try await line in try await client.get("https://example.org/log").body.lines(maximumLength: 64 << 10) {
+            print(line)
+        }
+
+        let response = try await client.post("https://example.org/notes", body: .json(note))
+        print(response.status)  // a 404 is an answer, not an error
+    }
 }

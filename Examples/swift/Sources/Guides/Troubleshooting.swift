@@ -29,6 +29,14 @@ func validated() async throws {
     }
 }
 
+func heldDown() throws -> LinuxNetworkMonitor {
+    // Held down over short breaks, validated over each family, and by other means where a sandbox refuses netlink.
+    let monitor = LinuxNetworkMonitor(
+        on: .shared, configuration: try .init(settle: .seconds(2), whenUnavailable: .poll(every: .seconds(10))),
+        validator: PathValidator(.http204("http://connectivitycheck.gstatic.com/generate_204")))
+    return monitor
+}
+
 func inASandbox() throws -> LinuxNetworkMonitor {
     LinuxNetworkMonitor(on: .shared, configuration: try .init(whenUnavailable: .poll(every: .seconds(10))))
 }
