@@ -12,7 +12,8 @@ public import HTTPTypes
 /// transports run on no actor.
 ///
 /// A client is a value on top of a transport; copies share the transport. It keeps no cookies and reads no proxy,
-/// password file or other setting from the environment.
+/// password file or other setting from the environment. (libcurl writes TLS secrets to the file that `SSLKEYLOGFILE`
+/// names.)
 public struct HTTPClient: Sendable {
     private let chain: MiddlewareChain
     let settings: ClientSettings
