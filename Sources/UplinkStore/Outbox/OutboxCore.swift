@@ -7,6 +7,8 @@ struct OutboxCore {
     var machine = OutboxMachine()
     /// Keys whose first entry the runner is to look up; none without one, which learns all when it begins.
     var changed: Set<String> = []
+    /// What of entries that have failed would stand in the database, could it be written.
+    private var unwritten: [OutboxEntry.ID: OutboxRow.Failures] = [:]
     /// What the transaction that is open has changed.
     private var uncommitted = Changes()
     /// Wakes the call that runs the outbox; nil when none does.
@@ -45,20 +47,38 @@ struct OutboxCore {
         defer { uncommitted = Changes() }
         guard isCommitted, runner != nil else { return }
         changed.formUnion(uncommitted.keys)
-        for (key, id) in uncommitted.retried { machine.retried(key, id) }
+        for (key, id) in uncommitted.retried {
+            machine.retried(key, id)
+            unwritten[id] = nil
+        }
     }
+
+    /// The entry has failed, which cannot be written.
+    mutating func keep(_ failed: OutboxRow) {
+        if let id = failed.id, !machine.isRetried(id) { unwritten[id] = failed.failures }
+    }
+
+    /// An entry of the database, with what could not be written there.
+    func whole(_ row: OutboxRow) -> OutboxRow {
+        var row = row
+        if let failures = row.id.flatMap({ unwritten[$0] }) { row.failures = failures }
+        return row
+    }
+
+    /// What became of the entry is in the database now.
+    mutating func isWritten(_ id: OutboxEntry.ID) { unwritten[id] = nil }
 
     /// A call begins to run the outbox, and learns what is there from the database.
     mutating func begin(maximumConcurrent: Int, _ wake: @escaping @Sendable () -> Void) {
         machine.restart(maximumConcurrent: maximumConcurrent)
-        changed = []
+        (changed, unwritten) = ([], [:])
         problem = nil
         runner = wake
     }
 
     mutating func end() {
         runner = nil
-        changed = []
+        (changed, unwritten) = ([], [:])
         problem = nil  // a run's problem is not that of the next one
         machine.restart(maximumConcurrent: 0)
     }
