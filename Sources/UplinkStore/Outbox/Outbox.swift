@@ -47,7 +47,8 @@ public final class Outbox: Sendable {
     }
 
     /// Adds an entry in the caller's transaction, with what else changes in it; in one of its own where there is none. It
-    /// is sent after the commit. The database is the store's own; what another connection adds is sent with the next change.
+    /// is sent after the commit. The database is the store's own; what another connection adds is sent with the key's next
+    /// change, or the next run.
     ///
     /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`; what GRDB throws.
     @discardableResult
