@@ -104,11 +104,12 @@ struct ConnectionArguments: ParsableArguments {
         return timeouts
     }
 
-    /// What reaching the proxy asks of the network, whatever is behind it; nil without a proxy, and for one on this host,
-    /// which goes on where the URL leads.
+    /// What reaching the proxy asks of the network, whatever is behind it; a name may be known here alone. Nil without a
+    /// proxy, and for one on this host: it is often a forwarder (`ssh -D`), which runs while the network is away, and goes
+    /// on where the URL leads.
     var proxyRequirement: RequirementArgument? {
         guard let host = proxy.flatMap({ try? CurlTransport.Proxy($0).host }) else { return nil }
-        return .proxy(host)
+        return .way(to: host, forNames: .localNetwork)
     }
 
     /// How often a download tries: as often as its time allows, if not told otherwise.
