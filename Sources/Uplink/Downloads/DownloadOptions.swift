@@ -62,8 +62,9 @@ public struct DownloadOptions: Sendable {
 
 /// When, and how often, a download makes another attempt while the network is there.
 ///
-/// A loss of the network takes no pause: the next attempt starts as soon as it is back. A pause ends early when the path
-/// changes, unless the server has asked for it.
+/// A loss of the network takes no pause: the next attempt starts as soon as it is back. A pause after an attempt that
+/// reached no server ends early when the path changes, though not before half of ``initialPause``, and what failed before
+/// is forgotten then. A pause after an answer is kept to its end: another path makes no server well.
 public struct DownloadBackOff: Sendable {
     /// The longest pause after the first failure; it doubles with each failure in a row. The pause itself is chosen by
     /// chance between its half and its whole, so that many who failed together do not come back together.
@@ -73,8 +74,8 @@ public struct DownloadBackOff: Sendable {
     /// The longest pause that a server may ask for with `Retry-After`; where it asks for more, its answer is the end. One
     /// day.
     public var maximumRetryAfter = Duration.seconds(86_400)
-    /// How many attempts may fail in a row, counted anew from each new byte; nil for as many as the deadline allows. A loss
-    /// of the network is no failure.
+    /// How many attempts may fail in a row, counted anew from each new byte, and when the path has changed before a server
+    /// was reached; nil for as many as the deadline allows. A loss of the network is no failure.
     public var maximumFailures: Int?
     /// The same until a first byte has come, for who would rather know at once that the server is away.
     package var maximumFirstFailures: Int?
