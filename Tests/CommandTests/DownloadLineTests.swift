@@ -171,6 +171,12 @@ struct DownloadReportTests {
             ])
     }
 
+    @Test func whatHadNotBegunBegins() {
+        var report = DownloadReport(names: ["a"], detail: .troubles)
+        _ = report.take(batch(running(.waitingForNetwork, 0)), at: .zero)
+        #expect(report.take(batch(running(.receiving, 0)), at: .seconds(1)).map(\.plain) == ["a: beginning"])
+    }
+
     @Test func ofManyFilesEachEndIsToldOnce() {
         var report = DownloadReport(names: ["a", "b"], detail: .endings)
         #expect(report.take(batch(running(.receiving), .queued), at: .zero).isEmpty)

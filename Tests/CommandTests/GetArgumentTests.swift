@@ -146,9 +146,9 @@ struct GetArgumentTests {
         for url in ["https://example.org/", "http://127.0.0.1/"] {
             let command = try parse("\(url) --proxy \(proxy)")
             let first = try #require(try command.urls.first)
-            #expect(command.requirement(of: first)?.description == requirement)
+            #expect(command.way(to: first)?.whole.description == requirement)
             let told = try parse("\(url) --for ipv6 --proxy \(proxy)")
-            #expect(told.requirement(of: first)?.description == "IPv6")
+            #expect(told.way(to: first)?.whole.description == "IPv6")
         }
     }
 
@@ -156,14 +156,35 @@ struct GetArgumentTests {
     @Test(arguments: ["http://127.0.0.1:3128", "socks5h://[::1]:1080", "socks4a://localhost"])
     func throughAProxyOnThisHostIsNeededWhatTheURLNeeds(proxy: String) throws {
         let needs: [(url: String, requirement: String?)] = [
-            ("https://example.org/", "internet"), ("http://10.1.2.3/", "local network"), ("http://127.0.0.1/", nil),
-            ("http://100.64.0.1/", "local network"), ("http://100.128.0.1/", "internet"),
+            ("https://example.org/", "internet"), ("http://10.1.2.3/", "a way to 10.1.2.3"), ("http://127.0.0.1/", nil),
+            ("http://[2001:db8::1]/", "a way to 2001:db8::1"),
         ]
         for (url, requirement) in needs {
             let command = try parse("\(url) --proxy \(proxy)")
             let first = try #require(try command.urls.first)
-            #expect(command.requirement(of: first)?.description == requirement)
+            #expect(command.way(to: first)?.whole.description == requirement)
         }
+    }
+
+    /// The other family is of no use to an address, nor is the internet to one nearby.
+    @Test(arguments: [
+        ("http://203.0.113.1/", "a way to 203.0.113.1"), ("http://[2001:db8::1]:8080/a", "a way to 2001:db8::1"),
+        ("http://[fd00::1]/", "a way to fd00::1"), ("http://169.254.169.254/", "a way to 169.254.169.254"),
+        ("http://example.org/", "internet"), ("http://localhost/", nil), ("http://[::1]/", nil),
+        ("http://0.0.0.0/", nil), ("http://[fe80::1]/", nil),  // the transport's to refuse, or this host
+    ])
+    func whatIsNeededIsAWayToTheAddress(url: String, requirement: String?) throws {
+        let command = try parse(url)
+        let first = try #require(try command.urls.first)
+        #expect(command.way(to: first)?.whole.description == requirement)
+    }
+
+    @Test(arguments: [
+        ("http://203.0.113.1/", "IPv4"), ("http://[2001:db8::1]/", "IPv6"), ("http://[fd00::1]/", "local network"),
+        ("http://100.64.0.1/", "local network"), ("http://100.128.0.1/", "IPv4"), ("http://[::1]/", nil),
+    ])
+    func ofAPathForAllHostsTheFamilyIsNeeded(url: String, requirement: String?) throws {
+        #expect(try URLArgument.parse(url).requirement?.description == requirement)
     }
 
     @Test func aPartOfAFormStandsApartFromItsLetter() throws {

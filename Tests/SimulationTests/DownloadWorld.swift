@@ -98,7 +98,8 @@ final class DownloadWorld: World {
             self.answer = (answer, 0)
         case .leave(let step):
             if case .again(let pause, _) = step, let wanted = answer.head.retryAfter {
-                try hold(pause >= wanted, "pauses for \(pause), and was asked to for \(wanted)")
+                let isKept = pause.length >= wanted && pause.cutShort == nil
+                try hold(isKept, "pauses for \(pause), and was asked to for \(wanted)")
             }
             try take(step)
         }
@@ -140,9 +141,14 @@ final class DownloadWorld: World {
         if machine.version == nil { (file, fileVersion, record) = ([], nil, nil) }
         switch step {
         case .again(let pause, _):
-            try hold(pause >= .zero && pause <= limits.backOff.maximumRetryAfter, "pauses for \(pause)")
-            try hold(pause < remaining ?? .seconds(Int64.max) || pause == .zero, "pauses beyond the deadline")
-            now += pause
+            let length = pause.length
+            try hold(length >= .zero && length <= limits.backOff.maximumRetryAfter, "pauses for \(pause)")
+            try hold(length < remaining ?? .seconds(Int64.max) || length == .zero, "pauses beyond the deadline")
+            guard let cutShort = pause.cutShort, dice.isOne(in: 3) else { return now += length }
+            try hold(cutShort <= length, "pauses for longer when it is cut short: \(pause)")
+            dice.tell("another path ends the pause")
+            machine.pauseWasCutShort()
+            now += cutShort
         case .complete:
             try checkIsWhole()
             outcome = step

@@ -118,7 +118,7 @@ final class OutageWorld: World, @unchecked Sendable {  // one thread runs all it
             switch step {
             case .complete: return
             case .fail(let error): throw error
-            case .again(let pause, _): if pause > .zero { try await clock.sleep(for: pause) }
+            case .again(let pause, _): if pause.length > .zero { try await clock.sleep(for: pause.length) }
             }
         }
     }

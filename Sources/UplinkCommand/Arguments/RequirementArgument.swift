@@ -21,15 +21,15 @@ struct RequirementArgument: Sendable {
         return argument
     }
 
-    /// A way to a proxy: to its address, or for a name, which may be known only here, any network. Nil for this host
-    /// itself: such a proxy is often a forwarder (`ssh -D`), which keeps running while the network is away.
+    /// The way to a host: to its address, of whose family alone it has to be, or for a name, what names need. Nil for this
+    /// host itself, which is always there.
     ///
-    /// - Parameter host: A name or an address, an IPv6 address in brackets.
-    static func proxy(_ host: String) -> Self? {
+    /// - Parameter host: A name or an address, an IPv6 address with or without brackets.
+    static func way(to host: String, forNames requirement: NetworkRequirement) -> Self? {
         var argument = Self()
         let text = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         guard let address = IPAddress(text) else {
-            argument.requirement = .localNetwork
+            argument.requirement = requirement
             return text == "localhost" ? nil : argument
         }
         argument.destination = text

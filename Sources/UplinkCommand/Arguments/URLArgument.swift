@@ -30,9 +30,13 @@ struct URLArgument: Sendable {
     }
 
     /// What reaching the host requires of the network; nil for this host itself, which is always there.
+    var way: RequirementArgument? { .way(to: host, forNames: .internet) }
+
+    /// The same for callers that have one path for all hosts, and cannot be as specific about an address.
     var requirement: NetworkRequirement? {
         guard let address = IPAddress(host) else { return host == "localhost" ? nil : .internet }
         if address.isLoopback { return nil }
-        return address.isLinkLocal || address.isPrivate ? .localNetwork : .internet
+        if address.isLinkLocal || address.isPrivate { return .localNetwork }
+        return address.family == .ipv6 ? .ipv6 : .ipv4
     }
 }

@@ -101,11 +101,13 @@ struct GetCommand: AsyncParsableCommand {
             throw CommandFailure("several URLs need a file for each; a device, a pipe or `-` is none")
         }
         try files.validateForAnswer()
+        let way = way(to: url)
         return GetRequest(
             request: try request.request(to: url.text), body: try request.body(), client: client,
             transport: try connection.transport(), retries: connection.retries, target: target,
             printsHead: request.head || request.include, printsHeadAlone: request.head, isVerbose: telling.verbose,
-            isSilent: telling.silent, requirement: requirement(of: url), monitor: try monitor(), seconds: within ?? 30)
+            isSilent: telling.silent, requirement: way?.whole, monitor: try way?.monitor() ?? .shared,
+            seconds: within ?? 30)
     }
 
     private func downloads(
@@ -117,14 +119,17 @@ struct GetCommand: AsyncParsableCommand {
         options.checksum = files.checksum
         options.backOff = connection.backOff
         options.request.timeouts = connection.downloadTimeouts
-        options.monitor = try monitor()
         if let most = files.maxFilesize { options.maximumSize = most }
         var items: [DownloadItem] = []
+        var monitors: [String?: LinuxNetworkMonitor] = [:]  // one for each address
         for (url, target) in zip(urls, targets) {
             guard case .file(let path, _) = target else { continue }
             var item = DownloadItem(url.text, to: path, options: options)
             item.headers = try request.request(to: url.text).headerFields
-            item.options.requirement = requirement(of: url)
+            let way = way(to: url)
+            let monitor = try monitors[way?.destination] ?? way?.monitor() ?? .shared
+            monitors[way?.destination] = monitor
+            (item.options.requirement, item.options.monitor) = (way?.whole, monitor)
             item.options.permissions = DownloadTarget.permissions(of: path)
             items.append(item)
         }
@@ -147,14 +152,9 @@ struct GetCommand: AsyncParsableCommand {
     }
 
     /// What a URL requires of the network; nil if it is on this host.
-    func requirement(of url: URLArgument) -> NetworkRequirement? {
-        if let requirement { return requirement.whole }
+    func way(to url: URLArgument) -> RequirementArgument? {
+        if let requirement { return requirement }
         guard connection.unixSocket == nil else { return nil }
-        return connection.proxyRequirement?.whole ?? url.requirement
-    }
-
-    /// The monitor that knows the required way.
-    private func monitor() throws -> LinuxNetworkMonitor {
-        try (requirement ?? connection.proxyRequirement)?.monitor() ?? .shared
+        return connection.proxyRequirement ?? url.way
     }
 }

@@ -80,7 +80,8 @@ struct DownloadReport {
             return [Text("\(names[index]): \(DownloadLine.news(of: progress))")]
         case .receiving where files[index].isHeldUp:
             files[index].isHeldUp = false
-            return [Text("\(names[index]): going on at \(ByteCount(Int(progress.receivedBytes)))")]
+            let bytes = progress.receivedBytes
+            return [Text("\(names[index]): \(bytes > 0 ? "going on at \(ByteCount(Int(bytes)))" : "beginning")")]
         case .preparing, .connecting, .resuming, .receiving, .verifying, .finished, .failed: return []
         }
     }

@@ -75,9 +75,8 @@ struct FileDownloads: Sendable {
     private static func message(of error: any Error) -> String {
         let message = CommandFailure.inOptions("\(error)")
         guard let error = error as? DownloadError, error.keptBytes > 0 else { return message }
-        let kept = "\(message); \(ByteCount(Int(error.keptBytes))) are kept"
-        // With a file in the way the same command would fail again; the message says what else to do.
-        return error.code == .targetExists ? kept : "\(kept), and the same command goes on from there"
+        let command = error.code == .targetExists ? "the same command with --force" : "the same command"
+        return "\(message); \(ByteCount(Int(error.keptBytes))) are kept, and \(command) goes on from there"
     }
 }
 

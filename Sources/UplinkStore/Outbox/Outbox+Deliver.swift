@@ -19,7 +19,7 @@ extension Outbox {
                 guard lock?.isNamed ?? true, tell({ $0.machine.begins(claim) }) else { return .not(nil) }
                 do {
                     guard let row = try await entry(claim) else { return .not(nil) }
-                    return .row(row, await verdict(of: OutboxEntry(row), send))
+                    return .row(row, row.isFailed ? .givenUp : await verdict(of: OutboxEntry(row), send))
                 } catch {
                     return .not(error)
                 }
@@ -53,16 +53,19 @@ extension Outbox {
 
     private enum Answer: Sendable {
         case verdict(OutboxVerdict)
+        /// The handler was not called: the entry has failed too often, which could not be written yet.
+        case givenUp
         /// The run ended before it was known; nothing is recorded.
         case interrupted
     }
 
-    /// The entry, if the database still has it to be sent.
+    /// The entry, if the database still has it to be sent, with the failures that could not be written.
     private func entry(_ claim: OutboxMachine.Claim) async throws -> OutboxRow? {
-        try await store.reading("reading an entry of the outbox `\(name)`") { [name] db in
+        let row = try await store.reading("reading an entry of the outbox `\(name)`") { [name] db in
             try OutboxRow.filter(Column("id") == claim.id && Column("outbox") == name && Column("isFailed") == false)
                 .fetchOne(db)
         }
+        return row.map { row in core.withLock { $0.whole(row) } }
     }
 
     private func verdict(
@@ -77,10 +80,15 @@ extension Outbox {
 
     /// Records what became of an entry, with its result, in one transaction.
     private func settle(_ row: OutboxRow, _ answer: Answer, of claim: OutboxMachine.Claim) async -> Duration? {
-        guard case .verdict(let verdict) = answer else { return configuration.backoff.initial }
+        let verdict: OutboxVerdict
+        switch answer {
+        case .verdict(let known): verdict = known
+        case .givenUp: return await giveUp(row, of: claim)
+        case .interrupted: return configuration.backoff.initial
+        }
         let failed: OutboxRow
         do {
-            failed = try await note { [self] db in
+            failed = try await note(claim.id) { [self] db in
                 let failed = try self.failed(row, verdict, in: db)
                 switch verdict {
                 case .done(let write):
@@ -97,7 +105,7 @@ extension Outbox {
             reportNoProblem()
         } catch {
             report(error, of: claim)
-            return await postpone(row, because: error)
+            return await postpone(row, of: claim, because: error)
         }
         switch verdict {
         case .done, .failed: return nil
@@ -106,18 +114,39 @@ extension Outbox {
     }
 
     /// Counts another failure of an entry whose result could not be written, so that it rests longer each time. If that
-    /// cannot be written either, for example on a full disk, it rests all the same.
-    private func postpone(_ row: OutboxRow, because error: any Error) async -> Duration? {
+    /// cannot be written either, for example on a full disk, it is counted in memory.
+    private func postpone(
+        _ row: OutboxRow, of claim: OutboxMachine.Claim, because error: any Error
+    ) async -> Duration? {
         let verdict = OutboxVerdict.tryAgain(reason: "\(error)")
         do {
             return rest(
-                of: try await note { [self] db in
+                of: try await note(claim.id) { [self] db in
                     let failed = try self.failed(row, verdict, in: db)
                     try failed.update(db)
                     return failed
                 })
         } catch {
-            return .limited(seconds: failed(row, verdict).pause ?? 0)
+            let failed = failed(row, verdict)
+            core.withLock { $0.keep(failed) }
+            return .limited(seconds: failed.pause ?? 0)
+        }
+    }
+
+    /// Writes that an entry is not tried any more; as long as that fails it rests, and is not sent.
+    private func giveUp(_ failed: OutboxRow, of claim: OutboxMachine.Claim) async -> Duration? {
+        do {
+            _ = try await note(claim.id) { [self] db in
+                // As it is now: somebody may have wanted it tried again meanwhile.
+                let row = try self.row(claim.id, in: db).map { row in core.withLock { $0.whole(row) } }
+                try row?.update(db)
+                return row ?? failed
+            }
+            reportNoProblem()
+            return nil
+        } catch {
+            report(error, of: claim)
+            return .limited(seconds: failed.pause ?? 0)
         }
     }
 
@@ -125,18 +154,24 @@ extension Outbox {
     /// the entry was being sent, its count has been reset, and it does not rest.
     private func failed(_ row: OutboxRow, _ verdict: OutboxVerdict, in db: Database) throws -> OutboxRow {
         guard let id = row.id else { return failed(row, verdict) }
-        var failed = failed(try self.row(id, in: db) ?? row, verdict)
-        if core.withLock({ $0.machine.isRetried(id) }) { failed.pause = 0 }
+        let known = try self.row(id, in: db) ?? row
+        let (whole, isRetried) = core.withLock { ($0.whole(known), $0.machine.isRetried(id)) }
+        var failed = failed(whole, verdict)
+        if isRetried { failed.pause = 0 }
         return failed
     }
 
     /// Makes one transaction, in a task of its own: what the server has accepted is recorded even if the run was
     /// cancelled meanwhile.
-    private func note(_ updates: @escaping @Sendable (Database) throws -> OutboxRow) async throws -> OutboxRow {
+    private func note(
+        _ id: OutboxEntry.ID, _ updates: @escaping @Sendable (Database) throws -> OutboxRow
+    ) async throws -> OutboxRow {
         let task = Task { [self] in
             try await store.writing("noting what became of an entry of the outbox `\(name)`", updates)
         }
-        return try await task.value
+        let row = try await task.value
+        core.withLock { $0.isWritten(id) }
+        return row
     }
 
     /// How long an entry rests before it is tried again; nil when it is not tried again.

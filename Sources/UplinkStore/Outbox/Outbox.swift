@@ -50,7 +50,7 @@ public final class Outbox: Sendable {
 
     /// Adds an entry in the caller's transaction, together with whatever else changes there; in one of its own if there
     /// is none. It is sent after the commit. The database must be the store's own; an entry that another connection
-    /// adds is sent only with the next change.
+    /// adds is sent with its key's next change, or by the next run.
     ///
     /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`; what GRDB throws.
     @discardableResult

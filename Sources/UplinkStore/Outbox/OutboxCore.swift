@@ -7,6 +7,8 @@ struct OutboxCore {
     var machine = OutboxMachine()
     /// Keys whose first entry the runner is to look up. Empty without a runner, which looks up all keys when it begins.
     var changed: Set<String> = []
+    /// Failures of entries that could not be written to the database.
+    private var unwritten: [OutboxEntry.ID: OutboxRow.Failures] = [:]
     /// What the open transaction has changed.
     private var uncommitted = Changes()
     /// Wakes the call that runs the outbox; nil when none does.
@@ -47,20 +49,38 @@ struct OutboxCore {
         defer { uncommitted = Changes() }
         guard isCommitted, runner != nil else { return }
         changed.formUnion(uncommitted.keys)
-        for (key, id) in uncommitted.retried { machine.retried(key, id) }
+        for (key, id) in uncommitted.retried {
+            machine.retried(key, id)
+            unwritten[id] = nil
+        }
     }
+
+    /// Keeps a failure of an entry that could not be written.
+    mutating func keep(_ failed: OutboxRow) {
+        if let id = failed.id, !machine.isRetried(id) { unwritten[id] = failed.failures }
+    }
+
+    /// An entry of the database, with the failures that could not be written there.
+    func whole(_ row: OutboxRow) -> OutboxRow {
+        var row = row
+        if let failures = row.id.flatMap({ unwritten[$0] }) { row.failures = failures }
+        return row
+    }
+
+    /// Forgets an entry's failures, because its state is in the database now.
+    mutating func isWritten(_ id: OutboxEntry.ID) { unwritten[id] = nil }
 
     /// Begins a run of the outbox, which learns from the database what is there.
     mutating func begin(maximumConcurrent: Int, _ wake: @escaping @Sendable () -> Void) {
         machine.restart(maximumConcurrent: maximumConcurrent)
-        changed = []
+        (changed, unwritten) = ([], [:])
         problem = nil
         runner = wake
     }
 
     mutating func end() {
         runner = nil
-        changed = []
+        (changed, unwritten) = ([], [:])
         problem = nil  // a run's problem is not its successor's
         machine.restart(maximumConcurrent: 0)
     }

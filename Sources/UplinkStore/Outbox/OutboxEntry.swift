@@ -53,6 +53,26 @@ struct OutboxRow: Codable, Sendable, FetchableRecord, MutablePersistableRecord {
     var pause: Double?
     var isFailed = false
 
+    /// What the attempts that failed have left.
+    struct Failures: Sendable {
+        var attempts: Int
+        var lastError: String?
+        var failedAt: Double?
+        var pause: Double?
+        var isFailed: Bool
+    }
+
+    var failures: Failures {
+        get {
+            Failures(
+                attempts: attempts, lastError: lastError, failedAt: failedAt, pause: pause, isFailed: isFailed)
+        }
+        set {
+            (attempts, lastError, isFailed) = (newValue.attempts, newValue.lastError, newValue.isFailed)
+            (failedAt, pause) = (newValue.failedAt, newValue.pause)
+        }
+    }
+
     mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
 
     /// The entry of each key that is sent next.

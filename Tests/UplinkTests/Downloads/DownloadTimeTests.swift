@@ -12,17 +12,68 @@ import UplinkTesting
 /// The pauses of a download, and its deadline.
 @Suite(.timeLimit(.minutes(1)))
 struct DownloadTimeTests {
-    @Test func aPauseEndsWhenThePathChanges() async throws {
+    private static let unreachable = HTTPClientError(
+        .connectionFailed, phase: .connect, requestDisposition: .notSent, message: "no way there")
+
+    @Test func aPauseEndsWhenThePathChangesThoughNotAtOnce() async throws {
         try await DownloadScene.with { scene in
-            scene.transport.answer(scene.url, scene.broken(after: 400), scene.rest(from: 400))
-            let download = scene.start()
+            scene.transport.answer(scene.url, .error(Self.unreachable), scene.whole)
+            let download = scene.start { $0.backOff.initialPause = .seconds(20) }
             try await scene.clock.waitForSleepers(2, patience: .seconds(30))
             scene.monitor.goOffline()
+            try await scene.clock.advance(by: .seconds(9), sleepers: 2, patience: .seconds(30))
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(download.currentProgress.phase == .pausing)
+            scene.clock.move(by: .seconds(1))
             try await eventually { download.currentProgress.phase == .waitingForNetwork }
             scene.monitor.goOnline()
             _ = try await download.value
-            #expect(scene.clock.now.offset == .zero)
+            #expect(scene.clock.now.offset == .seconds(10))
             #expect(scene.directory.holds("disk.iso", scene.content))
+        }
+    }
+
+    @Test func aPathThatNeverRestsDoesNotMakeThePausesLonger() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(scene.url, .error(Self.unreachable))
+            let download = scene.start()
+            for attempt in 1...12 {
+                try await eventually(within: .seconds(30)) { scene.transport.requests.count == attempt }
+                try await scene.clock.waitForSleepers(2, patience: .seconds(30))
+                scene.monitor.goOnline()
+                for _ in 0..<1000 { await Task.yield() }
+                #expect(scene.transport.requests.count == attempt)
+                scene.clock.move(by: .milliseconds(125))
+            }
+            // It rests now, and the pause is as long as the first one.
+            try await eventually(within: .seconds(30)) { scene.transport.requests.count == 13 }
+            try await scene.clock.waitForSleepers(2, patience: .seconds(30))
+            scene.transport.answer(scene.url, scene.whole)
+            for _ in 0..<2 {
+                try await scene.clock.advance(by: .milliseconds(125), sleepers: 2, patience: .seconds(30))
+            }
+            #expect(try await download.value.attempts == 14)
+        }
+    }
+
+    /// What a server has answered is no fault of the path.
+    @Test func aPauseAfterAnAnswerIsKeptAlsoWhenThePathChanges() async throws {
+        try await DownloadScene.with { scene in
+            let rubbish = HTTPClientError(
+                .invalidResponse, phase: .firstByte, requestDisposition: .responseStarted, message: "no HTTP")
+            scene.transport.answer(scene.url, .response(.serviceUnavailable), .error(rubbish), scene.whole)
+            let download = scene.start { $0.backOff.initialPause = .seconds(10) }
+            for pause in [10, 20] {
+                try await scene.clock.waitForSleepers(2, patience: .seconds(30))
+                scene.monitor.goOffline()
+                scene.monitor.goOnline()
+                try await scene.clock.advance(by: .seconds(pause - 1), sleepers: 2, patience: .seconds(30))
+                // Whoever wanted to ask now has had many turns to do so.
+                for _ in 0..<1000 { await Task.yield() }
+                #expect(download.currentProgress.phase == .pausing)
+                try await scene.clock.advance(by: .seconds(1), sleepers: 2, patience: .seconds(30))
+            }
+            #expect(try await download.value.attempts == 3)
         }
     }
 
@@ -56,7 +107,7 @@ struct DownloadTimeTests {
         }
     }
 
-    @Test func aPauseThatTheServerAskedForDoesNotEndWithTheOthers() async throws {
+    @Test func aPauseThatMayNotBeCutShortDoesNotEndWithTheOthers() async throws {
         let (monitor, clock) = (StubNetworkMonitor(), ManualClock())
         monitor.goOnline()
         var options = DownloadOptions()
@@ -64,19 +115,20 @@ struct DownloadTimeTests {
         let network = DownloadNetwork(options, clock: options.reducedClock)
         let generation = network.generation
         let hasEnded = Locked(false)
-        let askedFor = Task {
-            try await network.rest(for: .seconds(20), isAskedFor: true, since: generation)
+        let kept = Task {
+            let isCutShort = try await network.rest(for: .init(length: .seconds(20)), since: generation)
             hasEnded.withLock { $0 = true }
+            return isCutShort
         }
-        let own = (0..<20).map { _ in
-            Task { try await network.rest(for: .seconds(20), isAskedFor: false, since: generation) }
+        let others = (0..<20).map { _ in
+            Task { try await network.rest(for: .init(length: .seconds(20), cutShort: .zero), since: generation) }
         }
         try await clock.waitForSleepers(21, patience: .seconds(30))
         monitor.goOffline()
-        for task in own { try await task.value }
+        for task in others { #expect(try await task.value) }
         #expect(!hasEnded.withLock { $0 })
         try await clock.advance(by: .seconds(20), sleepers: 1, patience: .seconds(30))
-        try await askedFor.value
+        #expect(try await !kept.value)
     }
 
     @Test func theDeadlineTellsWhatTheLastAttemptEndedWith() async throws {
@@ -87,8 +139,9 @@ struct DownloadTimeTests {
                 let download = scene.start()
                 try await scene.clock.waitForSleepers(2, patience: .seconds(30))  // the deadline, the pause
                 scene.monitor.goOffline()
+                scene.clock.move(by: .seconds(1))
                 try await eventually { download.currentProgress.phase == .waitingForNetwork }
-                scene.clock.move(by: .seconds(3600))
+                scene.clock.move(by: .seconds(3599))
                 error = await #expect(throws: DownloadError.self) { try await download.value }
             }
             return error

@@ -118,7 +118,6 @@ extension DownloadMachine {
     private mutating func refused(_ answer: DownloadAnswer, remaining: Duration?) -> Step {
         let status = answer.status
         refusal = status
-        isAskedToWait = answer.retryAfter != nil
         guard Self.isPassing(status) else {
             return fail(Self.unexpected(status, "the server answers \(status) and not with a file; check the URL"))
         }

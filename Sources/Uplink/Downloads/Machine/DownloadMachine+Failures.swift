@@ -56,10 +56,12 @@ extension DownloadMachine {
             // lost again and again before a byte comes do attempts become slower.
             losses += 1
             state = .idle
-            let pause = losses == 1 ? .zero : limits.backOff.pause(after: losses - 1, remaining: remaining)
-            return .again(after: pause, because: reason)
+            guard losses > 1 else { return .again(after: .none, because: reason) }
+            let pause = limits.backOff.pause(after: losses - 1, remaining: remaining)
+            return .again(after: pauseOfThePath(pause), because: reason)
         case .passing(let error):
-            return tryAgain(after: nil, because: "\(error)", remaining: remaining) {
+            let isOfThePath = (error as? HTTPClientError)?.requestDisposition != .responseStarted
+            return tryAgain(after: nil, isOfThePath: isOfThePath, because: "\(error)", remaining: remaining) {
                 DownloadError(.tooManyFailures, message: $0, underlyingError: error)
             }
         case .doubtful(let error):
@@ -71,6 +73,16 @@ extension DownloadMachine {
         case .lasting(let error): return fail(error)
         }
     }
+
+    /// The pause after a failure that another path may cure: it is cut short when the path changes, but not to nothing, or
+    /// a path that keeps changing would make a loop of requests.
+    private func pauseOfThePath(_ length: Duration) -> Pause {
+        Pause(length: length, cutShort: min(length, limits.backOff.initialPause / 2))
+    }
+
+    /// The path has changed and cut the pause short. Failures on the old path do not count for the new one, so many changes
+    /// do not make pauses longer.
+    mutating func pauseWasCutShort() { (failures, losses) = (0, min(losses, 1)) }
 
     /// Handles a body that ended before all of it had come, although its framing was intact.
     mutating func endedEarly(_ reason: String, remaining: Duration?) -> Step {
@@ -93,19 +105,25 @@ extension DownloadMachine {
 
     func tooManyRestarts(_ reason: String) -> DownloadError? {
         guard restarts > limits.maximumRestarts else { return nil }
+        let advice =
+            reason == Self.suddenNothing
+            ? "if it really is, download it again"
+            : "the server cannot go on with what it gave, use another one or a steadier network"
         return DownloadError(
             .tooManyRestarts,
             message: "the download began anew \(limits.maximumRestarts) times and would have to again: \(reason); "
-                + "the server cannot go on with what it gave, use another one or a steadier network")
+                + advice)
     }
 
     /// - Parameters:
     ///   - pause: Nil for a back-off.
+    ///   - isOfThePath: Whether no server has answered, so that another path may be all it takes.
     ///   - wanted: What the server asks for. The back-off applies as well, because the server may ask for no time at
     ///     all.
     ///   - error: The error to end with when it has been tried often enough.
     mutating func tryAgain(
-        after pause: Duration?, atLeast wanted: Duration = .zero, because reason: String, remaining: Duration?,
+        after pause: Duration?, isOfThePath: Bool = false, atLeast wanted: Duration = .zero, because reason: String,
+        remaining: Duration?,
         else error: (String) -> DownloadError = { DownloadError(.tooManyFailures, message: $0) }
     ) -> Step {
         failures += 1
@@ -117,8 +135,8 @@ extension DownloadMachine {
             return fail(error("\(attempts): \(reason)"))
         }
         state = .idle
-        let backOff = max(wanted, limits.backOff.pause(after: failures, remaining: remaining))
-        return .again(after: pause ?? backOff, because: reason)
+        let length = pause ?? max(wanted, limits.backOff.pause(after: failures, remaining: remaining))
+        return .again(after: isOfThePath ? pauseOfThePath(length) : Pause(length: length), because: reason)
     }
 }
 

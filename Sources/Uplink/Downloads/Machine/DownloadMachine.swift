@@ -46,9 +46,18 @@ struct DownloadMachine: Sendable {
         /// All bytes are there: check them, and give the file its name.
         case complete
         /// Another attempt, after a pause; the reason is for people.
-        case again(after: Duration, because: String)
+        case again(after: Pause, because: String)
         /// There will be no file.
         case fail(DownloadError)
+    }
+
+    /// How long to wait before another attempt.
+    struct Pause: Sendable, Equatable {
+        let length: Duration
+        /// When a path other than the attempt's ends it; nil where that would change nothing, because a server has answered.
+        var cutShort: Duration?
+
+        static let none = Self(length: .zero)
     }
 
     let url: String
@@ -74,8 +83,6 @@ struct DownloadMachine: Sendable {
     var isOfOnePiece = false
     /// The status of the last attempt's answer, if the attempt failed because of it.
     var refusal: Int?
-    /// Whether the server asked for the pause that follows.
-    var isAskedToWait = false
     /// How many bytes came in this run.
     private(set) var transferred: Int64 = 0
     /// The largest size ever announced, so that a sudden size of zero is not believed.
@@ -104,7 +111,7 @@ struct DownloadMachine: Sendable {
     /// Begins an attempt.
     mutating func ask() -> Plan {
         attempts += 1
-        (refusal, isAskedToWait) = (nil, false)
+        refusal = nil
         if received > 0, let validator = version?.validator {
             state = .askingForRest
             return .rest(from: received, ifStill: validator)
@@ -149,7 +156,7 @@ struct DownloadMachine: Sendable {
         if received < length {
             // The server sent only a part of what was asked for, as it may.
             state = .idle
-            return .again(after: .zero, because: "the server gave a part")
+            return .again(after: .none, because: "the server gave a part")
         }
         state = .whole
         return .complete

@@ -47,20 +47,28 @@ struct DownloadNetwork: Sendable {
     /// How often the path has changed; nil while it is not known.
     var generation: UInt64? { requirement == nil ? nil : monitor.currentPath?.generation }
 
-    /// Sleeps, but only until the path is no longer that of `generation`: what failed over the old path may succeed
-    /// over the new one. A pause that the server asked for is kept to its end.
-    func rest(for pause: Duration, isAskedFor: Bool, since generation: UInt64?) async throws {
-        guard pause > .zero else { return }
-        guard requirement != nil, !isAskedFor else { return try await clock.sleep(pause) }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await clock.sleep(pause) }
+    /// Sleeps; a pause that may be cut short ends when the path is no longer that of `generation`. True if it was cut
+    /// short.
+    func rest(for pause: DownloadMachine.Pause, since generation: UInt64?) async throws -> Bool {
+        guard requirement != nil, let least = pause.cutShort, least < pause.length else {
+            try await clock.sleep(pause.length)
+            return false
+        }
+        try await clock.sleep(least)
+        return try await withThrowingTaskGroup(of: Bool.self) { group in
+            let rest = pause.length - least
             group.addTask {
-                if await hasChanged(since: generation) { return }
+                try await clock.sleep(rest)
+                return false
+            }
+            group.addTask {
+                if await hasChanged(since: generation) { return true }
                 // The monitor has ended, but the pause has not.
-                try await clock.sleep(pause)
+                try await clock.sleep(rest)
+                return false
             }
             defer { group.cancelAll() }
-            try await group.next()
+            return try await group.next() ?? false
         }
     }
 

@@ -121,8 +121,8 @@ final class DownloadRun: Sendable {
             case .again(let pause, let reason):
                 if machine.withLock({ $0.version == nil }) { try await offLoop { try writer.file.forget() } }
                 core.tell { story, now in
-                    if pause > .zero {
-                        story.pause(for: pause, because: reason, at: now)
+                    if pause.length > .zero {
+                        story.pause(for: pause.length, because: reason, at: now)
                     } else {
                         story.stumble(because: reason)
                     }
@@ -133,11 +133,12 @@ final class DownloadRun: Sendable {
     }
 
     /// Pauses. A place in a batch is lent to another download meanwhile, and waited for afterwards.
-    private func rest(for pause: Duration, since generation: UInt64?) async throws {
-        let isAskedFor = machine.withLock { $0.isAskedToWait }
-        if pause > .zero { place?.lend() }
-        try await network.rest(for: pause, isAskedFor: isAskedFor, since: generation)
-        if pause > .zero { await place?.takeBack() }
+    private func rest(for pause: DownloadMachine.Pause, since generation: UInt64?) async throws {
+        guard pause.length > .zero else { return try Task.checkCancellation() }
+        place?.lend()
+        let isCutShort = try await network.rest(for: pause, since: generation)
+        if isCutShort { decide { machine, _ in machine.pauseWasCutShort() } }
+        await place?.takeBack()
         try Task.checkCancellation()
     }
 

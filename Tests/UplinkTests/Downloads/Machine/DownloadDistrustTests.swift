@@ -203,6 +203,22 @@ struct DownloadDistrustTests {
         #expect(machine.state == .failed)
     }
 
+    @Test func whereAFileSeemsToHaveBecomeEmptyItIsSaidWhatToDo() {
+        var machine = DownloadMachine.interrupted { $0.maximumRestarts = 1 }
+        let empty = answer(200, tag: "\"v2\"", length: 0)
+        _ = machine.ask()
+        #expect(machine.answered(empty, remaining: nil).step?.pause == .zero)
+        _ = machine.ask()
+        let error = machine.answered(empty, remaining: nil).step?.error
+        #expect(error?.code == .tooManyRestarts)
+        #expect(error?.message.hasSuffix("empty all of a sudden; if it really is, download it again") == true)
+        // A run that begins with nothing believes it.
+        var next = UplinkTests.machine()
+        _ = next.ask()
+        #expect(next.answered(empty, remaining: nil).isBegin)
+        #expect(next.bodyEnded(remaining: nil).isComplete)
+    }
+
     @Test func aServerThatGivesNoPartsEndsItInTheEnd() {
         var machine = DownloadMachine.interrupted { $0.maximumRestarts = 1 }
         _ = machine.ask()

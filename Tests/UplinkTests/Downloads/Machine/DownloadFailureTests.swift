@@ -63,6 +63,51 @@ struct DownloadFailureTests {
         #expect(machine.failed(.networkLost("lost"), remaining: nil).pause == .milliseconds(500))
     }
 
+    @Test func aNewPathEndsOnlyThePauseAfterAFailureToReachAServer() {
+        func cutShort(_ code: HTTPClientError.Code, _ disposition: HTTPClientError.RequestDisposition) -> Duration? {
+            var machine = asked()
+            let error = HTTPClientError(code, phase: .connect, requestDisposition: disposition, message: "")
+            return machine.failed(.init(error), remaining: nil).cutShort
+        }
+        #expect(cutShort(.connectionFailed, .notSent) == .milliseconds(125))
+        #expect(cutShort(.firstByteTimeout, .maybeProcessed) == .milliseconds(125))
+        // Here a server, or who stands in its place, has answered.
+        #expect(cutShort(.connectionReset, .responseStarted) == nil)
+        #expect(cutShort(.invalidResponse, .responseStarted) == nil)
+        #expect(cutShort(.proxyRefused, .notSent) == nil)
+        var machine = asked()
+        #expect(machine.answered(answer(503, length: 0), remaining: nil).step?.cutShort == nil)
+        machine = .interrupted()
+        _ = machine.ask()
+        let stranger = machine.answered(answer(200, tag: nil, length: 26), remaining: nil).step
+        #expect(stranger?.pause == .milliseconds(250) && stranger?.cutShort == nil)
+    }
+
+    @Test func changesOfThePathMakeNoPauseLongerNorShorterThanHalfOfTheFirst() {
+        let unreachable = HTTPClientError(.connectionFailed, phase: .connect, requestDisposition: .notSent, message: "")
+        var machine = asked()
+        for failures in 1...4 {
+            let step = machine.failed(.passing(unreachable), remaining: nil)
+            #expect(step.pause == .milliseconds(125 << failures))
+            #expect(step.cutShort == .milliseconds(125))
+            _ = machine.ask()
+        }
+        machine.pauseWasCutShort()
+        #expect(machine.failed(.passing(unreachable), remaining: nil).pause == .milliseconds(250))
+        // So it is with losses, of which the first has no pause.
+        machine = asked()
+        for _ in 0..<2 {
+            _ = machine.failed(.networkLost("lost"), remaining: nil)
+            _ = machine.failed(.networkLost("lost"), remaining: nil)
+            let step = machine.failed(.networkLost("lost"), remaining: nil)
+            #expect(step.pause == .milliseconds(500) && step.cutShort == .milliseconds(125))
+            machine.pauseWasCutShort()
+            #expect(machine.failed(.networkLost("lost"), remaining: nil).pause == .milliseconds(250))
+            machine = asked()
+        }
+        #expect(machine.failed(.passing(unreachable), remaining: .milliseconds(100)).cutShort == .milliseconds(50))
+    }
+
     @Test func lossesDoNotCountAsFailures() {
         var machine = asked { $0.backOff.maximumFailures = 0 }
         for _ in 0..<5 {

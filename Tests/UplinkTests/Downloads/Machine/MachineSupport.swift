@@ -50,6 +50,8 @@ extension DownloadMachine.Verdict {
 
 extension DownloadMachine.Step {
     var isComplete: Bool { if case .complete = self { true } else { false } }
-    var pause: Duration? { if case .again(let pause, _) = self { pause } else { nil } }
+    var pause: Duration? { if case .again(let pause, _) = self { pause.length } else { nil } }
+    /// How long the pause is where the path changes; nil where that does not end it.
+    var cutShort: Duration? { if case .again(let pause, _) = self { pause.cutShort } else { nil } }
     var error: DownloadError? { if case .fail(let error) = self { error } else { nil } }
 }
