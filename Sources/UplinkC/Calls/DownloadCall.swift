@@ -47,7 +47,7 @@ final class DownloadCall: Call {
     private func run(_ id: CallMachine.ID, in context: Context) async -> Ending {
         let client = HTTPClient(transport: context.transport, configuration: request.configuration)
         let download = client.startDownload(
-            request.head, to: request.path, within: request.limit ?? .seconds(Int64.max), options: request.options)
+            request.head, to: request.target, within: request.limit ?? .seconds(Int64.max), options: request.options)
         return await withTaskCancellationHandler {
             if let callback = request.progress { await report(download, to: callback, of: id, in: context) }
             do {

@@ -3,6 +3,7 @@ import CUplink
 import HTTPTypes
 import SystemPackage
 import UplinkCore
+import UplinkEventLoop
 import UplinkHTTP
 
 /// A transfer that a program has asked for.
@@ -83,6 +84,7 @@ final class TransferCall: Call {
     }
 
     private func run(_ id: CallMachine.ID, in context: Context) async throws {
+        if case .file(let path) = target { try await context.loop.offLoop { try HTTPBody.checkTarget(path) } }
         guard let wait = transfer.wait else { return try await load(id, in: context) }
         let result = await context.performer.perform(withinSeconds: wait.seconds, requiring: wait.requirement) {
             try await self.load(id, in: context)

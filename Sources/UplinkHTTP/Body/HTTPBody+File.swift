@@ -16,8 +16,9 @@ extension HTTPBody {
     /// removed when anything fails. Nothing is written on an event loop's thread.
     ///
     /// - Parameters:
-    ///   - path: The target. Its directory must exist.
-    ///   - replacingExisting: Whether the target may exist; it is replaced in one step then.
+    ///   - path: The target. Its directory must exist. A relative path is looked up once, when this is called.
+    ///   - replacingExisting: Whether the target may exist; it is replaced in one step then. What is no regular file is never
+    ///     replaced: a directory, a symbolic link, a device, a pipe.
     ///   - permissions: What the file's mode becomes before it gets its name, whatever the umask and the mode of a file that it
     ///     replaces; until then it is its owner's alone.
     ///   - progress: Called when more has been written, with numbers that grow; the last time when all is.
@@ -39,6 +40,19 @@ extension HTTPBody {
         } catch {
             source.cancel()
             try? await source.performBlocking { file.abandon() }
+            throw error
+        }
+    }
+
+    /// Sees to it that a body may be written to a path where a file may be replaced, before anything is fetched. Blocks.
+    ///
+    /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/fileFailed``.
+    package static func checkTarget(_ path: FilePath) throws(HTTPClientError) {
+        do throws(HTTPClientError) {
+            try BodyTarget(path).check(replacing: true)
+        } catch {
+            var error = error
+            error.requestDisposition = .notSent
             throw error
         }
     }

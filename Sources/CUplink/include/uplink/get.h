@@ -20,7 +20,7 @@ extern "C" {
 typedef struct uplink_get_options {
     size_t size;                           /* sizeof(uplink_get_options) */
     bool waits_for_network;                /* wait for the network first, for up to `wait_milliseconds` */
-    bool replace_existing;                 /* uplink_get_file(): the file may exist */
+    bool replace_existing;                 /* uplink_get_file(): the file may exist; it must be a regular one */
     bool https_only;                       /* refuse http, redirects to it included */
     int64_t wait_milliseconds;             /* 0: only if the network is there now; UPLINK_INFINITE */
     const uplink_requirement *requirement; /* what to wait for; NULL: a way to the internet */
@@ -106,7 +106,9 @@ int uplink_get_collect(
  * file beside it, which is renamed at the end and removed when anything fails. An answer whose status is not 200 is not
  * written and ends with UPLINK_OK all the same: look at the status and at `received`.
  *
- * path: the file; its directory must exist. It gets mode 0600, also where it replaces another; see chmod(2).
+ * path: the file; its directory must exist. It gets mode 0600, also where it replaces another; see chmod(2). What stands
+ *   there and is no regular file (a directory, a symbolic link, a device, a pipe) is never replaced: UPLINK_EFILE, before
+ *   anything is sent.
  *
  * No timeout ends what waits for libuv's thread pool, where the file is written; nor does uplink_cancel().
  *
