@@ -72,8 +72,8 @@ final class TransferCall: Call {
 
     private static func explain(_ error: any Error, in context: Context) -> (CInt, String) {
         switch error {
-        case let error as HTTPClientError: return (Status.of(error), error.description)
-        case let error as NetworkOperationError: return (Status.of(error, in: context), error.message)
+        case let error as HTTPClientError: return (Status.of(error), Advice.inC(error.description))
+        case let error as NetworkOperationError: return (Status.of(error, in: context), Advice.inC(error.message))
         case let error as VerdictError: return (error.status, "the program's callback ended it, with \(error.status)")
         case let error as StatusError: return (error.status, Status.text(error.status))
         case is CancellationError:
