@@ -283,7 +283,8 @@ extension PathWatcher {
     }
 
     private func lookForChanges() {
-        guard let changes, changes.hasSubscribers, let latest, let table = network?.table ?? handles.poller?.latest?.table
+        guard let changes, changes.hasSubscribers, let latest,
+            let table = network?.table ?? handles.poller?.latest?.table
         else { return changeDetector.forget() }
         if let change = changeDetector.look(addresses: table.usableAddresses, path: latest) { changes.send(change) }
     }

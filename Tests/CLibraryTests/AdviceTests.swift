@@ -10,7 +10,8 @@ struct AdviceTests {
     /// What Swift's options are called, or C does not have.
     private static let foreign = [
         "headerFields", "headerBytes", "interimResponses", "maximumSize", "maximumQueuedTransfers", "expectedSize",
-        "acceptsUnframedBodies", "`trust`", "`identity`", "isReplayable", "Compression", "sequence", "whenUnavailable", "the maximum",
+        "acceptsUnframedBodies", "`trust`", "`identity`", "isReplayable", "Compression", "sequence", "whenUnavailable",
+        "the maximum",
     ]
 
     @Test(arguments: [

@@ -29,8 +29,9 @@
  * must not wait for a call.
  *
  * Unless a function says otherwise it may be called from any thread, also from callbacks, and returns UPLINK_OK or a
- * negative error; a context that is NULL is UPLINK_EINVAL. Nothing given to a function is kept after its return, except `user` and callbacks; a relative
- * path is taken from the working directory of that moment. Pointers that a callback gets are good until it returns.
+ * negative error; a context that is NULL is UPLINK_EINVAL (but uplink_context_destroy() does nothing with it). Nothing
+ * given to a function is kept after its return, except `user` and callbacks; a relative path is taken from the working
+ * directory of that moment. Pointers that a callback gets are good until it returns.
  *
  * Structures begin with their size, so that they can grow. Begin with the structure's …_INIT, then set what you need:
  *

@@ -46,7 +46,8 @@ final class BodyFile: Sendable {
     /// Makes sure that the bytes are on the disk, then gives the file its mode and its name.
     func finish(_ permissions: FilePermissions) throws(HTTPClientError) {
         guard permissions == .ownerReadWrite || fchmod(descriptor.rawValue, permissions.rawValue) == 0 else {
-            throw BodyTarget.failure("setting the mode of `\(temporaryPath)`", errno, "the file system may have no modes")
+            throw BodyTarget.failure(
+                "setting the mode of `\(temporaryPath)`", errno, "the file system may have no modes")
         }
         guard fsync(descriptor.rawValue) == 0 else {
             throw BodyTarget.failure("writing `\(temporaryPath)`", errno, "the disk may be full or broken")

@@ -240,10 +240,11 @@ static void written(void) {
     transfer relative = TRANSFER;
     CHECK(chdir(directory) == 0);
     CHECK_STATUS(uplink_get_file(context, server_url("/hello"), NULL, "other", done, &relative, NULL), UPLINK_OK);
-    CHECK(chdir("/") == 0);
+    CHECK(mkdir("elsewhere", 0700) == 0 && chdir("elsewhere") == 0);
     latch_await(&relative.ended, 1);
     CHECK_STATUS(relative.status, UPLINK_OK);
     CHECK(size_of(other) == 5 && unlink(other) == 0);
+    CHECK(chdir("..") == 0 && rmdir("elsewhere") == 0 && chdir("/") == 0);
     CHECK(unlink(file) == 0 && rmdir(directory) == 0); /* and nothing else is in there */
 }
 

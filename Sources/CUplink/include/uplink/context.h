@@ -36,7 +36,8 @@ typedef struct uplink_context_options {
     size_t size;                   /* sizeof(uplink_context_options) */
     bool dispatch;                 /* callbacks run in uplink_dispatch() alone; otherwise on a thread of the context */
     const char *network_namespace; /* its name or path (ip-netns(8)), which needs CAP_SYS_ADMIN; NULL: the caller's */
-    const char *ca_file;           /* authorities to trust in place of the system's (PEM); NULL: the system's */
+    const char *ca_file;           /* authorities to trust in place of the system's (PEM); NULL: the system's. What is
+                                    * wrong in it is told by the first https transfer (UPLINK_EINVAL) */
     uplink_log_cb log;             /* NULL: no log */
     void *log_user;                /* given to `log` */
     int log_level;                 /* the finest uplink_log_level that is told; 0: UPLINK_LOG_WARNING */
@@ -71,7 +72,8 @@ int uplink_context_destroy(uplink_context *context);
 
 /*
  * The descriptor to wait on with poll(2) or in an event loop of one's own: readable while callbacks are to be run. It
- * belongs to the context; do not read from it or close it.
+ * belongs to the context; do not read from it or close it. It is level-triggered: it stays readable until
+ * uplink_dispatch() has run all that is due, also while another thread is in there. EPOLLET misses what comes meanwhile.
  *
  * Returns the descriptor, or UPLINK_EINVAL when the context was created without `dispatch`, UPLINK_EBADHANDLE.
  */

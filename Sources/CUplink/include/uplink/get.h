@@ -16,7 +16,8 @@
 extern "C" {
 #endif
 
-/* Timeouts are in milliseconds; 0: the default that stands here; UPLINK_INFINITE: none. */
+/* Timeouts are in milliseconds, from the transfer's turn on, which `total_milliseconds` alone limits as well; 0: the
+ * default that stands here; UPLINK_INFINITE: none. */
 typedef struct uplink_get_options {
     size_t size;                           /* sizeof(uplink_get_options) */
     bool waits_for_network;                /* wait for the network first, for up to `wait_milliseconds` */
@@ -24,7 +25,7 @@ typedef struct uplink_get_options {
     bool https_only;                       /* refuse http, redirects to it included */
     int64_t wait_milliseconds;             /* 0: only if the network is there now; UPLINK_INFINITE */
     const uplink_requirement *requirement; /* what to wait for; NULL: a way to the internet */
-    const char *const *headers;            /* "Name: value" each, then NULL; NULL: none */
+    const char *const *headers;            /* "Name: value" each, 256 at most, in UTF-8, then NULL; NULL: none */
     int64_t connect_milliseconds;          /* until the connection stands, TLS included; 10 s */
     int64_t first_byte_milliseconds;       /* from there until the answer's head; 60 s */
     int64_t stall_milliseconds;            /* without a byte of the body; 30 s */
@@ -65,15 +66,19 @@ typedef int (*uplink_body_cb)(
 /*
  * Asks for a URL and hands on the body as it arrives.
  *
+ * Six transfers to one host (scheme, name and port) and 128 of the context are under way at the same time, of whatever
+ * function; one that is paused keeps its place. Up to 10,000 more wait for their turn.
+ *
  * options: NULL for the defaults.
  * body: is told the pieces.
  * done: is told the end.
  * id: set to the call's id; may be NULL.
  *
  * The status at the end is UPLINK_OK, UPLINK_ENONETWORK when nothing was sent because the network did not come,
- * UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR, UPLINK_EAGAIN when too many transfers of the context wait already,
- * UPLINK_EINVAL when `body` returned a positive number it may not return, one of those from UPLINK_ETIMEDOUT on, or what
- * `body` returned.
+ * UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR, UPLINK_EAGAIN when 10,000 transfers of the context wait already,
+ * UPLINK_EINVAL when `body` returned a positive number it may not return or `ca_file` cannot be used, one of those from
+ * UPLINK_ETIMEDOUT on (UPLINK_ETOOLARGE also for an answer with more than 256 header fields or a head of more than
+ * 64 KiB), or what `body` returned.
  *
  * Errors: UPLINK_EINVAL, UPLINK_EURL, UPLINK_EREQUEST, UPLINK_ESTOPPED, UPLINK_EBADHANDLE.
  */

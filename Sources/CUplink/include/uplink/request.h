@@ -39,7 +39,7 @@ void uplink_request_free(uplink_request *request);
  * Adds a header field. Those that frame the message, such as Content-Length or Host, are the library's own.
  *
  * Errors: UPLINK_EINVAL, also for what is not UTF-8, and when there are 256 already; UPLINK_EREQUEST when it must not be
- * sent. Of a field that is the library's own the request's end tells so.
+ * sent, as a value that begins or ends with a blank. Of a field that is the library's own the request's end tells so.
  */
 int uplink_request_add_header(uplink_request *request, const char *name, const char *value);
 
@@ -94,7 +94,8 @@ int uplink_request_set_body_source(
  * the body is out may be the end of it, so the last numbers told need not be the body's. */
 typedef void (*uplink_sent_cb)(uplink_context *context, uint64_t id, int64_t sent, int64_t length, void *user);
 
-/* Timeouts are in milliseconds; 0: the default that stands here; UPLINK_INFINITE: none. */
+/* Timeouts are in milliseconds, from the transfer's turn on, which `total_milliseconds` alone limits as well; 0: the
+ * default that stands here; UPLINK_INFINITE: none. */
 typedef struct uplink_request_options {
     size_t size;                           /* sizeof(uplink_request_options) */
     bool waits_for_network;                /* wait for the network first, for up to `wait_milliseconds` */
@@ -118,6 +119,8 @@ typedef struct uplink_request_options {
  * Sends a request and hands on the body of the answer as it arrives.
  *
  * options: NULL for the defaults.
+ *
+ * How many are under way at the same time says uplink_get().
  *
  * With `attempts`, what failed for want of a network, or with an answer of 408, 425, 429, 502, 503 or 504, is sent again
  * after a pause, for which the server may ask: what certainly did not go out, whatever its method, and otherwise what is
