@@ -104,7 +104,7 @@ final class Context: Sendable {
                     }
                     return  // the context ends
                 } catch {
-                    log(.error) { "\(error.message); trying again in \(pause)" }
+                    log(.error) { "\(Advice.inC(error.message)); trying again in \(pause)" }
                 }
                 guard (try? await clock.sleep(for: pause)) != nil else { return }  // the loop has ended
                 pause = min(pause * 2, .seconds(30))

@@ -13,16 +13,11 @@ actor PathWatcher: LoopActor {
     private let validator: PathValidator?
     private weak var paths: NetworkPathBroadcaster?
     private weak var changes: NetworkChangeBroadcaster?
-    private var network: KernelNetwork?
-    private var watcher: DescriptorWatcher?
-    var poller: NetworkPoller?
-    private var validation: ValidationRunner?
-    private var resolverFile: ResolverFile?
-    private var resumeWatch: ResumeWatch?
+    let handles = WatchHandles()
+    private var network: KernelNetwork? { handles.network }
+    private var validation: ValidationRunner? { handles.validation }
     private var resumeDetector = ResumeDetector(.now)
-    private var intervalTimer: LoopTimer?
     private var expiry = RouteExpiry()
-    private var expiryTimer: LoopTimer?
     private var emission: PathEmission
     private var changeDetector = ChangeDetector()
     private var lastResume: ContinuousClock.Instant?
@@ -40,7 +35,7 @@ actor PathWatcher: LoopActor {
         emission = PathEmission(minimumInterval: configuration.minimumInterval, settle: configuration.settle)
     }
 
-    isolated deinit { close() }
+    deinit { eventLoop.executeUnlessEnded { [handles] in handles.close() } }
 
     /// Sets the receivers of paths and changes. Comes before everything else.
     func attach(_ paths: NetworkPathBroadcaster?, _ changes: NetworkChangeBroadcaster?) {
@@ -83,12 +78,12 @@ actor PathWatcher: LoopActor {
 // MARK: At work and at rest
 
 extension PathWatcher {
-    private var isAtWork: Bool { network != nil || poller != nil }
+    private var isAtWork: Bool { network != nil || handles.poller != nil }
 
     private func start() {
         do throws(NetworkMonitorError) {
             let network = try open()
-            self.network = network
+            handles.network = network
             try evaluate(network)
         } catch {
             fail(error)
@@ -101,9 +96,9 @@ extension PathWatcher {
             let network = try KernelNetwork(configuration)
             let watcher = try DescriptorWatcher(
                 of: network.eventDescriptor, for: self, ended: { $0.fail(.loopEnded) }, { $0.ready($1) })
-            expiryTimer = try LoopTimer(for: self) { $0.routeExpired() }
+            handles.expiryTimer = try LoopTimer(for: self) { $0.routeExpired() }
             try openTimers()
-            self.watcher = watcher
+            handles.watcher = watcher
             watcher.start(.readable)
             try readResolvers()
             return network
@@ -115,11 +110,11 @@ extension PathWatcher {
     }
 
     func openTimers() throws(EventLoopError) {
-        intervalTimer = try LoopTimer(for: self, ended: { $0.fail(.loopEnded) }) { $0.intervalEnded() }
+        handles.intervalTimer = try LoopTimer(for: self, ended: { $0.fail(.loopEnded) }) { $0.intervalEnded() }
         resumeDetector = ResumeDetector(.now)
-        resumeWatch = try ResumeWatch(for: self) { $0.clockStepped() }
+        handles.resumeWatch = try ResumeWatch(for: self) { $0.clockStepped() }
         if let validator {
-            validation = try ValidationRunner(for: self, validator, after: counted.validations)
+            handles.validation = try ValidationRunner(for: self, validator, after: counted.validations)
         }
     }
 
@@ -129,7 +124,7 @@ extension PathWatcher {
             self?.assumeIsolated { $0.resolversChanged(resolvers) }
         }
         try file.assumeIsolated { try $0.start() }
-        resolverFile = file
+        handles.resolverFile = file
     }
 
     private func pause() {
@@ -137,26 +132,12 @@ extension PathWatcher {
         paths?.forgetIfUnobserved()
     }
 
-    /// Closes the sockets; each watcher first, because the descriptor's number may be reused immediately.
+    /// Closes what is open, and forgets what is known.
     func close() {
-        watcher?.close()
-        watcher = nil
-        resolverFile?.assumeIsolated { $0.close() }
-        resolverFile = nil
-        resumeWatch?.close()
-        resumeWatch = nil
-        intervalTimer?.stop()
-        intervalTimer = nil
-        expiryTimer?.stop()
-        expiryTimer = nil
-        expiry = RouteExpiry()
         if let network { counted.add(network.statistics) }
-        network = nil
-        validation?.close()
         counted.validations += validation?.started ?? 0
-        validation = nil
-        poller?.timer.stop()
-        poller = nil
+        handles.close()
+        expiry = RouteExpiry()
         latest = nil
         changeDetector.forget()
         emission.restart()
@@ -178,7 +159,7 @@ extension PathWatcher {
             let isRelevant = try reading { () throws(NetlinkError) in try network.readEvents() }
             if isRelevant { try evaluate(network) }
             if network.hasToReadOn { readOn() }
-            if readiness.contains(.error) { watcher?.start(.readable) }  // libuv has stopped watching
+            if readiness.contains(.error) { handles.watcher?.start(.readable) }  // libuv has stopped watching
         }
     }
 
@@ -208,7 +189,7 @@ extension PathWatcher {
     }
 
     private func clockStepped() {
-        guard resumeWatch?.wasStepped() == true else { return }
+        guard handles.resumeWatch?.wasStepped() == true else { return }
         counted.clockSteps += 1
         compareClocks(.now)
     }
@@ -268,9 +249,9 @@ extension PathWatcher {
         guard network.knowsResolvers else { return }  // the first path waits for them, briefly
         let path = try reading { () throws(NetlinkError) in try network.path() }
         if let time = expiry.asked(timeToExpiry: network.timeToExpiry, at: .now) {
-            expiryTimer?.start(after: time)
+            handles.expiryTimer?.start(after: time)
         } else {
-            expiryTimer?.stop()
+            handles.expiryTimer?.stop()
         }
         try learned(path)
     }
@@ -293,7 +274,7 @@ extension PathWatcher {
     private func perform(_ action: PathEmission.Action) throws(NetworkMonitorError) {
         switch action {
         case .none: break
-        case .wait(let duration): intervalTimer?.start(after: duration)
+        case .wait(let duration): handles.intervalTimer?.start(after: duration)
         case .renumber(let generation): paths?.renumber(to: generation)
         case .emit(let path):
             let network = network
@@ -302,7 +283,8 @@ extension PathWatcher {
     }
 
     private func lookForChanges() {
-        guard let changes, changes.hasSubscribers, let latest, let table = network?.table ?? poller?.latest?.table
+        guard let changes, changes.hasSubscribers, let latest,
+            let table = network?.table ?? handles.poller?.latest?.table
         else { return changeDetector.forget() }
         if let change = changeDetector.look(addresses: table.usableAddresses, path: latest) { changes.send(change) }
     }

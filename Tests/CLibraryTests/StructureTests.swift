@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
 import Testing
 
 @testable import UplinkC
@@ -26,6 +28,16 @@ struct StructureTests {
 
     @Test func allOfAKnownSizeIsTaken() throws {
         #expect(try read(Grown()) == Grown())
+    }
+
+    /// The working directory may be another by the time it is used.
+    @Test func aPathIsTakenFromTheRootOn() throws {
+        let directory = try #require(getcwd(nil, 0))
+        defer { free(directory) }
+        let here = FilePath(platformString: directory)
+        #expect(Text.absolutePath("a//b/") == here.appending("a/b"))
+        #expect(Text.absolutePath("/a/../b") == "/a/../b")
+        #expect(Text.absolutePath("") == nil && Text.absolutePath(nil) == nil)
     }
 
     @Test(arguments: [0, 8, 15, 4097, -1]) func otherSizesAreRefused(size: Int) {

@@ -121,6 +121,21 @@ struct GetTests {
         }
     }
 
+    @Test(arguments: ["", "--force", "--force -X POST"], ["precious", "nowhere"])
+    func aSymbolicLinkIsNoTarget(options: String, leadingTo: String) async throws {
+        try await Site.with { site in
+            let path = "\(site.directory)/link"
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(site.directory)/precious"))
+            try #require(symlink(leadingTo, path) == 0)
+            let program = try await BuiltProgram.run("get \(site.url)/file -o \(path) \(options)")
+            #expect(program.status == 1)
+            #expect(program.errors.contains("symbolic link"))
+            #expect(site.requests.withLock { $0 } == 0)
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == leadingTo)
+            #expect(site.file("precious") == Data("mine".utf8))
+        }
+    }
+
     @Test func devicesAreWrittenAsTheyAre() async throws {
         try await Site.with { site in
             #expect(try await BuiltProgram.run("get \(site.url)/file -o /dev/null").status == 0)

@@ -117,22 +117,96 @@ struct FileTests {
         }
     }
 
-    /// rename(2) fails, after all is written: there is a directory of the target's name.
-    @Test func aNameThatCannotBeGivenIsAnErrorAndLeavesNothing() async throws {
+    /// What can have a file's name and is none.
+    enum Other: CaseIterable {
+        case directory, pipe, link, danglingLink
+
+        /// Makes it; the link leads to `precious`.
+        func make(at path: FilePath) -> Bool {
+            switch self {
+            case .directory: mkdir(path.string, 0o700) == 0
+            case .pipe: mkfifo(path.string, 0o600) == 0
+            case .link: symlink("precious", path.string) == 0
+            case .danglingLink: symlink("nowhere", path.string) == 0
+            }
+        }
+    }
+
+    @Test(arguments: Other.allCases, [true, false])
+    func whatIsNoRegularFileIsNeverReplaced(other: Other, replacing: Bool) async throws {
         try await withDirectory { directory in
+            try directory.write("precious", Array("old".utf8))
             let target = directory.path.appending("file")
+            try #require(other.make(at: target))
             try await withServer([.readHead, .send(head(3) + "new")]) { server in
                 try await withClient { client, _ in
-                    try #require(mkdir(target.string, 0o700) == 0)
                     let (error, _) = await failure {
-                        try await client.get(server.url()).body.write(to: target, replacingExisting: true)
+                        try await client.get(server.url()).body.write(to: target, replacingExisting: replacing)
                     }
                     #expect(error?.code == .fileFailed)
-                    #expect(error?.errno == EISDIR)
                     #expect(error?.phase == .sink)
+                    #expect(error?.message.contains("no regular file") == true)
+                }
+            }
+            let early = #expect(throws: HTTPClientError.self) { try HTTPBody.checkTarget(target) }
+            #expect(early?.code == .fileFailed && early?.requestDisposition == .notSent)
+            #expect(!other.make(at: target))  // it is still there
+            #expect(try directory.read("precious") == Array("old".utf8))
+            #expect(directory.names == ["file", "precious"])
+        }
+    }
+
+    @Test func aFileOrNothingMayBeReplaced() async throws {
+        try await withDirectory { directory in
+            try directory.write("file", [])
+            for name in ["file", "none"] { try HTTPBody.checkTarget(directory.path.appending(name)) }
+        }
+    }
+
+    @Test(arguments: Other.allCases)
+    func whatAppearsMeanwhileAndIsNoRegularFileIsNotReplaced(other: Other) async throws {
+        try await withDirectory { directory in
+            let target = directory.path.appending("file")
+            let script: [RawServer.Step] = [
+                .readHead, .send(head(6) + "abc"), .pause(.milliseconds(200)), .send("def"),
+            ]
+            try await withServer(script) { server in
+                try await withClient { client, _ in
+                    let response = try await client.get(server.url())
+                    async let ending = failure { try await response.body.write(to: target, replacingExisting: true) }
+                    try await eventually { !directory.names.isEmpty }
+                    try #require(other.make(at: target))
+                    let error = await ending.error
+                    #expect(error?.code == .fileFailed)
+                    #expect(error?.message.contains("no regular file") == true)
                 }
             }
             #expect(directory.names == ["file"])
+            #expect(!other.make(at: target))
+        }
+    }
+
+    /// As with a relative path and another working directory.
+    @Test(arguments: [true, false])
+    func aDirectoryThatIsMovedMeanwhileGetsTheFile(replacing: Bool) async throws {
+        try await withDirectory { directory in
+            let moved = "\(directory.path)-moved"
+            let script: [RawServer.Step] = [
+                .readHead, .send(head(6) + "abc"), .pause(.milliseconds(200)), .send("def"),
+            ]
+            try await withServer(script) { server in
+                try await withClient { client, _ in
+                    let response = try await client.get(server.url())
+                    async let size = response.body.write(
+                        to: directory.path.appending("file"), replacingExisting: replacing)
+                    try await eventually { !directory.names.isEmpty }
+                    try #require(rename(directory.path.string, moved) == 0)
+                    #expect(try await size == 6)
+                }
+            }
+            try #require(rename(moved, directory.path.string) == 0)
+            #expect(directory.names == ["file"])
+            #expect(try directory.read("file") == Array("abcdef".utf8))
         }
     }
 
@@ -150,41 +224,6 @@ struct FileTests {
                 #expect(error?.errno == ENOENT)
                 #expect(await transport.census().transfers == 0)
             }
-        }
-    }
-
-    /// A link of the target's name is replaced, or is in the way; what it points to is left alone.
-    @Test func aLinkIsNotFollowed() async throws {
-        try await withDirectory { directory in
-            try directory.write("precious", Array("old".utf8))
-            let target = directory.path.appending("file")
-            try #require(symlink("precious", target.string) == 0)
-            try await withServer([.readHead, .send(head(3) + "new"), .loop]) { server in
-                try await withClient { client, _ in
-                    let (error, _) = await failure { try await client.get(server.url()).body.write(to: target) }
-                    #expect(error?.code == .fileExists)
-                    try await client.get(server.url()).body.write(to: target, replacingExisting: true)
-                }
-            }
-            #expect(try directory.read("precious") == Array("old".utf8))
-            #expect(try directory.read("file") == Array("new".utf8))
-            #expect(directory.names == ["file", "precious"])
-            var status = stat()
-            #expect(lstat(target.string, &status) == 0 && status.st_mode & 0o7777 == 0o600)
-        }
-    }
-
-    @Test func aDanglingLinkIsInTheWay() async throws {
-        try await withDirectory { directory in
-            let target = directory.path.appending("file")
-            try #require(symlink("nowhere", target.string) == 0)
-            try await withServer([.readHead, .send(head(3) + "new")]) { server in
-                try await withClient { client, _ in
-                    let (error, _) = await failure { try await client.get(server.url()).body.write(to: target) }
-                    #expect(error?.code == .fileExists)
-                }
-            }
-            #expect(directory.names == ["file"])
         }
     }
 

@@ -84,6 +84,24 @@ struct LifecycleTests {
         #expect(error?.message.contains("loop has ended") == true)
     }
 
+    /// What still runs on a loop that has ended runs on a thread made for it, which may not be had; here it is busy.
+    @Test func aMonitorIsReleasedAtOnceWhenItsLoopHasEnded() async throws {
+        let isReleased = Locked(false)
+        weak var handles: WatchHandles?
+        var monitor: LinuxNetworkMonitor? = try await withEventLoop { loop in
+            let monitor = LinuxNetworkMonitor(on: loop)
+            for try await _ in monitor.paths { break }
+            monitor.stop()
+            handles = await monitor.watcher.handles
+            return monitor
+        }
+        #expect(handles != nil)
+        monitor?.watcher.eventLoop.execute { while !isReleased.withLock({ $0 }) { usleep(1000) } }
+        monitor = nil
+        #expect(handles == nil)
+        isReleased.withLock { $0 = true }
+    }
+
     @Test func socketsAreClosedOnExec() async throws {
         for isBlocking in [true, false] {
             let socket = try NetlinkSocket(isBlocking: isBlocking)

@@ -28,8 +28,6 @@ actor TCPConnection: LoopActor {
 
     private init(on loop: EventLoop) { eventLoop = loop }
 
-    isolated deinit { end(ECANCELED) }
-
     private func run(to address: IPAddress, _ port: UInt16) async -> CInt {
         if outcome == nil { begin(address, port) }
         if outcome == nil { await withCheckedContinuation { waiter = $0 } }

@@ -47,7 +47,7 @@ final class DownloadCall: Call {
     private func run(_ id: CallMachine.ID, in context: Context) async -> Ending {
         let client = HTTPClient(transport: context.transport, configuration: request.configuration)
         let download = client.startDownload(
-            request.head, to: request.path, within: request.limit ?? .seconds(Int64.max), options: request.options)
+            request.head, to: request.target, within: request.limit ?? .seconds(Int64.max), options: request.options)
         return await withTaskCancellationHandler {
             if let callback = request.progress { await report(download, to: callback, of: id, in: context) }
             do {
@@ -69,7 +69,7 @@ final class DownloadCall: Call {
             let isCancelled = error is CancellationError
             return Ending(isCancelled ? context.cancellation : Status.transfer, isCancelled ? nil : "\(error)")
         }
-        var ending = Ending(Status.of(error, in: context), error.description)
+        var ending = Ending(Status.of(error, in: context), Advice.inC(error.description))
         ending.httpStatus = error.status.map { CInt(clamping: $0) } ?? 0
         ending.kept = error.keptBytes
         return ending

@@ -87,7 +87,7 @@ final class PerformCall: Call {
 
     private func ending(of result: Result<Void, PerformFailure<Never>>, in context: Context) -> Ending {
         if case .failure(.notStarted(let error)) = result {
-            return Ending(status: Status.of(error, in: context), message: error.message)
+            return Ending(status: Status.of(error, in: context), message: Advice.inC(error.message))
         }
         let last = progress.withLock { progress in
             defer { progress = .over }

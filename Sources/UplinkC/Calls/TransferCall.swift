@@ -3,6 +3,7 @@ import CUplink
 import HTTPTypes
 import SystemPackage
 import UplinkCore
+import UplinkEventLoop
 import UplinkHTTP
 
 /// A transfer that a program has asked for.
@@ -72,8 +73,8 @@ final class TransferCall: Call {
 
     private static func explain(_ error: any Error, in context: Context) -> (CInt, String) {
         switch error {
-        case let error as HTTPClientError: return (Status.of(error), error.description)
-        case let error as NetworkOperationError: return (Status.of(error, in: context), error.message)
+        case let error as HTTPClientError: return (Status.of(error), Advice.inC(error.description))
+        case let error as NetworkOperationError: return (Status.of(error, in: context), Advice.inC(error.message))
         case let error as VerdictError: return (error.status, "the program's callback ended it, with \(error.status)")
         case let error as StatusError: return (error.status, Status.text(error.status))
         case is CancellationError:
@@ -84,6 +85,7 @@ final class TransferCall: Call {
     }
 
     private func run(_ id: CallMachine.ID, in context: Context) async throws {
+        if case .file(let path) = target { try await context.loop.offLoop { try HTTPBody.checkTarget(path) } }
         guard let wait = transfer.wait else { return try await load(id, in: context) }
         let result = await context.performer.perform(withinSeconds: wait.seconds, requiring: wait.requirement) {
             try await self.load(id, in: context)

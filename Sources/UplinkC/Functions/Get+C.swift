@@ -29,7 +29,7 @@ public func uplink_get_file(
     _ path: UnsafePointer<CChar>?, _ done: uplink_get_cb?, _ user: UnsafeMutableRawPointer?,
     _ id: UnsafeMutablePointer<UInt64>?
 ) -> CInt {
-    get(context, url, options, Text.path(path).map(TransferCall.Target.file), done, user, id)
+    get(context, url, options, Text.absolutePath(path).map(TransferCall.Target.file), done, user, id)
 }
 
 @c @implementation

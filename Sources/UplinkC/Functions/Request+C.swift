@@ -53,7 +53,7 @@ public func uplink_request_set_body(
 @c @implementation
 public func uplink_request_set_body_file(_ request: OpaquePointer?, _ path: UnsafePointer<CChar>?) -> CInt {
     withRequest(request) { box in
-        guard let path = Text.path(path) else { return Status.invalid }
+        guard let path = Text.absolutePath(path) else { return Status.invalid }
         box.set(.file(path))
         return Status.ok
     }

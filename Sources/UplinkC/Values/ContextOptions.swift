@@ -22,7 +22,9 @@ struct ContextOptions {
             networkNamespace = try Text.read(name, atMost: Int(PATH_MAX) - 1)
         }
         if let file = values.ca_file {
-            guard let path = Text.path(file), Self.isReadableFile(path) else { throw StatusError(Status.invalid) }
+            guard let path = Text.absolutePath(file), Self.isReadableFile(path) else {
+                throw StatusError(Status.invalid)
+            }
             transport.trust = .authorities(path)
         }
         log = values.log

@@ -5,7 +5,7 @@ import Uplink
 extension DownloadProgress {
     /// Passes the progress as a C structure, for the duration of a callback.
     func withStructure(_ body: (UnsafePointer<uplink_download_progress>) -> Void) {
-        (trouble ?? "").withCString { text in
+        Advice.inC(trouble ?? "").withCString { text in
             var progress = uplink_download_progress(
                 size: MemoryLayout<uplink_download_progress>.size, phase: phase.number,
                 attempt: UInt32(clamping: attempt), resumptions: UInt32(clamping: resumptions),

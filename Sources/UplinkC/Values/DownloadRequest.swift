@@ -9,7 +9,10 @@ import UplinkHTTP
 /// What a program wants to download, and how; checked.
 struct DownloadRequest: Sendable {
     let head: HTTPRequest
+    /// The file, as it was given.
     let path: FilePath
+    /// The absolute path.
+    let target: FilePath
     /// The time limit; nil for none.
     let limit: Duration?
     let options: DownloadOptions
@@ -20,7 +23,7 @@ struct DownloadRequest: Sendable {
         _ url: String, to path: FilePath, within limit: Int64, _ given: UnsafePointer<uplink_download_options>?,
         in context: Context
     ) throws(StatusError) {
-        self.path = path
+        (self.path, target) = (path, path.absolute)
         guard limit >= -1 else { throw StatusError(Status.invalid) }
         self.limit = limit < 0 ? nil : .milliseconds(limit)
         var options = DownloadOptions(monitor: context.monitor, clock: context.clock)

@@ -57,6 +57,18 @@ enum Text {
         guard let pointer, (1..<Int(PATH_MAX)).contains(strnlen(pointer, Int(PATH_MAX))) else { return nil }
         return FilePath(platformString: pointer)
     }
+
+    /// The same from the root on: by the time it is used, the working directory may be another one.
+    static func absolutePath(_ pointer: UnsafePointer<CChar>?) -> FilePath? { path(pointer)?.absolute }
+}
+
+extension FilePath {
+    /// The path from the root on; as it is where the working directory is gone, and nothing can be found from there.
+    var absolute: FilePath {
+        guard isRelative, let directory = getcwd(nil, 0) else { return self }
+        defer { free(directory) }
+        return FilePath(platformString: directory).pushing(self)
+    }
 }
 
 /// Times from C.

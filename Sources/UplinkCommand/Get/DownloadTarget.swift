@@ -32,6 +32,7 @@ enum DownloadTarget: Sendable {
         var status = stat()
         guard stat(path, &status) == 0 else {
             guard errno == ENOENT else { throw Self.failure(path, errno) }
+            try Self.checkLink(path)
             guard !path.hasSuffix("/") else { throw CommandFailure(Self.noDirectory(path)) }
             try Self.checkDirectory(of: FilePath(path))
             self = .file(FilePath(path), replacingExisting: replacingExisting)
@@ -44,6 +45,7 @@ enum DownloadTarget: Sendable {
                 self = .existing(FilePath(path))
                 return
             }
+            try Self.checkLink(path)
             guard replacingExisting else {
                 let others = isOneOfSeveral ? ", or --skip-existing to fetch only the others" : ""
                 throw CommandFailure("`\(path)` exists; choose another name, or --force to replace it\(others)")
@@ -76,6 +78,13 @@ enum DownloadTarget: Sendable {
 
     /// The file that stays as it is.
     var existing: FilePath? { if case .existing(let path) = self { path } else { nil } }
+
+    /// Refuses a symbolic link, which would otherwise be refused only after everything has been fetched.
+    private static func checkLink(_ path: String) throws(CommandFailure) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return }
+        throw CommandFailure("`\(path)` is a symbolic link; give the name of the file that it leads to, or another one")
+    }
 
     /// Tries to create a file, because permission bits do not tell everything (read-only and virtual file systems,
     /// quotas).

@@ -16,8 +16,9 @@ extension HTTPBody {
     /// removed if anything fails. Nothing is written on an event loop's thread.
     ///
     /// - Parameters:
-    ///   - path: The target. Its directory must exist.
-    ///   - replacingExisting: Whether the target may exist; if it does, it is replaced atomically.
+    ///   - path: The target. Its directory must exist. A relative path is looked up once, when this is called.
+    ///   - replacingExisting: Whether the target may exist; if it does, it is replaced atomically. Anything that is not a
+    ///     regular file (a directory, a symbolic link, a device, a pipe) is never replaced.
     ///   - permissions: The file's final mode, set before it gets its name, regardless of the umask and of the mode of
     ///     a file that it replaces. Until then only its owner has access.
     ///   - progress: Called when more has been written, with increasing numbers; the last time when everything has been
@@ -40,6 +41,19 @@ extension HTTPBody {
         } catch {
             source.cancel()
             try? await source.performBlocking { file.abandon() }
+            throw error
+        }
+    }
+
+    /// Sees to it that a body may be written to a path where a file may be replaced, before anything is fetched. Blocks.
+    ///
+    /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/fileFailed``.
+    package static func checkTarget(_ path: FilePath) throws(HTTPClientError) {
+        do throws(HTTPClientError) {
+            try BodyTarget(path).check(replacing: true)
+        } catch {
+            var error = error
+            error.requestDisposition = .notSent
             throw error
         }
     }

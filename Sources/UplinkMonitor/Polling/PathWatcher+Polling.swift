@@ -9,7 +9,7 @@ extension PathWatcher {
             let refusal = error.underlyingError as? NetlinkError, refusal.isRefusal
         else { return false }
         do {
-            poller = try NetworkPoller(for: self, targets: configuration.targets, every: interval) { $0.poll() }
+            handles.poller = try NetworkPoller(for: self, targets: configuration.targets, every: interval) { $0.poll() }
             try openTimers()
         } catch {
             close()
@@ -21,7 +21,7 @@ extension PathWatcher {
 
     /// Inspects the network now, unless that is already under way.
     func poll() {
-        guard let poller, !poller.isReading else { return }
+        guard let poller = handles.poller, !poller.isReading else { return }
         poller.isReading = true
         counted.polls += 1
         let (files, targets) = (poller.files, poller.targets)
@@ -33,7 +33,7 @@ extension PathWatcher {
     }
 
     private func polled(_ files: HostFiles, _ snapshot: HostSnapshot?) {
-        guard let poller, poller.files === files else { return }
+        guard let poller = handles.poller, poller.files === files else { return }
         poller.isReading = false
         poller.timer.start(after: poller.interval)
         guard let snapshot else { return }

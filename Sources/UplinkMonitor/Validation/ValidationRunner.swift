@@ -15,6 +15,8 @@ final class ValidationRunner {
         init(_ family: IPAddress.Family, _ timer: LoopTimer, _ schedule: ValidationSchedule) {
             (self.family, self.timer, self.schedule) = (family, timer, schedule)
         }
+
+        deinit { task?.cancel() }
     }
 
     private let probe: ValidationProbe

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts come and go, with calls pending, from callbacks and from other threads; nothing of them is left. */
+#include <dirent.h>
+#include <sys/resource.h>
+
 #include "check.h"
 #include "server.h"
 
@@ -136,6 +139,34 @@ static void destroy_waits_for_the_callback(bool dispatch) {
     if (dispatch) pthread_join(dispatcher, NULL);
 }
 
+/* Whether one of the process's threads runs what came too late for a context's loop. */
+static bool has_late_thread(void) {
+    bool found = false;
+    char path[300], name[32];
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *entry; threads && (entry = readdir(threads));) {
+        snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+        FILE *file = fopen(path, "r");
+        if (file && fgets(name, sizeof(name), file)) found |= strncmp(name, "uplink-late", 11) == 0;
+        if (file) fclose(file);
+    }
+    if (threads) closedir(threads);
+    return found;
+}
+
+/* Destroying needs no new thread. The last of all: there is no way back. */
+static void destroy_without_threads(void) {
+    uplink_context *context;
+    struct rlimit none = {1, 1};
+    CHECK_STATUS(uplink_context_create(NULL, &context), UPLINK_OK);
+    CHECK_STATUS(uplink_wait(context, 90000, NULL), UPLINK_OK);
+    CHECK(setgid(65534) == 0 && setuid(65534) == 0); /* root has no such limit */
+    CHECK(setrlimit(RLIMIT_NPROC, &none) == 0);
+    alarm(60);
+    CHECK_STATUS(uplink_context_destroy(context), UPLINK_OK);
+    alarm(0);
+}
+
 int main(int count, char **arguments) {
     int rounds = count > 1 ? atoi(arguments[1]) : 50;
     network_enter();
@@ -151,6 +182,7 @@ int main(int count, char **arguments) {
         CHECK_STATUS(uplink_context_create(NULL, &context), UPLINK_OK);
         if (i % 2) CHECK_STATUS(uplink_wait(context, 90000, NULL), UPLINK_OK);
         CHECK_STATUS(uplink_context_destroy(context), UPLINK_OK);
+        CHECK(!has_late_thread());
     }
     CHECK(descriptors() <= before + 3); /* libdispatch makes three for the process when it comes to need them */
 
@@ -160,6 +192,7 @@ int main(int count, char **arguments) {
     destroy_waits_for_the_callback(true);
     destroy_from_many_threads();
     server_stop();
+    destroy_without_threads();
     printf("lifetimes: %d contexts, and those that were destroyed at work\n", rounds);
     return 0;
 }

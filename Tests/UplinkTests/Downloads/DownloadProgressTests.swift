@@ -133,10 +133,27 @@ struct DownloadProgressTests {
         #expect(story.snapshot(at: .seconds(17)).pause == .seconds(3))
         #expect(story.snapshot(at: .seconds(17)).trouble == "it broke")
         story.enter(.waitingForNetwork, at: .seconds(20))
-        #expect(story.snapshot(at: .seconds(20)).phase == .resuming)
+        #expect(story.post(at: .seconds(20)).phase == .resuming)
+        #expect(story.snapshot(at: .seconds(20)).attempt == 2)
         #expect(story.sees(lacking: "no link") == true)
         #expect(story.sees(lacking: "no link") == false)
         #expect(story.snapshot(at: .seconds(20)).phase == .waitingForNetwork)
         #expect(story.snapshot(at: .seconds(20)).trouble == "no link")
+        #expect(story.snapshot(at: .seconds(20)).attempt == 2)  // never less than before
+    }
+
+    @Test func whatTheNetworkHasToDoForAWhileIsWaitedFor() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(scene.url, .silence)
+            let download = scene.start { $0.requirement = .stable(for: .seconds(60)) }
+            try await eventually("\(download.currentProgress)") {
+                download.currentProgress.phase == .waitingForNetwork
+            }
+            #expect(download.currentProgress.attempt <= 1)
+            #expect(download.currentProgress.trouble?.contains("stable for") == true)
+            #expect(scene.transport.requests.isEmpty)
+            download.cancel()
+            _ = try? await download.value
+        }
     }
 }

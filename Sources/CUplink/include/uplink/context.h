@@ -36,7 +36,8 @@ typedef struct uplink_context_options {
     size_t size;                   /* sizeof(uplink_context_options) */
     bool dispatch;                 /* callbacks run only in uplink_dispatch(); otherwise on a thread of the context */
     const char *network_namespace; /* name or path (ip-netns(8)); needs CAP_SYS_ADMIN; NULL: the caller's */
-    const char *ca_file;           /* authorities to trust instead of the system's (PEM); NULL: the system's */
+    const char *ca_file;           /* authorities to trust instead of the system's (PEM); NULL: the system's. If it
+                                    * cannot be used, the first https transfer ends with UPLINK_EINVAL */
     uplink_log_cb log;             /* NULL: no log */
     void *log_user;                /* passed to `log` */
     int log_level;                 /* the finest uplink_log_level that is logged; 0: UPLINK_LOG_WARNING */
@@ -72,7 +73,8 @@ int uplink_context_destroy(uplink_context *context);
 
 /*
  * The descriptor to wait on with poll(2) or in an event loop of your own: it is readable while callbacks are due. It
- * belongs to the context; do not read from it or close it.
+ * belongs to the context; do not read from it or close it. It is level-triggered: it stays readable until
+ * uplink_dispatch() has run all that is due, also while another thread is in it. With EPOLLET, later callbacks are missed.
  *
  * Returns the descriptor; or UPLINK_EINVAL when the context was created without `dispatch`, UPLINK_EBADHANDLE.
  */

@@ -62,7 +62,7 @@ typedef struct uplink_download_options {
     int64_t maximum_size;                  /* the most bytes to accept; 0: 1 TiB */
     const char *sha256;                    /* the digest that the file must have, as 64 hexadecimal digits; NULL: any */
     const uplink_requirement *requirement; /* what each attempt needs of the network; NULL: a way to the internet */
-    const char *const *headers;            /* "Name: value" each, then NULL; NULL: none */
+    const char *const *headers;            /* "Name: value" each, 256 at most, in UTF-8, then NULL; NULL: none */
     int64_t connect_milliseconds;          /* until the connection is established, TLS included; 10 s */
     int64_t first_byte_milliseconds;       /* from then until the answer's head; 60 s */
     int64_t stall_milliseconds;            /* without a byte of the body; 30 s */
@@ -82,7 +82,7 @@ typedef struct uplink_download_result {
     const char *url;      /* with UPLINK_OK the URL that answered, after all redirects; else NULL */
     int64_t bytes;        /* the file's size; 0 where there is none */
     int64_t transferred;  /* bytes that came over the network; fewer than `bytes` when some were there before */
-    int64_t kept;         /* after a failure: bytes that are kept for a later download to the same path. Cancelled: 0, though
+    int64_t kept;         /* after a failure: bytes that are kept for a later one of that URL to that path. Cancelled: 0, though
                            * some may be kept */
     uint32_t attempts;    /* these three with UPLINK_OK; else 0 */
     uint32_t resumptions; /* how often it went on from where it was */
@@ -98,8 +98,9 @@ typedef void (*uplink_download_cb)(
 /*
  * Downloads a file, which gets its name only when it is whole; until then the bytes are in a hidden file beside it.
  * When the network is lost, the connection breaks or the server is away, the download waits, and then goes on from
- * where it was if the server confirms that it still has the same file, and starts over otherwise. The next download to
- * the same path uses what one that failed or was killed has left. Since 1.1.0.
+ * where it was if the server confirms that it still has the same file, and starts over otherwise. The next download of
+ * the same URL to the same path uses what one that failed or was killed has left. uplink_get() says how many transfers
+ * run at the same time. Since 1.1.0.
  *
  * path: the file; its directory must exist. It gets mode 0600, even if it replaces another; see chmod(2).
  * within_milliseconds: the limit on everything, waits, attempts and pauses; UPLINK_INFINITE. If the disk does not

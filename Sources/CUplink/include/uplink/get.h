@@ -16,15 +16,16 @@
 extern "C" {
 #endif
 
-/* Timeouts are in milliseconds; 0: the default given here; UPLINK_INFINITE: none. */
+/* Timeouts are in milliseconds, from the transfer's turn on (only `total_milliseconds` includes the wait for it); 0: the
+ * default given here; UPLINK_INFINITE: none. */
 typedef struct uplink_get_options {
     size_t size;                           /* sizeof(uplink_get_options) */
     bool waits_for_network;                /* wait for the network first, for up to `wait_milliseconds` */
-    bool replace_existing;                 /* uplink_get_file(): the file may exist */
+    bool replace_existing;                 /* uplink_get_file(): the file may exist; it must be a regular one */
     bool https_only;                       /* refuse http, redirects to it included */
     int64_t wait_milliseconds;             /* 0: only if the network is there now; UPLINK_INFINITE */
     const uplink_requirement *requirement; /* what to wait for; NULL: a way to the internet */
-    const char *const *headers;            /* "Name: value" each, then NULL; NULL: none */
+    const char *const *headers;            /* "Name: value" each, 256 at most, in UTF-8, then NULL; NULL: none */
     int64_t connect_milliseconds;          /* until the connection is established, TLS included; 10 s */
     int64_t first_byte_milliseconds;       /* from then until the answer's head; 60 s */
     int64_t stall_milliseconds;            /* without a byte of the body; 30 s */
@@ -66,15 +67,19 @@ typedef int (*uplink_body_cb)(
 /*
  * Fetches a URL and hands on the body as it arrives.
  *
+ * Six transfers to one host (scheme, name and port) and 128 of the context are under way at the same time, of whatever
+ * function; one that is paused keeps its place. Up to 10,000 more wait for their turn.
+ *
  * options: NULL for the defaults.
  * body: called with the pieces.
  * done: called at the end.
  * id: set to the call's id; may be NULL.
  *
  * The status at the end is UPLINK_OK, UPLINK_ENONETWORK when nothing was sent because the network did not come,
- * UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR, UPLINK_EAGAIN when too many transfers of the context are waiting
- * already, UPLINK_EINVAL when `body` returned a positive number that it may not return, one of the errors from
- * UPLINK_ETIMEDOUT on, or what `body` returned.
+ * UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR, UPLINK_EAGAIN when 10,000 transfers of the context are waiting
+ * already, UPLINK_EINVAL when `body` returned a positive number that it may not return or `ca_file` cannot be used, one
+ * of the errors from UPLINK_ETIMEDOUT on (UPLINK_ETOOLARGE also for an answer with more than 256 header fields or a head
+ * of more than 64 KiB), or what `body` returned.
  *
  * Errors: UPLINK_EINVAL, UPLINK_EURL, UPLINK_EREQUEST, UPLINK_ESTOPPED, UPLINK_EBADHANDLE.
  */
@@ -107,7 +112,9 @@ int uplink_get_collect(
  * beside it, which is renamed at the end and removed when anything fails. An answer whose status is not 200 is not
  * written, but still ends with UPLINK_OK: look at the status and at `received`.
  *
- * path: the file; its directory must exist. It gets mode 0600, even if it replaces another; see chmod(2).
+ * path: the file; its directory must exist. It gets mode 0600, even if it replaces another; see chmod(2). Anything there
+ *   that is not a regular file (a directory, a symbolic link, a device, a pipe) is never replaced: UPLINK_EFILE, before
+ *   anything is sent.
  *
  * The file is written on libuv's thread pool; neither a timeout nor uplink_cancel() ends a transfer that waits for the
  * pool.

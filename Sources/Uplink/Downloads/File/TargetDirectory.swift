@@ -7,44 +7,39 @@ import UplinkHTTP
 final class TargetDirectory: Sendable {
     let path: FilePath
     let names: PartialNames
-    let descriptor: CInt
-    /// Whether it can be synchronised.
-    private let isReadable: Bool
+    private let directory: OpenDirectory
 
-    /// O_PATH (open(2)), which the module map lacks.
-    private static let pathOnly: CInt = 0o10_000_000
+    var descriptor: CInt { directory.descriptor }
 
     init(of target: FilePath) throws(DownloadError) {
         guard let names = PartialNames(target) else {
             throw DownloadError(.invalidOptions, message: "`\(target)` is no name of a file; give one")
         }
-        let directory = names.directory
-        func opened(_ flags: CInt) -> CInt {
-            directory.withPlatformString { open($0, flags | O_DIRECTORY | O_CLOEXEC) }
+        do throws(Errno) {
+            directory = try OpenDirectory(at: names.directory)
+        } catch {
+            throw .file("opening the directory `\(names.directory)`", error.rawValue)
         }
-        let readable = opened(O_RDONLY)
-        // It may be writable and not readable.
-        let descriptor = readable >= 0 ? readable : opened(Self.pathOnly)
-        guard descriptor >= 0 else { throw .file("opening the directory `\(directory)`", errno) }
-        (path, self.names, self.descriptor, isReadable) = (target, names, descriptor, readable >= 0)
+        (path, self.names) = (target, names)
     }
-
-    deinit { close(descriptor) }
 
     /// Checks that the target may be written.
     func checkTarget(replacing: Bool) throws(DownloadError) {
-        var status = stat()
-        guard fstatat(descriptor, names.target, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-            guard errno == ENOENT else { throw .file("looking for `\(path)`", errno) }
-            return
+        let isFile: Bool?
+        do throws(Errno) {
+            isFile = try directory.hasRegularFile(names.target)
+        } catch {
+            throw .file("looking for `\(path)`", error.rawValue)
         }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        switch isFile {
+        case nil: break
+        case true?: if !replacing { throw exists }
+        case false?:
             throw DownloadError(
                 .targetNotAFile,
                 message: "`\(path)` is a directory, a symbolic link or another thing that is no regular file; choose "
                     + "another name, or the file that it leads to")
         }
-        if !replacing { throw exists }
     }
 
     var exists: DownloadError {
@@ -72,5 +67,5 @@ final class TargetDirectory: Sendable {
     }
 
     /// Flushes the names to the disk; some file systems cannot.
-    func synchronise() { if isReadable { fsync(descriptor) } }
+    func synchronise() { try? directory.synchronise() }
 }

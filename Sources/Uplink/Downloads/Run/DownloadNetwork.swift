@@ -36,8 +36,12 @@ struct DownloadNetwork: Sendable {
         guard let requirement else { return }
         do {
             for try await path in monitor.paths {
-                let isEnough = requirement.isSatisfied(by: path)
-                tell(isEnough ? nil : "the network (\(requirement)) is away: the path is \(path)")
+                if !requirement.isSatisfied(by: path) {
+                    tell("the network (\(requirement)) is away: the path is \(path)")
+                } else {
+                    // Told while an attempt is waited for, and that begins when the time is over.
+                    tell(requirement.stableTime > .zero ? "the network (\(requirement)) has to stay: it is there" : nil)
+                }
             }
         } catch {
             // The performer gets the same error, and reports it.

@@ -11,6 +11,8 @@ struct DownloadStory: Sendable {
     /// What the network lacks, while it lacks something.
     private var networkTrouble: String?
     private var lastPost: Duration?
+    /// The highest attempt that was told; it may have had to wait for the network after all.
+    private var announced = 0
     private let deadline: Duration?
 
     /// Changes of the byte counts alone are published no more often than this.
@@ -60,7 +62,9 @@ struct DownloadStory: Sendable {
     /// The progress at this moment, to be published.
     mutating func post(at now: Duration) -> DownloadProgress {
         lastPost = now
-        return snapshot(at: now)
+        let snapshot = snapshot(at: now)
+        announced = max(announced, snapshot.attempt)
+        return snapshot
     }
 
     /// The progress at this moment.
@@ -78,9 +82,11 @@ struct DownloadStory: Sendable {
         case .waitingForNetwork:
             if let networkTrouble {
                 snapshot.trouble = networkTrouble
+                snapshot.attempt = max(snapshot.attempt, announced)
             } else {
                 // Nothing is known to be wrong: the attempt is about to begin.
                 snapshot.phase = snapshot.receivedBytes > 0 ? .resuming : .connecting
+                snapshot.attempt += 1
             }
         case .preparing, .pausing, .connecting, .resuming, .verifying, .finished, .failed: break
         }

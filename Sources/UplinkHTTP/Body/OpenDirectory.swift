@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+package import SystemPackage
+
+/// A directory that is open, so that names in it mean the same whatever becomes of its path, and of the working directory.
+/// Its calls block.
+package final class OpenDirectory: Sendable {
+    package let descriptor: CInt
+    /// Whether it can be synchronised.
+    private let isReadable: Bool
+
+    /// O_PATH (open(2)), which the module map leaves out.
+    private static let pathOnly: CInt = 0o10_000_000
+
+    /// Opens the directory; an empty path is the working directory.
+    package init(at path: FilePath) throws(Errno) {
+        let path = path.isEmpty ? "." : path
+        func opened(_ flags: CInt) -> CInt { path.withPlatformString { open($0, flags | O_DIRECTORY | O_CLOEXEC) } }
+        let readable = opened(O_RDONLY)
+        // It may be writable and not readable.
+        descriptor = readable >= 0 ? readable : opened(Self.pathOnly)
+        isReadable = readable >= 0
+        guard descriptor >= 0 else { throw Errno(rawValue: errno) }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Whether a regular file has the name; nil where nothing has it. A symbolic link is none, wherever it leads.
+    package func hasRegularFile(_ name: UnsafePointer<CChar>) throws(Errno) -> Bool? {
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            guard errno == ENOENT else { throw Errno(rawValue: errno) }
+            return nil
+        }
+        return status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// Makes sure that the names are on the disk; some file systems cannot, and say so.
+    package func synchronise() throws(Errno) {
+        guard !isReadable || fsync(descriptor) == 0 else { throw Errno(rawValue: errno) }
+    }
+}
