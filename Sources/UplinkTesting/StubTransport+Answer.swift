@@ -12,7 +12,7 @@ extension StubTransport {
         }
         let kind: Kind
         var delay: @Sendable () async throws -> Void = {}
-        var pause: @Sendable () async throws -> Void = {}
+        var pause: (@Sendable () async throws -> Void)?
 
         /// A whole answer, its body in the pieces given. `Content-Length` is set unless the fields have one; pieces that
         /// are shorter than it says are a body that breaks off (`truncated`).
