@@ -6,7 +6,8 @@ public import UplinkHTTP
 /// Runs `body` with an HTTP client of its own, of which nothing is left when this returns.
 ///
 /// When `body` returns, transfers that still run are cancelled, or with `.draining` waited for; when it throws, or the
-/// task is cancelled, they are cancelled in either case. Then every connection is closed.
+/// task is cancelled, they are cancelled in either case. Whoever waits for one that is cancelled so gets
+/// `CancellationError`, in a task that is not cancelled too. Then every connection is closed.
 ///
 /// ```swift
 /// let page = try await withHTTPClient { client in
