@@ -6,7 +6,8 @@ public import UplinkHTTP
 /// Runs `body` with an HTTP client of its own, and leaves nothing of that client behind when it returns.
 ///
 /// When `body` returns, transfers that are still running are cancelled, or with `.draining` waited for; when it throws
-/// or the task is cancelled, they are always cancelled. Then every connection is closed.
+/// or the task is cancelled, they are always cancelled. Whoever waits for a transfer that is cancelled in this way gets
+/// `CancellationError`, although their own task is not cancelled. Then every connection is closed.
 ///
 /// ```swift
 /// let page = try await withHTTPClient { client in

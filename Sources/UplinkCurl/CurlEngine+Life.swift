@@ -71,7 +71,7 @@ extension CurlEngine {
         isClosing = true
         isTurnScheduled = true  // no turn in the middle of this: the end of one lets others start
         for transfer in Array(transfers.values) {
-            transfer.refuse(CurlFailure.loopEnded)
+            transfer.refuse(transfer.loopEnded)
             end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
         }
         turnEnds()

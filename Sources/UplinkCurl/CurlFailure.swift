@@ -40,18 +40,18 @@ enum CurlFailure {
     static let closed = HTTPClientError(
         .closed, phase: .queue, message: "the transport has been shut down; make a new one")
 
-    static func noLoop(_ error: EventLoopError) -> HTTPClientError {
+    static func noLoop(
+        _ error: EventLoopError, phase: HTTPClientError.Phase = .queue,
+        requestDisposition: HTTPClientError.RequestDisposition = .notSent
+    ) -> HTTPClientError {
         HTTPClientError(
-            .closed, phase: .queue, message: "\(error.message); a transport must be shut down before its loop ends")
+            .closed, phase: phase, requestDisposition: requestDisposition,
+            message: "\(error.message); a transport must be shut down before its loop ends")
     }
 
     static let bodyIsGone = HTTPClientError(
         .bodyNotReplayable, phase: .firstByte, requestDisposition: .maybeProcessed,
         message: "the connection broke, and the request's body cannot be produced again")
-
-    static let loopEnded = HTTPClientError(
-        .closed, phase: .body, requestDisposition: .maybeProcessed,
-        message: "the transport's loop has ended; shut the transport down before its loop ends")
 
     static func queueFull(_ limit: Int) -> HTTPClientError {
         HTTPClientError(

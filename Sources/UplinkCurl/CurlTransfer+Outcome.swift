@@ -18,6 +18,13 @@ extension CurlTransfer {
         handle.map { CurlReport(code: code, handle: $0) } ?? CurlReport(code: code)
     }
 
+    /// The error for a transfer whose loop ends under it.
+    var loopEnded: HTTPClientError {
+        error(
+            .closed, CurlFailure.phase(machine.phase, nil),
+            "the transport's loop has ended; shut the transport down before its loop ends")
+    }
+
     private func outcome(ofTimeout timeout: TransferMachine.Timeout, _ report: CurlReport) -> HTTPClientError {
         var phase = CurlFailure.phase(machine.lastPhase, report)
         if timeout == .connect, phase == .connect || phase == .dns, hasConnectedForTLS { phase = .tls }

@@ -42,7 +42,10 @@ public final class CurlTransport: HTTPTransport, BeginningTransport {
     /// Sends a request over an existing connection or a new one, and returns with the final head.
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         try checkProcess()
-        let body = if let ready = request.body.preparedAtOnce { ready } else { try await engine.prepare(request.body) }
+        let body =
+            if let ready = request.body.preparedAtOnce { ready } else {
+                try await request.body.prepare(blocking: engine)
+            }
         let exchange = exchange(for: request, carrying: body)
         await exchange.run()
         return try exchange.takeResponse()

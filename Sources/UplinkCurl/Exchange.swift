@@ -83,14 +83,24 @@ final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
     }
 
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await engine.eventLoop.offLoop(work)
+        do {
+            return try await engine.eventLoop.offLoop(work)
+        } catch {
+            throw known(error)
+        }
     }
 
     func performBlocking<Result: Sendable>(
         _ work: @escaping @Sendable () throws -> Result,
         completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
     ) {
-        engine.eventLoop.offLoop(work, completion: completion)
+        engine.eventLoop.offLoop(work) { [self] in completion($0.mapError(known)) }
+    }
+
+    /// What blocks is done for a body, once its head is there.
+    private func known(_ error: any Error) -> any Error {
+        guard let error = error as? EventLoopError else { return error }
+        return CurlFailure.noLoop(error, phase: .sink, requestDisposition: .responseStarted)
     }
 
     func demand() { engine.post { [id] in $0.demand(id) } }

@@ -12,7 +12,7 @@ extension StubTransport {
         }
         let kind: Kind
         var delay: @Sendable () async throws -> Void = {}
-        var pause: @Sendable () async throws -> Void = {}
+        var pause: (@Sendable () async throws -> Void)?
 
         /// A whole answer, with its body in these pieces. `Content-Length` is set unless the fields have one; if the
         /// pieces are shorter than it says, the body breaks off (`truncated`).

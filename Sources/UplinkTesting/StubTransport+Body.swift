@@ -21,7 +21,7 @@ final class StubBody: HTTPBodySource {
     private let state: Locked<State>
     private let ending: Ending
     private let expected: Int64?
-    private let pause: @Sendable () async throws -> Void
+    private let pause: (@Sendable () async throws -> Void)?
     private let tell: @Sendable (_ received: Int64, Result<Void, any Error>) -> Void
 
     /// - Parameters:
@@ -29,7 +29,7 @@ final class StubBody: HTTPBodySource {
     ///   - tell: Called once, with how the body ended.
     init(
         _ pieces: [[UInt8]], _ ending: Ending, expecting expected: Int64?,
-        pause: @escaping @Sendable () async throws -> Void,
+        pause: (@Sendable () async throws -> Void)?,
         tell: @escaping @Sendable (_ received: Int64, Result<Void, any Error>) -> Void
     ) {
         state = Locked(State(pieces: pieces))
@@ -41,7 +41,7 @@ final class StubBody: HTTPBodySource {
         do {
             try Task.checkCancellation()
             guard let piece = takePiece() else { return try await end() }
-            try await pause()
+            try await pause?()
             state.withLock { $0.received += Int64(piece.count) }
             return HTTPBody.Chunk(piece)
         } catch {
@@ -57,7 +57,13 @@ final class StubBody: HTTPBodySource {
 
     func limit(toRemaining total: Duration) {}
 
-    var heedsLimit: Bool { false }
+    /// What the stub has at once needs no limit.
+    var heedsLimit: Bool {
+        switch ending {
+        case .complete, .error: pause == nil
+        case .silence: false
+        }
+    }
 
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try work()

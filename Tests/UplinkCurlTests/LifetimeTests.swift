@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import SystemPackage
 import TestSupport
 import Testing
 import UplinkCurl
@@ -84,10 +85,34 @@ struct LifetimeTests {
             let transfers = (0..<40).map { _ in Task { try await client.get(server.url()) } }
             try await eventually { server.heads.count == 6 }
             loop.end()
+            var ends: [String: Int] = [:]
             for transfer in transfers {
                 let (error, _) = await failure { _ = try await transfer.value }
-                #expect(error?.code == .closed)
+                let disposition = try #require(error?.requestDisposition)
+                ends["\(error?.shortDescription ?? "") \(disposition)", default: 0] += 1
             }
+            #expect(ends == ["closed/queue notSent": 34, "closed/firstByte maybeProcessed": 6])
+        }
+    }
+
+    @Test func aBodyEndsWithItsLoop() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let half = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"
+        try await withServer([.readHead, .send(half), .waitForClose]) { server in
+            let (read, written) = try await withEventLoop { loop in
+                let client = HTTPClient(transport: try CurlTransport(on: loop))
+                return (try await client.get(server.url()).body, try await client.get(server.url()).body)
+            }
+            let (error, _) = await failure { _ = try await read.collect(upTo: 2) }
+            #expect(error?.code == .closed)
+            #expect(error?.phase == .body)
+            #expect(error?.requestDisposition == .responseStarted)
+            let (unwritten, _) = await failure { _ = try await written.write(to: directory.path.appending("file")) }
+            #expect(unwritten?.code == .closed)
+            #expect(unwritten?.phase == .sink)
+            #expect(unwritten?.requestDisposition == .responseStarted)
+            #expect(directory.names.isEmpty)
         }
     }
 

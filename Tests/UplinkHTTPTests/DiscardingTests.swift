@@ -66,13 +66,33 @@ struct DiscardingTests {
     }
 
     /// It may not come for ever.
-    @Test func aBodyThatKeepsNoTimeIsNotWaitedFor() async throws {
+    @Test(arguments: [nil, Int64(2)]) func aBodyThatKeepsNoTimeIsNotWaitedFor(_ length: Int64?) async throws {
         let isAsked = Locked(false)
-        let body = HTTPBody(pulling: {
-            isAsked.withLock { $0 = true }
-            return nil
-        })
+        let body = HTTPBody(
+            contentLength: length,
+            pulling: {
+                isAsked.withLock { $0 = true }
+                return nil
+            })
         await body.discardIfShort()
         #expect(!isAsked.withLock { $0 })
+    }
+
+    @Test func whatIsInMemoryNeedsNoTime() async throws {
+        struct Refusing: HTTPTransport {
+            let requests: Notes<String?>
+
+            func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+                requests.add(request.head.headerFields[.authorization])
+                return HTTPTransportResponse(head: HTTPResponse(status: .unauthorized), body: HTTPBody([1, 2]))
+            }
+        }
+        let requests = Notes<String?>()
+        let client = HTTPClient(
+            Refusing(requests: requests), try .bearer(for: ["https://a.example"]) { _ in "same" })
+        let response = try await client.get("https://a.example/")
+        #expect(response.status == .unauthorized)
+        #expect(try await response.body.collect(upTo: 2) == [1, 2])  // the first refusal, which was kept
+        #expect(requests.all == ["Bearer same"])
     }
 }

@@ -71,6 +71,15 @@ struct MetricsTests {
         #expect(notes.all.map(\.status) == [nil])
     }
 
+    @Test func whatThereIsNoTimeForIsNoExchange() async throws {
+        let notes = Notes<HTTPMetrics>()
+        let client = HTTPClient(StubTransport(), .metrics { notes.add($0) }, clock: clock)
+        let error = await clientError { _ = try await client.get(url, timeouts: HTTPTimeouts(total: .zero)) }
+        #expect(error?.code == .totalTimeout)
+        #expect(notes.all.map(\.label) == ["totalTimeout"])
+        #expect(notes.all.map(\.exchanges) == [0])
+    }
+
     @Test func bytesOfAllAttemptsAreCounted() async throws {
         let transport = StubTransport()
         transport.answerOnce(nil, url, .text("no", status: .serviceUnavailable), .text("yes"))

@@ -95,6 +95,17 @@ private struct Downgrading: HTTPMiddleware {
     }
 }
 
+/// Asks for another path.
+private struct Leading: HTTPMiddleware {
+    let path: String
+
+    func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+        var request = request
+        request.head.path = path
+        return try await next(request)
+    }
+}
+
 private struct OwnError: Error {}
 
 /// Fails by itself.
@@ -211,6 +222,14 @@ struct MiddlewareTests {
         configuration.requiresHTTPS = true
         let bound = HTTPClient(transport: transport, configuration: configuration)
         let error = await clientError { _ = try await bound.get("https://a.example/") }
+        #expect(error?.code == .invalidURL)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func aURLThatAMiddlewareMakesIsChecked() async throws {
+        transport.answer("\(url)b", .text("b"))
+        #expect(try await HTTPClient(transport, Leading(path: "/b")).get(url).status == .ok)
+        let error = await clientError { _ = try await HTTPClient(transport, Leading(path: "no slash\u{1}")).get(url) }
         #expect(error?.code == .invalidURL)
         #expect(transport.requests.count == 1)
     }

@@ -51,6 +51,19 @@ struct RequestBodyTests {
         #expect(await code { _ = try await body.collect(upTo: 1) } == .bodyNotReplayable)
     }
 
+    /// It is asked before the request is sent, and has nothing then or ever.
+    @Test func aSequenceOfNothingIsNeverGone() async throws {
+        let body = HTTPRequestBody.stream(Pieces(pieces: []), length: 0)
+        for _ in 0..<2 {
+            #expect(try await body.collect(upTo: 1) == [])
+            #expect(!body.isSpent)
+        }
+        let more = HTTPRequestBody.stream(Pieces(pieces: [[1]]), length: 0)
+        #expect(await code { _ = try await more.collect(upTo: 1) } == .bodyLengthMismatch)
+        #expect(more.isSpent)
+        #expect(await code { _ = try await more.collect(upTo: 1) } == .bodyNotReplayable)
+    }
+
     @Test(arguments: [Int64(0), 1, 3]) func aWrongLengthIsAnError(_ length: Int64) async {
         let body = HTTPRequestBody.stream(Pieces(pieces: [[1], [2]]), length: length)
         #expect(await code { _ = try await body.collect(upTo: 9) } == .bodyLengthMismatch)

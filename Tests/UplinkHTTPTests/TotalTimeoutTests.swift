@@ -43,6 +43,22 @@ struct TotalTimeoutTests {
         #expect(transport.requests.map(\.timeouts.total) == [.nanoseconds(Int64.max)])
     }
 
+    @Test func everyMethodTakesTimeouts() async throws {
+        transport.respond { _ in .text("a") }
+        let client = HTTPClient(transport, clock: clock)
+        let (timeouts, others) = (HTTPTimeouts(total: .seconds(1)), HTTPTimeouts(total: .seconds(2)))
+        let options = HTTPRequestOptions(timeouts: others)
+        _ = try await client.get(url, timeouts: timeouts)
+        _ = try await client.head(url, timeouts: timeouts)
+        _ = try await client.post(url, body: .none, timeouts: timeouts)
+        _ = try await client.put(url, body: .none, timeouts: timeouts)
+        _ = try await client.patch(url, body: .none, timeouts: timeouts, options: options)
+        _ = try await client.delete(url, timeouts: timeouts, options: options)
+        _ = try await client.get(url, options: options)
+        let totals = transport.requests.map(\.timeouts.total)
+        #expect(totals == [1, 1, 1, 1, 1, 1, 2].map { .seconds($0) })
+    }
+
     @Test func withoutATotalThereIsNone() async throws {
         transport.answer(url, .text("a"))
         _ = try await HTTPClient(transport, clock: clock).get(url)

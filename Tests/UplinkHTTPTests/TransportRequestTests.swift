@@ -61,7 +61,7 @@ import Testing
         func response(_ fields: HTTPFields) throws -> HTTPTransportResponse {
             let framing = try Framing(of: fields, status: 200, method: .get, isHTTP10: false)
             let head = ReceivedHead(.ok, fields, framing)
-            return HTTPTransportResponse(head, source: PulledSource(bytes: []))
+            return HTTPTransportResponse(head, source: KeptBody(HTTPBody.Chunk([]), trailerFields: nil))
         }
         #expect(try !response([.contentEncoding: "gzip"]).isPlain)
         var plain = try response([.contentLength: "0"])

@@ -104,13 +104,8 @@ extension CurlEngine: BlockingWork {
     package nonisolated func performBlocking<Result: Sendable>(
         _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        try await eventLoop.offLoop(work)
-    }
-
-    /// Finds out what has to be known about a body before its request is submitted. Runs in the caller's task.
-    nonisolated(nonsending) func prepare(_ body: HTTPRequestBody) async throws -> PreparedBody {
         do {
-            return try await body.prepare(blocking: self)
+            return try await eventLoop.offLoop(work)
         } catch let error as EventLoopError {
             throw CurlFailure.noLoop(error)
         }

@@ -94,14 +94,17 @@ extension HTTPBody {
 
     /// Reads a short body to its end, so that its connection can be used again. Drops any other body, and one that is
     /// slow to arrive.
-    package func discardIfShort() async {
+    package func discardIfShort(within limit: Duration = Self.longestDiscarding) async {
         if case .none = framing { return }
         guard mayBeShort else { return handle.source.cancel() }
-        handle.source.limit(toRemaining: .seconds(1))
+        handle.source.limit(toRemaining: limit)
         var iterator = makeAsyncIterator()
         var left = Self.short
         while left >= 0, let chunk = try? await iterator.next(), chunk.count > 0 { left -= chunk.count }
     }
+
+    /// How long a body is read just to reuse its connection.
+    package static var longestDiscarding: Duration { .seconds(1) }
 
     /// The longest body that is read just to reuse its connection.
     fileprivate static var short: Int { 16 * 1024 }
@@ -110,7 +113,7 @@ extension HTTPBody {
     fileprivate var mayBeShort: Bool {
         switch framing {
         case .none: true
-        case .length(let length): length <= Self.short
+        case .length(let length): length <= Self.short && handle.source.heedsLimit
         case .chunked: handle.source.heedsLimit
         case .untilClose: false  // its connection is closed anyway
         }
@@ -125,7 +128,9 @@ extension HTTPTransportResponse {
             return nil
         }
         if case .none = body.framing { return self }  // nothing follows that could be in the way
-        guard let bytes = try? await body.collect(upTo: HTTPBody.short, within: .seconds(1)) else { return nil }
+        guard let bytes = try? await body.collect(upTo: HTTPBody.short, within: HTTPBody.longestDiscarding) else {
+            return nil
+        }
         var response = self
         response.body = HTTPBody(
             framing: body.framing, contentLength: body.contentLength,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPTypes
-import UplinkCore
 
 /// The source of a body's chunks: one reader, at most one call of ``next()`` at a time.
 package protocol HTTPBodySource: AnyObject, Sendable {
@@ -23,7 +22,8 @@ package protocol HTTPBodySource: AnyObject, Sendable {
     /// Ends the transfer with ``HTTPClientError/Code/totalTimeout`` unless the body is complete by then.
     func limit(toRemaining total: Duration)
 
-    /// Whether ``limit(toRemaining:)`` has an effect; otherwise only the reader's cancellation ends a wait.
+    /// Whether ``limit(toRemaining:)`` has an effect, or is not needed because everything is in memory; otherwise only
+    /// the reader's cancellation ends a wait.
     var heedsLimit: Bool { get }
 
     /// Runs work that may block (files) where it holds nobody up.
@@ -67,16 +67,6 @@ final class PulledSource: HTTPBodySource {
     private let pull: @Sendable () async throws -> [UInt8]?
 
     init(next: @escaping @Sendable () async throws -> [UInt8]?) { pull = next }
-
-    convenience init(bytes: [UInt8]) {
-        let rest = Locked<[UInt8]?>(bytes.isEmpty ? nil : bytes)
-        self.init {
-            rest.withLock { rest in
-                defer { rest = nil }
-                return rest
-            }
-        }
-    }
 
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
         try Task.checkCancellation()

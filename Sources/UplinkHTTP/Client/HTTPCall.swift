@@ -4,6 +4,13 @@ import UplinkCore
 
 /// One call of a client, with all its redirects and attempts: its number, its deadline and its observers.
 final class HTTPCall: Sendable {
+    private struct Story {
+        /// What the exchanges report.
+        var outcome = OutcomeMachine()
+        /// How far any exchange has got since the last redirect.
+        var disposition = HTTPClientError.RequestDisposition.notSent
+    }
+
     private static let lastID = Locked<UInt64>(0)
     private static let lastExchange = Locked<UInt64>(0)
 
@@ -13,8 +20,8 @@ final class HTTPCall: Sendable {
     let settings: ClientSettings
     private let start: Duration
     private let deadline: Duration?
-    /// What the call's exchanges report; nil if nobody can observe it.
-    private let story: Locked<OutcomeMachine>?
+    /// Nil if nobody can observe the call, and nothing sends a request twice.
+    private let story: Locked<Story>?
 
     init(_ options: consuming HTTPRequestOptions, _ settings: ClientSettings) {
         id = Self.lastID.withLock { last in
@@ -24,7 +31,7 @@ final class HTTPCall: Sendable {
         let mayBeObserved =
             options.events != nil || options.observer != nil || options.retry != nil
             || !settings.configuration.middlewares.isEmpty
-        story = mayBeObserved ? Locked(OutcomeMachine()) : nil
+        story = mayBeObserved ? Locked(Story()) : nil
         let total = (options.timeouts ?? settings.configuration.timeouts).total
         let start = total != nil || mayBeObserved ? settings.clock.now() : .zero  // otherwise it is not needed
         self.start = start
@@ -53,26 +60,46 @@ final class HTTPCall: Sendable {
         }
     }
 
+    // MARK: What has happened to the request
+
+    /// How far any exchange has got since the last redirect: an error that a request was not sent is not the whole truth
+    /// if a middleware had sent it before.
+    var disposition: HTTPClientError.RequestDisposition { story?.withLock { $0.disposition } ?? .notSent }
+
+    /// An exchange has got as far as this.
+    func reached(_ disposition: HTTPClientError.RequestDisposition) {
+        story?.withLock { $0.disposition = $0.disposition.farthest(disposition) }
+    }
+
+    /// The error for a request that there is no time for.
+    var totalPassed: HTTPClientError { .totalPassed.following(disposition) }
+
     // MARK: Reporting events
+
+    /// A redirect is followed: another request begins.
+    func redirected(to url: String) {
+        story?.withLock { $0.disposition = .notSent }
+        tell(.redirected(to: url))
+    }
 
     /// An exchange reports an event.
     func told(_ event: HTTPEvent, by exchange: UInt64) {
-        if let event = story?.withLock({ $0.told(event, by: exchange) }) { send(event) }
+        if let event = story?.withLock({ $0.outcome.told(event, by: exchange) }) { send(event) }
     }
 
     /// The client itself does something.
     func tell(_ event: HTTPEvent) {
-        if let story, story.withLock({ $0.phase != .ended }) { send(event) }
+        if let story, story.withLock({ $0.outcome.phase != .ended }) { send(event) }
     }
 
     /// This exchange's response is about to be given to the caller; its body may still arrive.
     func settled(by exchange: UInt64?) {
-        if let event = story?.withLock({ $0.settled(by: exchange) }) { send(event) }
+        if let event = story?.withLock({ $0.outcome.settled(by: exchange) }) { send(event) }
     }
 
     /// There is no response.
     func failed(_ error: any Error) {
-        if let event = story?.withLock({ $0.failed(error as? HTTPClientError) }) { send(event) }
+        if let event = story?.withLock({ $0.outcome.failed(error as? HTTPClientError) }) { send(event) }
     }
 
     private func send(_ event: HTTPEvent) {

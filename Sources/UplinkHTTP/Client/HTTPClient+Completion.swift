@@ -28,7 +28,7 @@ extension HTTPClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - url: As in ``get(_:headers:timeouts:)``; an invalid one is reported to the completion.
+    ///   - url: As in ``get(_:headers:timeouts:options:)``; an invalid one is reported to the completion.
     ///   - headers: Fields to send.
     ///   - options: Options of this request. Without a total timeout, the body may take one minute from its head.
     ///   - maximum: The most bytes of a body to accept; a larger one is ``HTTPClientError/Code/bodyTooLarge``.

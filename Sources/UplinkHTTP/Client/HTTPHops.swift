@@ -80,7 +80,7 @@ final class HTTPHops {
             let response = try arrival.get()
             if response.status.kind == .redirection, try machine.received(response.head) == .follow {
                 passed = response.body
-                call.tell(.redirected(to: machine.url.redacted))
+                call.redirected(to: machine.url.redacted)
                 return nil
             }
             let teller = call.isFollowed ? response.teller : nil
@@ -109,8 +109,9 @@ final class HTTPHops {
     private func failed(_ error: any Error) -> any Error {
         var error = error
         if let known = error as? HTTPClientError {
-            // The server that redirected has seen the request, and may have carried it out.
-            error = known.concerning(machine).following(machine.history.isEmpty ? .notSent : .responseStarted)
+            // A server that redirected has seen the request, and may have carried it out.
+            let earlier = machine.history.isEmpty ? call.disposition : .responseStarted
+            error = known.concerning(machine).following(earlier)
         }
         call.failed(error)
         return error

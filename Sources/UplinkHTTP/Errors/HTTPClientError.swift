@@ -35,6 +35,15 @@ public struct HTTPClientError: NetworkFailure {
         case maybeProcessed
         /// The server has begun to answer.
         case responseStarted
+
+        /// Returns the one that says more of what a server may have done.
+        func farthest(_ other: Self) -> Self {
+            switch (self, other) {
+            case (.responseStarted, _), (_, .responseStarted): .responseStarted
+            case (.maybeProcessed, _), (_, .maybeProcessed): .maybeProcessed
+            case (.notSent, .notSent): .notSent
+            }
+        }
     }
 
     private struct Parts {

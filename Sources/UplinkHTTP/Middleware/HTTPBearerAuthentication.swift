@@ -13,6 +13,20 @@ import UplinkCore
 ///
 /// A request that was redirected from another origin goes without a token, and one that has an `Authorization` field of
 /// its own keeps it. Inside ``HTTPRetry``, sending the request again does not count as an attempt.
+///
+/// The provider's own requests are best made by a second client on the same transport, which needs no token:
+///
+/// ```swift
+/// let plain = HTTPClient(transport: transport)
+/// var configuration = HTTPClient.Configuration()
+/// configuration.middlewares = [
+///     try .bearer(for: ["https://api.example.org"]) { _ in
+///         let answer = try await plain.post("https://login.example.org/token", body: .text(secret))
+///         return String(decoding: try await answer.body.collect(upTo: 4096), as: UTF8.self)
+///     }
+/// ]
+/// let client = HTTPClient(transport: transport, configuration: configuration)
+/// ```
 public final class HTTPBearerAuthentication: HTTPMiddleware {
     /// The instance whose provider runs in this task: the provider's requests go without a token, instead of waiting
     /// for themselves.

@@ -3,6 +3,9 @@ public import HTTPTypes
 
 /// A request on its way through the middlewares.
 public struct HTTPClientRequest: Sendable {
+    /// Receives an event, with the number of its exchange.
+    typealias Observer = @Sendable (HTTPEvent, UInt64) -> Void
+
     /// Method, scheme, authority, path and fields. Checked again before it is sent.
     public var head: HTTPRequest {
         get { outgoing.head }
@@ -38,7 +41,7 @@ public struct HTTPClientRequest: Sendable {
     private(set) var outgoing: HTTPTransportRequest
     let history: [HTTPURL]
     let call: HTTPCall
-    private(set) var observers: [@Sendable (HTTPEvent, UInt64) -> Void] = []
+    private(set) var observers: [Observer] = []
 
     init(_ outgoing: HTTPTransportRequest, redirects history: [HTTPURL], _ call: HTTPCall) {
         (self.outgoing, self.history, self.call) = (outgoing, history, call)
@@ -70,7 +73,7 @@ public struct HTTPClientRequest: Sendable {
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let remaining = call.remaining else { return try await work() }
-        guard remaining > .zero else { throw HTTPClientError.totalPassed }
+        guard remaining > .zero else { throw call.totalPassed }
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }
             group.addTask { [clock = call.clock] in
@@ -78,7 +81,7 @@ public struct HTTPClientRequest: Sendable {
                 return nil
             }
             defer { group.cancelAll() }
-            guard case .some(.some(let value)) = try await group.next() else { throw HTTPClientError.totalPassed }
+            guard case .some(.some(let value)) = try await group.next() else { throw call.totalPassed }
             return value
         }
     }
@@ -90,7 +93,7 @@ public struct HTTPClientRequest: Sendable {
     }
 
     /// The same, with the exchange's number, which increases within the call.
-    mutating func observeExchanges(_ observer: @escaping @Sendable (HTTPEvent, UInt64) -> Void) {
+    mutating func observeExchanges(_ observer: @escaping Observer) {
         observers.append(observer)
     }
 }

@@ -47,18 +47,19 @@ final class MiddlewareChain: Sendable {
     /// Begins to send a request that no middleware sees; nil if it has to wait for its body.
     @inline(never)
     func begin(_ request: HTTPTransportRequest, of call: HTTPCall) throws -> BegunExchange? {
-        try begin(request, of: call) { Attempt(call) }
+        try begin(request, of: call, as: Attempt())
     }
 
     /// Begins to send a request once.
     private func begin(
-        _ request: HTTPTransportRequest, of call: HTTPCall, as makeAttempt: () -> Attempt
+        _ request: HTTPTransportRequest, of call: HTTPCall, observers: [HTTPClientRequest.Observer] = [],
+        as attempt: Attempt
     ) throws -> BegunExchange? {
         guard let beginning, let body = request.body.preparedAtOnce else { return nil }
-        let attempt = makeAttempt()
+        var attempt = attempt
         do {
-            return BegunExchange(
-                exchange: try beginning.begin(outgoing(request, of: call, attempt), carrying: body), attempt: attempt)
+            let outgoing = try attempt.outgoing(request, of: call, observers)
+            return BegunExchange(exchange: try beginning.begin(outgoing, carrying: body), attempt: attempt)
         } catch {
             throw attempt.failed(error)
         }
@@ -73,17 +74,20 @@ final class MiddlewareChain: Sendable {
 
     @inline(never)
     private func begin(_ chained: ChainedRequest) throws -> BegunExchange? {
-        try check(chained.request)
-        return try begin(chained.request.outgoing, of: chained.request.call) { Attempt(chained.request) }
+        let request = chained.request
+        try check(request)
+        return try begin(
+            request.outgoing, of: request.call, observers: request.observers, as: Attempt(request))
     }
 
     @inline(never)
     private nonisolated(nonsending) func exchangeWaiting(
         _ chained: ChainedRequest
     ) async throws -> HTTPTransportResponse {
-        let attempt = Attempt(chained.request)
+        var attempt = Attempt(chained.request)
         do {
-            let outgoing = try outgoing(chained.request.outgoing, of: chained.request.call, attempt)
+            let outgoing = try attempt.outgoing(
+                chained.request.outgoing, of: chained.request.call, chained.request.observers)
             var response = try await transport.send(outgoing)
             attempt.conclude(&response)
             return response
@@ -96,20 +100,8 @@ final class MiddlewareChain: Sendable {
         guard !middlewares.isEmpty else { return }
         try RequestCheck.check(request.outgoing.method, request.outgoing.headerFields, request.body)
         try request.timeouts.validate()
-        guard request.call.settings.configuration.requiresHTTPS else { return }
-        if try request.outgoing.checkedURL().scheme == .http { throw .httpsRequired }
-    }
-
-    private func outgoing(
-        _ request: HTTPTransportRequest, of call: HTTPCall, _ attempt: Attempt
-    ) throws(HTTPClientError) -> HTTPTransportRequest {
-        var outgoing = request
-        if let remaining = call.remaining {
-            outgoing.timeouts.total = min(outgoing.timeouts.total ?? remaining, remaining)
-        }
-        guard outgoing.timeouts.total != .zero else { throw .totalPassed }
-        if let witness = attempt.witness { outgoing.observer = witness.observer }
-        return outgoing
+        let scheme = try request.outgoing.checkedURL().scheme
+        if scheme == .http, request.call.settings.configuration.requiresHTTPS { throw .httpsRequired }
     }
 }
 
@@ -141,17 +133,34 @@ struct BegunExchange {
 private struct Attempt: Sendable {
     let number: Int
     let waited: Duration
-    let witness: ExchangeWitness?
+    /// The call, if a middleware may send its request more than once.
+    private let call: HTTPCall?
+    /// Nil until the request goes out, and if nobody observes it.
+    private var witness: ExchangeWitness?
 
     /// Makes the attempt of a request that no middleware has seen.
-    init(_ call: HTTPCall) { (number, waited, witness) = (1, .zero, ExchangeWitness(of: call, [])) }
+    init() { (number, waited, call) = (1, .zero, nil) }
 
     init(_ request: HTTPClientRequest) {
-        (number, waited) = (request.attempt, request.waited)
-        witness = ExchangeWitness(of: request.call, request.observers)
+        (number, waited, call) = (request.attempt, request.waited, request.call)
+    }
+
+    /// Returns the request as it goes out. From here on it is an exchange, which observers hear of.
+    mutating func outgoing(
+        _ request: HTTPTransportRequest, of call: HTTPCall, _ observers: [HTTPClientRequest.Observer]
+    ) throws(HTTPClientError) -> HTTPTransportRequest {
+        var outgoing = request
+        if let remaining = call.remaining {
+            outgoing.timeouts.total = min(outgoing.timeouts.total ?? remaining, remaining)
+        }
+        guard outgoing.timeouts.total != .zero else { throw .totalPassed }
+        witness = ExchangeWitness(of: call, observers)
+        if let witness { outgoing.observer = witness.observer }
+        return outgoing
     }
 
     func conclude(_ response: inout HTTPTransportResponse) {
+        call?.reached(.responseStarted)
         guard witness != nil || number > 1 else { return }
         response.exchange = witness?.exchange
         witness?.responded(response)
@@ -162,7 +171,16 @@ private struct Attempt: Sendable {
     }
 
     func failed(_ error: any Error) -> any Error {
-        let error = (error as? HTTPClientError).map(completed) ?? error
+        guard var known = error as? HTTPClientError else {
+            call?.reached(.maybeProcessed)  // nobody says more
+            witness?.failed(error)
+            return error
+        }
+        if let call {
+            known = known.following(call.disposition)
+            call.reached(known.requestDisposition)
+        }
+        let error = completed(known)
         witness?.failed(error)
         return error
     }
@@ -177,7 +195,7 @@ private struct Attempt: Sendable {
 
 extension ExchangeWitness {
     /// Makes a witness for all observers; nil if there are none.
-    fileprivate convenience init?(of call: HTTPCall, _ observers: [@Sendable (HTTPEvent, UInt64) -> Void]) {
+    fileprivate convenience init?(of call: HTTPCall, _ observers: [HTTPClientRequest.Observer]) {
         let follower = call.isObserved ? call : nil
         guard follower != nil || !observers.isEmpty else { return nil }
         let exchange = call.nextExchange()

@@ -16,6 +16,9 @@ import HTTPTypes
 /// so far. Attempts are counted for each URL of a chain of redirects. ``HTTPEvent/retrying(attempt:after:because:)``
 /// reports each of them, ``HTTPClientError/attempts`` their number.
 public struct HTTPRetry: HTTPMiddleware {
+    /// How an attempt ended, unless with an error that is not the client's.
+    private typealias Arrival = Result<HTTPTransportResponse, HTTPClientError>
+
     private let policy: HTTPRetryPolicy
     private let wallClock: @Sendable () -> Int64
 
@@ -40,34 +43,46 @@ public struct HTTPRetry: HTTPMiddleware {
         while true {
             request.attempt = machine.attempts
             request.waited = machine.waited
-            let pause: Duration
-            let reason: String
+            let arrival: Arrival
             do {
-                let response = try await next(request)
-                let status = response.head.status.code
-                let outcome = RetryMachine.Outcome.answer(
-                    status: status, retryAfter: RetryAfter.pause(askedBy: response.head, now: wallClock))
-                switch machine.ended(
-                    outcome, hasBody: !request.body.isSpent, remaining: request.remainingTime, random: policy.random()
-                ) {
-                case .settle: return response
-                case .retry(let after): (pause, reason) = (after, "\(status)")
-                }
-                await response.body.discardIfShort()
+                arrival = .success(try await next(request))
             } catch let error as HTTPClientError {
-                let outcome = RetryMachine.Outcome.failure(
-                    isNetworkFailure: error.isNetworkFailure, error.requestDisposition)
-                switch machine.ended(
-                    outcome, hasBody: !request.body.isSpent, remaining: request.remainingTime, random: policy.random()
-                ) {
-                case .settle: throw error.following(machine.disposition)
-                case .retry(let after): (pause, reason) = (after, error.shortDescription)
-                }
+                // What failed may be one more exchange of a middleware's, after one that a server has seen.
+                arrival = .failure(error.following(request.call.disposition))
             }
+            let (outcome, reason) = report(of: arrival)
+            let action = machine.ended(
+                outcome, hasBody: !request.body.isSpent, remaining: request.remainingTime, random: policy.random())
+            guard case .retry(let pause) = action else { return try arrival.get() }
             request.call.tell(.retrying(attempt: machine.attempts + 1, after: pause, because: reason))
-            try await request.call.clock.sleep(pause)
+            try await rest(for: pause, dropping: consume arrival, of: request)
             machine.paused()
         }
+    }
+
+    private func report(of arrival: Arrival) -> (RetryMachine.Outcome, reason: String) {
+        switch arrival {
+        case .success(let response):
+            let status = response.head.status.code
+            let pause = RetryAfter.pause(askedBy: response.head, now: wallClock)
+            return (.answer(status: status, retryAfter: pause), "\(status)")
+        case .failure(let error):
+            let disposition = error.requestDisposition
+            return (.failure(isNetworkFailure: error.isNetworkFailure, disposition), error.shortDescription)
+        }
+    }
+
+    /// Pauses. Reading the rest of a short response is part of the pause, which the total timeout has room for.
+    private func rest(
+        for pause: Duration, dropping arrival: consuming Arrival, of request: HTTPClientRequest
+    ) async throws {
+        let clock = request.call.clock
+        let start = clock.now()
+        if case .success(let response) = consume arrival {
+            let longest = HTTPBody.longestDiscarding
+            await response.body.discardIfShort(within: request.remainingTime == nil ? longest : min(pause, longest))
+        }
+        try await clock.sleep(max(.zero, pause - (clock.now() - start)))
     }
 }
 

@@ -36,8 +36,6 @@ struct RetryMachine: Sendable {
     private(set) var attempts = 1
     /// All pauses so far.
     private(set) var waited = Duration.zero
-    /// How far any attempt so far has got.
-    private(set) var disposition = HTTPClientError.RequestDisposition.notSent
 
     init(_ policy: HTTPRetryPolicy, isIdempotent: Bool) {
         self.policy = policy
@@ -55,7 +53,6 @@ struct RetryMachine: Sendable {
         case .attempting: break
         case .pausing, .settled: return .settle
         }
-        note(outcome)
         guard attempts < policy.maximumAttempts, hasBody, mayRepeat(after: outcome),
             let pause = pause(after: outcome, random: random), pause < remaining ?? .seconds(Int64.max)
         else {
@@ -65,14 +62,6 @@ struct RetryMachine: Sendable {
         phase = .pausing
         waited += pause
         return .retry(after: pause)
-    }
-
-    private mutating func note(_ outcome: Outcome) {
-        switch outcome {
-        case .answer, .failure(_, .responseStarted): disposition = .responseStarted
-        case .failure(_, .maybeProcessed): if disposition == .notSent { disposition = .maybeProcessed }
-        case .failure(_, .notSent): break
-        }
     }
 
     /// The pause is over.

@@ -45,19 +45,33 @@ package struct BodyStream: Sendable {
     static func foreign(
         length: Int64?, isReplayable: Bool, _ run: @escaping @Sendable (BodySink) async throws -> Void
     ) -> Self {
-        let hasRun = Locked(false)
+        let state = Locked(Foreign.unused)
         return Self(
-            length: length, isReplayable: isReplayable, isSpent: { !isReplayable && hasRun.withLock { $0 } }
+            length: length, isReplayable: isReplayable, isSpent: { !isReplayable && state.withLock { $0 } == .begun }
         ) { _ in
             BodyProduction(length: length, runsForeignCode: true) { sink in
-                let isFirst = hasRun.withLock { hasRun in
-                    defer { hasRun = true }
-                    return !hasRun
+                let before = state.withLock { state in
+                    defer { if state == .unused { state = .begun } }
+                    return state
                 }
-                guard isFirst || isReplayable else { throw notReplayable }
+                switch before {
+                case .empty: return
+                case .begun where !isReplayable: throw notReplayable
+                case .unused, .begun: break
+                }
                 try await run(sink)
+                if length == 0 { state.withLock { $0 = .empty } }
             }
         }
+    }
+
+    /// What foreign code has produced so far.
+    private enum Foreign {
+        case unused
+        /// Perhaps everything, perhaps not.
+        case begun
+        /// Nothing, as announced: that can be sent any number of times.
+        case empty
     }
 
     /// The error for a body that is gone.

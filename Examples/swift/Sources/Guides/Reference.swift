@@ -108,6 +108,19 @@ func stamped(_ configuration: inout HTTPClient.Configuration) {
     configuration.middlewares = [.logging { print($0) }, .retry(), Timestamp()]
 }
 
+func authorised(_ transport: any HTTPTransport, with secret: String) throws -> HTTPClient {
+    let plain = HTTPClient(transport: transport)
+    var configuration = HTTPClient.Configuration()
+    configuration.middlewares = [
+        try .bearer(for: ["https://api.example.org"]) { _ in
+            let answer = try await plain.post("https://login.example.org/token", body: .text(secret))
+            return String(decoding: try await answer.body.collect(upTo: 4096), as: UTF8.self)
+        }
+    ]
+    let client = HTTPClient(transport: transport, configuration: configuration)
+    return client
+}
+
 // MARK: Uplink
 
 func page() async throws -> [UInt8] {
