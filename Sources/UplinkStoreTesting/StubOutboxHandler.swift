@@ -11,7 +11,7 @@ import UplinkCore
 /// ```
 public final class StubOutboxHandler: Sendable {
     private struct State {
-        var verdicts: [OutboxVerdict]
+        var results: [Result<OutboxVerdict, any Error>]
         var entries: [OutboxEntry] = []
         var running = 0
         /// By the entries' keys.
@@ -24,7 +24,10 @@ public final class StubOutboxHandler: Sendable {
     private let gate = StubFetch<Void>(results: [.success(())])
 
     /// Answers these verdicts: one for each call in turn, the last one for all that follow; "done" without any.
-    public init(_ verdicts: OutboxVerdict...) { state = Locked(State(verdicts: verdicts)) }
+    public convenience init(_ verdicts: OutboxVerdict...) { self.init(results: verdicts.map { .success($0) }) }
+
+    /// Answers these verdicts, or throws these errors: one for each call in turn, the last one for all that follow.
+    public init(results: [Result<OutboxVerdict, any Error>]) { state = Locked(State(results: results)) }
 
     /// What it was given, in order.
     public var entries: [OutboxEntry] { state.withLock { $0.entries } }
@@ -36,7 +39,10 @@ public final class StubOutboxHandler: Sendable {
     public var overlaps: Int { state.withLock { $0.overlaps } }
 
     /// What the next calls answer, in place of what they would.
-    public func answer(_ verdicts: OutboxVerdict...) { state.withLock { $0.verdicts = verdicts } }
+    public func answer(_ verdicts: OutboxVerdict...) { answer(results: verdicts.map { .success($0) }) }
+
+    /// What the next calls answer or throw, in place of what they would.
+    public func answer(results: [Result<OutboxVerdict, any Error>]) { state.withLock { $0.results = results } }
 
     /// Lets calls wait from now on, until ``release()``.
     public func hold() { gate.hold() }
@@ -45,7 +51,7 @@ public final class StubOutboxHandler: Sendable {
 
     /// The handler.
     ///
-    /// - Throws: `CancellationError` when it is cancelled while it is held.
+    /// - Throws: What it was given, or `CancellationError` when it is cancelled while it is held.
     public func callAsFunction(_ entry: OutboxEntry) async throws -> OutboxVerdict {
         state.withLock { state in
             state.entries.append(entry)
@@ -61,9 +67,10 @@ public final class StubOutboxHandler: Sendable {
             }
         }
         _ = try await gate()
-        return state.withLock { state in
-            state.verdicts.count > 1 ? state.verdicts.removeFirst() : state.verdicts.first ?? .done()
+        let result = state.withLock { state in
+            state.results.count > 1 ? state.results.removeFirst() : state.results.first ?? .success(.done())
         }
+        return try result.get()
     }
 }
 #endif

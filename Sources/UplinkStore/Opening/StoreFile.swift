@@ -145,6 +145,9 @@ struct StoreFile {
     /// SQLite itself opens what it cannot write for reading, and says so at the first write: so permissions are looked at
     /// here.
     private func located() throws(StoreError) -> String {
+        guard !path.isEmpty else {
+            throw StoreError(.cannotOpen, message: "the path of the database is empty; give that of a file")
+        }
         var parent = path.removingLastComponent()
         if parent.isEmpty { parent = "." }
         var status = stat()

@@ -25,11 +25,12 @@ public final class Outbox: Sendable {
 
     /// Makes an outbox; what is in the store under this name belongs to it.
     ///
-    /// - Throws: ``StoreError`` with `invalidArgument` when a limit makes no sense.
+    /// - Throws: ``StoreError`` with `invalidArgument` when a limit makes no sense, or the name contains a NUL.
     public init(
         _ store: Store, name: String = "outbox", configuration: OutboxConfiguration = OutboxConfiguration()
     ) throws(StoreError) {
         try configuration.validate()
+        try StoreError.refuseNUL(in: name, "the name of an outbox")
         self.store = store
         self.name = name
         self.configuration = configuration
@@ -38,7 +39,8 @@ public final class Outbox: Sendable {
 
     /// Adds an entry in a transaction of its own. When this returns, the entry survives a power cut.
     ///
-    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`, or why it could not be written.
+    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`, `invalidArgument` for a key or kind that contains a NUL,
+    ///   or why it could not be written.
     @discardableResult
     public func enqueue(key: String, kind: String = "", payload: Data) async throws -> OutboxEntry {
         try await store.writing("adding to the outbox `\(name)`") { [self] db in
@@ -49,9 +51,12 @@ public final class Outbox: Sendable {
     /// Adds an entry in the caller's transaction, with what else changes in it; in one of its own where there is none. It
     /// is sent after the commit. The database is the store's own; what another connection adds is sent with the next change.
     ///
-    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`; what GRDB throws.
+    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`, `invalidArgument` for a key or kind that contains a NUL;
+    ///   what GRDB throws.
     @discardableResult
     public func enqueue(key: String, kind: String = "", payload: Data, in db: Database) throws -> OutboxEntry {
+        try StoreError.refuseNUL(in: key, "the key of an outbox's entry")
+        try StoreError.refuseNUL(in: kind, "the kind of an outbox's entry")
         guard payload.count <= configuration.maximumEntryBytes else {
             throw StoreError(
                 .entryTooLarge,

@@ -6,7 +6,8 @@ public import UplinkCore
 /// How a key's data is brought up to date: a fetch over the network, and a transaction that writes what it brought.
 ///
 /// Syncs of the same key are the same sync: while one runs, whoever asks shares it, fetch and write. So a key has to
-/// say all that makes a difference, also whose data it is.
+/// say all that makes a difference, also whose data it is. A key that contains a NUL is refused (`invalidArgument`) when it
+/// is used.
 public struct StoreSync: Sendable {
     /// What the fetch brought; nil where there is no news.
     typealias Fetch = @Sendable (SyncValidators?) async throws -> News?
