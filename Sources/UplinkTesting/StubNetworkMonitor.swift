@@ -19,7 +19,7 @@ public final class StubNetworkMonitor: NetworkMonitor {
         let state = Locked(State())
         self.state = state
         let link = Link()
-        broadcaster = NetworkPathBroadcaster {
+        broadcaster = NetworkPathBroadcaster(keepsPath: true) {
             let broadcaster = link.broadcaster.withLock { $0.value }
             state.withLock { state in
                 let isObserved = broadcaster?.hasSubscribers ?? false
@@ -39,7 +39,7 @@ public final class StubNetworkMonitor: NetworkMonitor {
 
     /// The path that the test told last; nil before the first and after ``forget()``.
     ///
-    /// Known also while nobody subscribes, so that tests need not: a real monitor then has none.
+    /// Known also while nobody subscribes, so that tests need not: a real monitor then mostly has none.
     public var currentPath: NetworkPath? { broadcaster.currentPath }
     /// The current path, then every one that the test tells.
     public var paths: NetworkPaths { broadcaster.paths }
@@ -49,6 +49,31 @@ public final class StubNetworkMonitor: NetworkMonitor {
 
     /// How often a first subscriber came. A performer that finds what it needs in ``currentPath`` does not subscribe.
     public var starts: Int { state.withLock { $0.starts } }
+
+    /// Waits until somebody subscribes and all who do have taken what the test told: a performer has acted on it then.
+    ///
+    /// After a change of the network that calls are to notice before the test goes on, as before it moves the clock:
+    /// `ManualClock.advance` waits for sleepers, of which there may be some already, and not for the news.
+    ///
+    /// ```swift
+    /// monitor.goOffline()
+    /// try await monitor.waitForSubscribers()
+    /// ```
+    ///
+    /// A performer subscribes while calls wait, or run and are supervised. Who subscribes and does not ask for more holds
+    /// this up.
+    ///
+    /// - Parameters:
+    ///   - count: How many subscribers the test expects, at least.
+    ///   - patience: How long to wait for them, in real time.
+    /// - Throws: ``WaitedInVain`` when they do not come; `CancellationError` when the test is cancelled.
+    public nonisolated(nonsending) func waitForSubscribers(
+        _ count: Int = 1, patience: Duration = .seconds(10)
+    ) async throws {
+        try await eventually(
+            within: patience, "\(count) or more subscribers of the stub monitor who all have taken what was told"
+        ) { broadcaster.subscribersAreWaiting(atLeast: count) }
+    }
 
     /// Makes a path the current one. Its generation is set anew, so that equal paths in a row are told apart.
     public func send(_ path: NetworkPath) { broadcaster.sendAnew(path) }

@@ -11,8 +11,17 @@ extension StubTransport {
             case silence
         }
         let kind: Kind
-        var delay: @Sendable () async throws -> Void = {}
-        var pause: @Sendable () async throws -> Void = {}
+        var delay: (@Sendable () async throws -> Void)?
+        var pause: (@Sendable () async throws -> Void)?
+
+        /// What comes before the head, if that takes time.
+        var wait: (@Sendable () async throws -> Void)? {
+            guard case .silence = kind else { return delay }
+            return { [delay] in
+                try await delay?()
+                throw await StubTransport.untilCancelled()
+            }
+        }
 
         /// A whole answer, its body in the pieces given. `Content-Length` is set unless the fields have one; pieces that
         /// are shorter than it says are a body that breaks off (`truncated`).
@@ -43,7 +52,8 @@ extension StubTransport {
             return Self(kind: .response(head, pieces: pieces, .error(error)))
         }
 
-        /// An answer whose body never ends: after these pieces it waits until its reader is cancelled.
+        /// An answer whose body never ends: after these pieces it waits until its reader is cancelled or, in a stub that
+        /// was made with a clock, a timeout passes.
         public static func stalled(after pieces: [[UInt8]], headers: HTTPFields = [:]) -> Self {
             Self(kind: .response(HTTPResponse(status: .ok, headerFields: headers), pieces: pieces, .silence))
         }
@@ -55,7 +65,8 @@ extension StubTransport {
         /// `requestDisposition: .maybeProcessed`.
         public static func error(_ error: HTTPClientError) -> Self { Self(kind: .error(error)) }
 
-        /// Neither answer nor error: the request waits until it is cancelled.
+        /// Neither answer nor error: the request waits until it is cancelled or, in a stub that was made with a clock, a
+        /// timeout passes.
         public static let silence = Self(kind: .silence)
 
         /// The same after a delay on a clock, which may be the test's own.
