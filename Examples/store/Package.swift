@@ -21,7 +21,14 @@ let package = Package(
             dependencies: [
                 .product(name: "Uplink", package: "uplink"), .product(name: "UplinkStore", package: "uplink"),
                 .product(name: "UplinkStoreTesting", package: "uplink"),
+                .product(name: "UplinkTesting", package: "uplink"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .testTarget(
+            name: "NotesTests",
+            dependencies: [
+                "notes", .product(name: "UplinkStoreTesting", package: "uplink"),
+                .product(name: "UplinkTesting", package: "uplink"),
             ]),
     ],
     swiftLanguageModes: [.v6]

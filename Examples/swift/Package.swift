@@ -6,6 +6,12 @@ let package = Package(
     dependencies: [.package(name: "uplink", path: "../..")],
     targets: [
         .executableTarget(name: "first-program", dependencies: [.product(name: "Uplink", package: "uplink")]),
+        .testTarget(
+            name: "FirstProgramTests",
+            dependencies: [
+                "first-program", .product(name: "Uplink", package: "uplink"),
+                .product(name: "UplinkTesting", package: "uplink"),
+            ]),
         .executableTarget(name: "call-forms", dependencies: [.product(name: "Uplink", package: "uplink")]),
         .executableTarget(
             name: "test-network",

@@ -81,6 +81,18 @@ public struct StoreError: Error, Sendable {
     }
 }
 
+extension StoreError {
+    /// SQLite's texts end at a NUL, and what comes after it would be lost without a word.
+    ///
+    /// - Throws: `invalidArgument` that names the text.
+    static func refuseNUL(in text: String, _ what: String) throws(StoreError) {
+        guard text.utf8.contains(0) else { return }
+        throw StoreError(
+            .invalidArgument,
+            message: "\(what) cannot contain a NUL: \(text.debugDescription); encode it, or leave it out")
+    }
+}
+
 extension StoreError: CustomStringConvertible {
     /// The message.
     public var description: String { message }

@@ -11,7 +11,7 @@ import UplinkCore
 /// ```
 public final class StubOutboxHandler: Sendable {
     private struct State {
-        var verdicts: [OutboxVerdict]
+        var results: [Result<OutboxVerdict, any Error>]
         var entries: [OutboxEntry] = []
         var running = 0
         /// The number of running calls, by the entries' keys.
@@ -25,7 +25,11 @@ public final class StubOutboxHandler: Sendable {
 
     /// Creates a handler that returns these verdicts: one for each call in turn, the last one for all that follow;
     /// "done" without any.
-    public init(_ verdicts: OutboxVerdict...) { state = Locked(State(verdicts: verdicts)) }
+    public convenience init(_ verdicts: OutboxVerdict...) { self.init(results: verdicts.map { .success($0) }) }
+
+    /// Creates a handler that returns these verdicts or throws these errors: one for each call in turn, the last one for
+    /// all that follow.
+    public init(results: [Result<OutboxVerdict, any Error>]) { state = Locked(State(results: results)) }
 
     /// The entries it was given, in order.
     public var entries: [OutboxEntry] { state.withLock { $0.entries } }
@@ -37,7 +41,10 @@ public final class StubOutboxHandler: Sendable {
     public var overlaps: Int { state.withLock { $0.overlaps } }
 
     /// Sets what the next calls return, instead of what was set before.
-    public func answer(_ verdicts: OutboxVerdict...) { state.withLock { $0.verdicts = verdicts } }
+    public func answer(_ verdicts: OutboxVerdict...) { answer(results: verdicts.map { .success($0) }) }
+
+    /// Sets what the next calls return or throw, instead of what was set before.
+    public func answer(results: [Result<OutboxVerdict, any Error>]) { state.withLock { $0.results = results } }
 
     /// Makes calls wait from now on, until ``release()``.
     public func hold() { gate.hold() }
@@ -46,7 +53,7 @@ public final class StubOutboxHandler: Sendable {
 
     /// The handler.
     ///
-    /// - Throws: `CancellationError` when it is cancelled while it is held.
+    /// - Throws: What it was given, or `CancellationError` when it is cancelled while it is held.
     public func callAsFunction(_ entry: OutboxEntry) async throws -> OutboxVerdict {
         state.withLock { state in
             state.entries.append(entry)
@@ -62,9 +69,10 @@ public final class StubOutboxHandler: Sendable {
             }
         }
         _ = try await gate()
-        return state.withLock { state in
-            state.verdicts.count > 1 ? state.verdicts.removeFirst() : state.verdicts.first ?? .done()
+        let result = state.withLock { state in
+            state.results.count > 1 ? state.results.removeFirst() : state.results.first ?? .success(.done())
         }
+        return try result.get()
     }
 }
 #endif

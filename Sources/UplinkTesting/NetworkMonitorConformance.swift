@@ -4,7 +4,8 @@ public import UplinkCore
 /// Checks that a monitor keeps the promises of `NetworkMonitor`, however it is implemented.
 ///
 /// Each check makes a monitor of its own, and throws a ``NetworkMonitorConformanceError`` that says what was promised
-/// and what was seen. They need no test framework:
+/// and what was seen; what the closures throw it throws as it is, but for errors of monitors. They need no test
+/// framework:
 ///
 /// ```swift
 /// @Test func keepsThePromises() async throws {
@@ -24,11 +25,12 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
     ///
     /// - Parameters:
     ///   - make: Makes a monitor without subscribers.
-    ///   - goOnline: Makes a network available to the monitor, so that its path is satisfied.
-    ///   - goOffline: Takes that network away.
+    ///   - goOnline: Makes a network available to the monitor, so that its path is satisfied; returns when it is there.
+    ///   - goOffline: Takes that network away; returns when it is gone. The first path that a new subscriber gets must be
+    ///     unsatisfied by then.
     ///   - stop: Ends the monitor for ever; nil if it cannot be ended.
-    ///   - patience: How long each step may take, in real time. A closure that ignores cancellation holds up its check
-    ///     for longer.
+    ///   - patience: How long each step may take, in real time; more than zero. A closure that ignores cancellation
+    ///     holds up its check for longer.
     public init(
         make: @escaping @Sendable () async throws -> Monitor,
         goOnline: @escaping @Sendable (Monitor) async throws -> Void,
@@ -41,7 +43,8 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
 
     /// Runs all checks, one after the other.
     ///
-    /// - Throws: ``NetworkMonitorConformanceError`` at the first promise that is broken, or whatever a closure throws.
+    /// - Throws: ``NetworkMonitorConformanceError`` at the first promise that is broken, whatever a closure throws, or
+    ///   `NetworkOperationError` with `invalidArgument` when the patience is zero or less.
     public func check() async throws {
         try await checkFirstPathComesInTime()
         try await checkCurrentPathIsKnownToSubscribers()
@@ -52,6 +55,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         try await checkGenerationsRise()
         try await checkCancellationEndsTheStream()
         try await checkSubscribingAgainWorks()
+        try await checkNoPathIsOutOfDate()
         if stop != nil { try await checkStopIsFinal() }
     }
 
@@ -78,6 +82,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
                 guard let current = monitor.currentPath else { return "currentPath is nil while somebody subscribes" }
                 if current.isSatisfied != isOnline { return "currentPath is \(current)" }
             }
+            withExtendedLifetime(paths) {}
             return nil
         }
     }
@@ -187,6 +192,33 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
+    /// Checks that once the last subscriber has left and the network has changed, `NetworkMonitor.currentPath` is nil or
+    /// right, and so is the first path that the next subscriber gets: a performer starts operations on either.
+    public func checkNoPathIsOutOfDate() async throws {
+        try await check("no path is out of date after the last subscriber has left: currentPath, the first one told") {
+            monitor in
+            for isOnline in [true, false, true] {
+                try await turn(monitor, online: isOnline)
+                do {
+                    var paths = monitor.paths.makeAsyncIterator()
+                    if let end = try await paths.path(isSatisfied: isOnline) { return end }
+                }
+                try await turn(monitor, online: !isOnline)
+                // A monitor may take a while to notice that it is no longer needed.
+                let isSo = { monitor.currentPath.map { $0.isSatisfied != isOnline } ?? true }
+                do {
+                    try await eventually(within: patience / 2, "a path that is right", isSo)
+                } catch is WaitedInVain {
+                    return "currentPath is still \(monitor.currentPath?.description ?? "nil")"
+                }
+                var paths = monitor.paths.makeAsyncIterator()
+                guard let first = try await paths.next() else { return "the stream ended" }
+                if first.isSatisfied == isOnline { return "the first path was \(first)" }
+            }
+            return nil
+        }
+    }
+
     /// Checks that a stop ends the streams, also those of later subscribers.
     public func checkStopIsFinal() async throws {
         guard let stop else { return }
@@ -218,8 +250,18 @@ extension NetworkMonitorConformance {
         _ monitor: Monitor, _ promise: String, within limit: Duration,
         _ body: @escaping @Sendable (Monitor) async throws -> String?
     ) async throws {
+        guard patience > .zero else {
+            throw NetworkOperationError(
+                .invalidArgument, message: "the checks have a patience of \(patience); give them more than zero")
+        }
         let found = try await withThrowingTaskGroup(of: String?.self) { group in
-            group.addTask { try await body(monitor) }
+            group.addTask {
+                do {
+                    return try await body(monitor)
+                } catch let error as NetworkMonitorError {
+                    return "the stream failed: \(error)"
+                }
+            }
             group.addTask {
                 try await Task.sleep(for: limit, clock: .continuous)
                 return "it did not happen within \(limit)"

@@ -19,7 +19,7 @@ public final class StubNetworkMonitor: NetworkMonitor {
         let state = Locked(State())
         self.state = state
         let link = Link()
-        broadcaster = NetworkPathBroadcaster {
+        broadcaster = NetworkPathBroadcaster(keepsPath: true) {
             let broadcaster = link.broadcaster.withLock { $0.value }
             state.withLock { state in
                 let isObserved = broadcaster?.hasSubscribers ?? false
@@ -39,7 +39,7 @@ public final class StubNetworkMonitor: NetworkMonitor {
 
     /// The path that the test sent last; nil before the first and after ``forget()``.
     ///
-    /// It is known even without subscribers, so that tests need not subscribe; a real monitor then has none.
+    /// It is known even without subscribers, so that tests need not subscribe; a real monitor then mostly has none.
     public var currentPath: NetworkPath? { broadcaster.currentPath }
     /// The current path, then every path that the test sends.
     public var paths: NetworkPaths { broadcaster.paths }
@@ -50,6 +50,31 @@ public final class StubNetworkMonitor: NetworkMonitor {
     /// How often there was a first subscriber. A performer that finds what it needs in ``currentPath`` does not
     /// subscribe.
     public var starts: Int { state.withLock { $0.starts } }
+
+    /// Waits until there are subscribers and all of them have taken what the test sent; a performer has then acted on it.
+    ///
+    /// Use it after a change of the network that calls have to notice before the test goes on, for example before it moves
+    /// the clock: `ManualClock.advance` waits for sleepers, and there may be some already, but not for news of the network.
+    ///
+    /// ```swift
+    /// monitor.goOffline()
+    /// try await monitor.waitForSubscribers()
+    /// ```
+    ///
+    /// A performer subscribes while calls wait, or run and are supervised. A subscriber that does not ask for the next path
+    /// holds this up.
+    ///
+    /// - Parameters:
+    ///   - count: How many subscribers the test expects, at least.
+    ///   - patience: How long to wait for them, in real time.
+    /// - Throws: ``WaitedInVain`` when that does not happen; `CancellationError` when the test is cancelled.
+    public nonisolated(nonsending) func waitForSubscribers(
+        _ count: Int = 1, patience: Duration = .seconds(10)
+    ) async throws {
+        try await eventually(
+            within: patience, "\(count) or more subscribers of the stub monitor who all have taken what was told"
+        ) { broadcaster.subscribersAreWaiting(atLeast: count) }
+    }
 
     /// Makes a path the current one. Its generation is replaced, so that equal paths in a row are distinct.
     public func send(_ path: NetworkPath) { broadcaster.sendAnew(path) }

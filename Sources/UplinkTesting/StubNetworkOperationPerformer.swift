@@ -83,13 +83,14 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         return try await operation()
     }
 
-    /// Records the call, then does what ``behaviour`` says.
+    /// Records the call, then does what ``behaviour`` says. The operation finds its limit in `OperationDeadline.current`,
+    /// all of which is left as long as it runs: no time passes for the stand-in.
     public nonisolated(nonsending) func perform<Value: Sendable>(
         completingWithin limit: Duration, requiring requirement: NetworkRequirement,
         operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await admitOrThrow(limit / .seconds(1), requirement, isSupervised: true)
-        return try await operation()
+        return try await OperationDeadline.withAll(of: TimeLimit(limit), operation)
     }
 
     /// Runs the operation once, whatever the reaction: the stand-in's network is never lost.

@@ -11,8 +11,17 @@ extension StubTransport {
             case silence
         }
         let kind: Kind
-        var delay: @Sendable () async throws -> Void = {}
+        var delay: (@Sendable () async throws -> Void)?
         var pause: (@Sendable () async throws -> Void)?
+
+        /// The wait before the head, if there is one.
+        var wait: (@Sendable () async throws -> Void)? {
+            guard case .silence = kind else { return delay }
+            return { [delay] in
+                try await delay?()
+                throw await StubTransport.untilCancelled()
+            }
+        }
 
         /// A whole answer, with its body in these pieces. `Content-Length` is set unless the fields have one; if the
         /// pieces are shorter than it says, the body breaks off (`truncated`).
@@ -43,7 +52,8 @@ extension StubTransport {
             return Self(kind: .response(head, pieces: pieces, .error(error)))
         }
 
-        /// An answer whose body never ends: after these pieces it waits until its reader is cancelled.
+        /// An answer whose body never ends: after these pieces it waits until its reader is cancelled or, in a stub that
+        /// was made with a clock, a timeout passes.
         public static func stalled(after pieces: [[UInt8]], headers: HTTPFields = [:]) -> Self {
             Self(kind: .response(HTTPResponse(status: .ok, headerFields: headers), pieces: pieces, .silence))
         }
@@ -55,7 +65,8 @@ extension StubTransport {
         /// broke later.
         public static func error(_ error: HTTPClientError) -> Self { Self(kind: .error(error)) }
 
-        /// Neither answer nor error: the request waits until it is cancelled.
+        /// Neither answer nor error: the request waits until it is cancelled or, in a stub that was made with a clock, a
+        /// timeout passes.
         public static let silence = Self(kind: .silence)
 
         /// Returns the same answer after a delay on a clock, which may be the test's own.

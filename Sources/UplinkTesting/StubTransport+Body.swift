@@ -15,6 +15,7 @@ final class StubBody: HTTPBodySource {
     private struct State {
         var pieces: [[UInt8]]
         var received: Int64 = 0
+        var timeouts: StubTimeouts?
         var isOver = false
     }
 
@@ -29,10 +30,10 @@ final class StubBody: HTTPBodySource {
     ///   - tell: Called once, with how the body ended.
     init(
         _ pieces: [[UInt8]], _ ending: Ending, expecting expected: Int64?,
-        pause: (@Sendable () async throws -> Void)?,
+        pause: (@Sendable () async throws -> Void)?, _ timeouts: StubTimeouts?,
         tell: @escaping @Sendable (_ received: Int64, Result<Void, any Error>) -> Void
     ) {
-        state = Locked(State(pieces: pieces))
+        state = Locked(State(pieces: pieces, timeouts: timeouts))
         (self.ending, self.expected) = (ending, expected)
         (self.pause, self.tell) = (pause, tell)
     }
@@ -40,8 +41,9 @@ final class StubBody: HTTPBodySource {
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
         do {
             try Task.checkCancellation()
+            try state.withLock { $0.timeouts }?.check()
             guard let piece = takePiece() else { return try await end() }
-            try await pause?()
+            if let pause { try await wait(pause) }
             state.withLock { $0.received += Int64(piece.count) }
             return HTTPBody.Chunk(piece)
         } catch {
@@ -55,15 +57,9 @@ final class StubBody: HTTPBodySource {
 
     func cancel() { finish(.failure(CancellationError())) }
 
-    func limit(toRemaining total: Duration) {}
+    func limit(toRemaining total: Duration) { state.withLock { $0.timeouts?.limit(toRemaining: total) } }
 
-    /// What the stub has at once needs no limit.
-    var heedsLimit: Bool {
-        switch ending {
-        case .complete, .error: pause == nil
-        case .silence: false
-        }
-    }
+    var heedsLimit: Bool { state.withLock { $0.timeouts != nil } }
 
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try work()
@@ -81,8 +77,15 @@ final class StubBody: HTTPBodySource {
             finish(.success(()))
             return nil
         case .error(let error): throw error
-        case .silence: throw await StubTransport.untilCancelled()
+        case .silence:
+            try await wait { throw await StubTransport.untilCancelled() }
+            throw CancellationError()  // not reached
         }
+    }
+
+    private nonisolated(nonsending) func wait(_ work: @escaping @Sendable () async throws -> Void) async throws {
+        guard let timeouts = state.withLock({ $0.timeouts }) else { return try await work() }
+        try await timeouts.piece(work)
     }
 
     /// The error of a real transport if a server sends less. It would not read more than expected: then the test is

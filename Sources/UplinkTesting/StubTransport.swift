@@ -6,7 +6,9 @@ public import UplinkHTTP
 /// A transport that answers as the test says, without a socket, and records the requests.
 ///
 /// Each client gets a stub of its own; nothing is global. A request for which nothing was stubbed fails with an error,
-/// and never hangs. The stub has no timeouts: an answer that the test delays takes as long as the test's clock says.
+/// and never hangs. The stub keeps timeouts only if it is created with a clock; otherwise ``Answer/silence`` and
+/// ``Answer/stalled(after:headers:)`` outlast every timeout, and an answer that the test delays takes as long as the test's
+/// clock says.
 ///
 /// ```swift
 /// let transport = StubTransport()
@@ -31,11 +33,37 @@ public final class StubTransport: HTTPTransport {
 
     private let state = Locked(State())
     private let tellsEvents: Bool
+    private let clock: HTTPClientClock?
 
-    /// Creates a stub without answers.
+    /// Creates a stub without answers, which keeps no timeouts.
     ///
     /// - Parameter tellsEvents: Whether it reports events, as `CurlTransport` does.
-    public init(tellsEvents: Bool = true) { self.tellsEvents = tellsEvents }
+    public init(tellsEvents: Bool = true) { (self.tellsEvents, clock) = (tellsEvents, nil) }
+
+    /// Creates a stub without answers, which keeps timeouts on a clock: `total`, `firstByte`, and `stall` of the response's
+    /// body.
+    ///
+    /// A timeout runs while an answer is delayed or paused, is silent or stalls, and sleeps on the clock meanwhile: with a
+    /// delay on the same clock there are two sleepers. Give the client the same clock, for redirects and pauses between
+    /// attempts.
+    ///
+    /// ```swift
+    /// let clock = ManualClock()
+    /// let transport = StubTransport(clock: clock)
+    /// transport.answer("https://example.org/", .silence)
+    /// let client = HTTPClient(transport: transport, clock: clock)
+    /// let timeouts = HTTPTimeouts(total: .seconds(10))
+    /// let call = Task { try await client.get("https://example.org/", timeouts: timeouts).status }
+    /// try await clock.advance(by: .seconds(10))
+    /// // call: HTTPClientError, totalTimeout
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - tellsEvents: Whether it reports events, as `CurlTransport` does.
+    ///   - clock: The clock that timeouts are measured on.
+    public init<C: Clock>(tellsEvents: Bool = true, clock: C) where C.Duration == Duration {
+        (self.tellsEvents, self.clock) = (tellsEvents, HTTPClientClock(clock))
+    }
 
     /// The requests so far, in order.
     public var requests: [HTTPTransportRequest] { state.withLock { $0.requests } }
@@ -62,13 +90,21 @@ public final class StubTransport: HTTPTransport {
         add(.url(url, method), answers)
     }
 
-    /// Sets answers for a URL, each for one request; after them earlier rules apply, or nothing is stubbed.
+    /// Sets answers for a URL, whatever the method, each for one request; after them earlier rules apply, or nothing
+    /// is stubbed.
+    ///
+    /// - Parameters:
+    ///   - url: The whole URL, as above.
+    ///   - answers: In the order of the requests.
+    public func answerOnce(_ url: String, _ answers: Answer...) { add(.url(url, nil), answers, repeatsLast: false) }
+
+    /// Sets answers for a method and a URL, each for one request; after them earlier rules apply, or nothing is stubbed.
     ///
     /// - Parameters:
     ///   - method: Nil for any.
     ///   - url: The whole URL, as above.
     ///   - answers: In the order of the requests.
-    public func answerOnce(_ method: HTTPRequest.Method? = nil, _ url: String, _ answers: Answer...) {
+    public func answerOnce(_ method: HTTPRequest.Method?, _ url: String, _ answers: Answer...) {
         add(.url(url, method), answers, repeatsLast: false)
     }
 
@@ -107,6 +143,7 @@ public final class StubTransport: HTTPTransport {
     public func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         try Task.checkCancellation()
         let story = StubStory(of: request, isTold: tellsEvents)
+        let timeouts = clock.map { StubTimeouts(request.timeouts, on: $0) }
         let place = state.withLock { state in
             state.requests.append(request)
             state.bodies.append(nil)
@@ -120,7 +157,7 @@ public final class StubTransport: HTTPTransport {
                 state.withLock { $0.bodies[place] = body }
                 story.sent(body.count)
             }
-            return try await give(await answer(request), to: request, story)
+            return try await give(await answer(request), to: request, timeouts, story)
         } catch {
             story.ended(received: 0, .failure(error))
             throw error
@@ -144,30 +181,34 @@ public final class StubTransport: HTTPTransport {
     }
 
     private func give(
-        _ answer: Answer, to request: HTTPTransportRequest, _ story: StubStory
+        _ answer: Answer, to request: HTTPTransportRequest, _ timeouts: StubTimeouts?, _ story: StubStory
     ) async throws -> HTTPTransportResponse {
-        try await answer.delay()
+        if let wait = answer.wait {
+            if let timeouts { try await timeouts.head(wait) } else { try await wait() }
+        }
         try Task.checkCancellation()
         switch answer.kind {
         case .error(let error): throw error
-        case .silence: throw await Self.untilCancelled()
+        case .silence: throw CancellationError()  // not reached: it waits for that
         case .response(var head, let pieces, let ending):
             if case .complete = ending, head.headerFields[.contentLength] == nil {
                 head.headerFields[.contentLength] = "\(pieces.reduce(0) { $0 + $1.count })"
             }
             story.responded(head.status)
-            return HTTPTransportResponse(head: head, body: body(of: head, pieces, ending, answer, request, story))
+            return HTTPTransportResponse(
+                head: head, body: body(of: head, pieces, ending, answer, request, timeouts, story))
         }
     }
 
     private func body(
         of head: HTTPResponse, _ pieces: [[UInt8]], _ ending: StubBody.Ending, _ answer: Answer,
-        _ request: HTTPTransportRequest, _ story: StubStory
+        _ request: HTTPTransportRequest, _ timeouts: StubTimeouts?, _ story: StubStory
     ) -> HTTPBody {
         let isEmpty = request.head.method == .head || head.status == .noContent || head.status == .notModified
         let length = head.headerFields[.contentLength].flatMap { Int64($0) }
         let source = StubBody(
-            isEmpty ? [] : pieces, isEmpty ? .complete : ending, expecting: isEmpty ? nil : length, pause: answer.pause
+            isEmpty ? [] : pieces, isEmpty ? .complete : ending, expecting: isEmpty ? nil : length, pause: answer.pause,
+            timeouts
         ) { story.ended(received: $0, $1) }
         if isEmpty || length == 0 && pieces.isEmpty { source.endAtOnce() }
         return HTTPBody(

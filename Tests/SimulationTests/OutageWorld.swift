@@ -11,7 +11,7 @@ import UplinkTesting
 /// one thread; the shells of performer, monitor's subscribers and mailbox are the real ones.
 final class OutageWorld: World, @unchecked Sendable {  // one thread runs all its jobs
     private final class Monitor: NetworkMonitor {
-        let broadcaster = NetworkPathBroadcaster()
+        let broadcaster = NetworkPathBroadcaster(keepsPath: true)
         var currentPath: NetworkPath? { broadcaster.currentPath }
         var paths: NetworkPaths { broadcaster.paths }
     }

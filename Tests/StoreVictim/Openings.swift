@@ -9,7 +9,7 @@ import UplinkStore
 
 /// A network that is always there.
 struct PresentNetwork: NetworkMonitor {
-    private let broadcaster = NetworkPathBroadcaster()
+    private let broadcaster = NetworkPathBroadcaster(keepsPath: true)
 
     init() {
         let way = FamilyPath(interface: "eth0", interfaceIndex: 2)

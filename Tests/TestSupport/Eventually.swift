@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
+// The test kit's own wait is that of all our tests.
+@_exported public import func UplinkTesting.eventually
+
 /// What a test waited for did not happen.
 package struct TimeIsUp: Error, CustomStringConvertible {
     package let expectation: String
@@ -8,24 +11,6 @@ package struct TimeIsUp: Error, CustomStringConvertible {
     package init(expectation: String) { self.expectation = expectation }
 
     package var description: String { "waited in vain for: \(expectation)" }
-}
-
-/// Waits until something outside of the test is so: another task has come so far, a program has written.
-///
-/// Yields at first, since another task may be all that is waited for, then looks every 5 ms.
-///
-/// - Throws: ``TimeIsUp`` after `limit`.
-package nonisolated(nonsending) func eventually(
-    within limit: Duration = .seconds(20), _ expectation: @autoclosure () -> String = "what the test expects",
-    _ isSo: () async throws -> Bool
-) async throws {
-    let deadline = ContinuousClock.now + limit
-    var looks = 0
-    while try await !isSo() {
-        guard ContinuousClock.now < deadline else { throw TimeIsUp(expectation: expectation()) }
-        looks += 1
-        if looks < 500 { await Task.yield() } else { try await Task.sleep(for: .milliseconds(5)) }
-    }
 }
 
 /// Runs blocking work on a thread of its own.

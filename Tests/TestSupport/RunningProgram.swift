@@ -72,7 +72,7 @@ package final class RunningProgram: Sendable {
 
     /// Waits for the program's end.
     ///
-    /// - Throws: ``TimeIsUp`` after `limit`, with what the program wrote.
+    /// - Throws: `WaitedInVain` after `limit`, with what the program wrote.
     @discardableResult
     package func wait(upTo limit: Duration = .seconds(30)) async throws -> CInt {
         var found: CInt?

@@ -60,6 +60,13 @@ struct OpeningTests {
         #expect(settings == ("wal", 2))  // FULL
     }
 
+    @Test func anEmptyPathIsNamedAsSuch() async throws {
+        defer { directory.remove() }
+        let error = await #expect(throws: StoreError.self) { try await Store.open("") }
+        #expect(error?.code == .cannotOpen)
+        #expect(error?.message.contains("is empty") == true)
+    }
+
     @Test func readersTooAreGivenTheBusyTimeout() async throws {
         defer { directory.remove() }
         let store = try await open()

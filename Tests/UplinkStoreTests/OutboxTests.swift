@@ -25,6 +25,44 @@ struct OutboxTests: OutboxSuite {
         await stop(run)
     }
 
+    /// SQLite would end the text there: `a\0b` and `a\0c` would be one key.
+    @Test func aTextWithANULIsRefused() async throws {
+        let store = try Store.lists()
+        let outbox = try Outbox(store)
+        let attempts: [@Sendable () async throws -> Void] = [
+            { try await outbox.enqueue(key: "a\0b", payload: Data()) },
+            { try await outbox.enqueue(key: "a", kind: "\0", payload: Data()) },
+            { _ = try Outbox(store, name: "o\0x") },
+            { try await store.sync(Lists.sync(StubFetch(["new"]), "a\0b")) },
+            { try await store.database.write { try store.outdate("a\0b", in: $0) } },
+        ]
+        for attempt in attempts {
+            let error = await #expect(throws: StoreError.self) { try await attempt() }
+            #expect(error?.code == .invalidArgument)
+            #expect(error?.message.contains("\\0") == true)
+        }
+        #expect(try await outbox.entries().isEmpty)
+        #expect(try await store.words("a\0b").isEmpty)
+    }
+
+    @Test func aHandlerCanFailAsTheTestSays() async throws {
+        let handler = StubOutboxHandler(results: [.failure(Broken(number: 1)), .success(.failed(reason: "no"))])
+        let outbox = try Outbox(try Store.lists())
+        let entry = try await outbox.enqueue(key: "a", payload: Data())
+        await #expect(throws: Broken(number: 1)) { try await handler(entry) }
+        guard case .failed = try await handler(entry) else {
+            Issue.record("another verdict")
+            return
+        }
+        handler.answer(results: [.failure(Broken(number: 2))])
+        await #expect(throws: Broken(number: 2)) { try await handler(entry) }
+        handler.answer(.done())
+        guard case .done = try await handler(entry) else {
+            Issue.record("another verdict")
+            return
+        }
+    }
+
     @Test func keysAreSentBesideOneAnotherUpToTheLimit() async throws {
         var configuration = OutboxConfiguration()
         configuration.maximumConcurrent = 3

@@ -37,6 +37,22 @@ struct GuideExampleTests {
         await #expect(throws: HTTPClientError.self) { try await greeting.load() }
     }
 
+    @Test func aServerThatIsSilentTwiceIsGivenUp() async throws {
+        let clock = ManualClock()
+        let transport = StubTransport(clock: clock)
+        transport.answer("https://example.org/greeting", .text("", status: .serviceUnavailable), .silence)
+        var configuration = HTTPClient.Configuration()
+        configuration.middlewares = [.retry()]
+        configuration.timeouts.total = .seconds(60)
+        let client = HTTPClient(transport: transport, configuration: configuration, clock: clock)
+        let call = Task { try await client.get("https://example.org/greeting").status }
+        try await clock.advance(by: .seconds(30))  // the pause before the second attempt
+        try await eventually { transport.requests.count == 2 }
+        try await clock.advance(by: .seconds(30))
+        let error = await #expect(throws: HTTPClientError.self) { try await call.value }
+        #expect(error?.code == .totalTimeout)
+    }
+
     @Test func aGreetingWaitsForTheNetwork() async throws {
         let (transport, clock, monitor) = (StubTransport(), ManualClock(), StubNetworkMonitor(.offline()))
         transport.answer("https://example.org/greeting", .text("hello"))
@@ -47,6 +63,21 @@ struct GuideExampleTests {
         #expect(transport.requests.isEmpty)
         monitor.goOnline()
         #expect(try await text == "hello")
+    }
+
+    @Test func aNetworkThatFlickersIsNotStable() async throws {
+        let (clock, monitor) = (ManualClock(), StubNetworkMonitor(.online()))
+        let performer = NetworkOperationPerformer(monitor: monitor, clock: clock)
+        let call = Task {
+            try await performer.perform(within: .seconds(60), requiring: .stable(for: .seconds(5))) { clock.now.offset }
+        }
+        try await clock.advance(by: .seconds(4))
+        monitor.goOffline()
+        monitor.goOnline()
+        try await monitor.waitForSubscribers()  // the performer has taken it: the five seconds begin anew
+        try await clock.advance(by: .seconds(1))
+        try await clock.advance(by: .seconds(4))
+        #expect(try await call.value == .seconds(9))
     }
 
     @Test func myMonitorKeepsThePromises() async throws {

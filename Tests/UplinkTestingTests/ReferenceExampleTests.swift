@@ -32,6 +32,30 @@ struct ReferenceExampleTests {
         #expect(transport.unused.isEmpty)
     }
 
+    @Test func aTimeoutOnTheTestsClock() async throws {
+        let clock = ManualClock()
+        let transport = StubTransport(clock: clock)
+        transport.answer("https://example.org/", .silence)
+        let client = HTTPClient(transport: transport, clock: clock)
+        let timeouts = HTTPTimeouts(total: .seconds(10))
+        let call = Task { try await client.get("https://example.org/", timeouts: timeouts).status }
+        try await clock.advance(by: .seconds(10))
+        // call: HTTPClientError, totalTimeout
+        let error = await #expect(throws: HTTPClientError.self) { try await call.value }
+        #expect(error?.code == .totalTimeout)
+    }
+
+    @Test func whatCannotBeAwaited() async throws {
+        let recorder = (words: ["value([])", "loading"], ())
+        try await eventually("two elements are recorded") { recorder.words.count == 2 }
+        let monitor = StubNetworkMonitor(.online())
+        let listening = Task { for try await _ in monitor.paths {} }
+        monitor.goOffline()
+        try await monitor.waitForSubscribers()
+        listening.cancel()
+        try await listening.value
+    }
+
     @Test func keepsThePromises() async throws {
         try await NetworkMonitorConformance(
             make: { StubNetworkMonitor(.offline()) }, goOnline: { $0.goOnline() }, goOffline: { $0.goOffline() }

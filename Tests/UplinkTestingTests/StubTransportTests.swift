@@ -93,11 +93,11 @@ struct StubTransportTests {
         var lengths: [Int64?] = []
         for _ in 0..<3 { lengths.append(try await client.get("http://a.example/").body.contentLength) }
         #expect(lengths == [4, 6, 6])
-        transport.answerOnce(nil, "http://b.example/", .text("once"))
+        transport.answerOnce("http://b.example/", .text("once"))
         _ = try await client.get("http://b.example/")
         await #expect(throws: HTTPClientError.self) { try await client.get("http://b.example/") }
-        transport.answerOnce(nil, "http://c.example/", .text("1"))
-        transport.answerOnce(nil, "http://c.example/", .text("22"))
+        transport.answerOnce("http://c.example/", .text("1"))
+        transport.answerOnce("http://c.example/", .text("22"))
         lengths = []
         for _ in 0..<2 { lengths.append(try await client.get("http://c.example/").body.contentLength) }
         #expect(lengths == [2, 1])
@@ -175,5 +175,68 @@ struct StubTransportTests {
         #expect(try await head.body.collect(upTo: 0).isEmpty)
         transport.answer("http://a.example/", .response(.noContent, pieces: [[1]]))
         #expect(try await client.get("http://a.example/").body.collect(upTo: 0).isEmpty)
+    }
+
+    // MARK: Timeouts, on the test's clock
+
+    /// Both fail where nothing keeps the timeouts: the calls never end.
+    @Test(arguments: [HTTPTimeouts(firstByte: nil, total: .seconds(10)), HTTPTimeouts(firstByte: .seconds(10))])
+    func silenceEndsWithATimeout(_ timeouts: HTTPTimeouts) async throws {
+        let clock = ManualClock()
+        let transport = StubTransport(clock: clock)
+        transport.answer("http://a.example/", .silence)
+        let client = HTTPClient(transport: transport, clock: clock)
+        let call = Task { try await client.get("http://a.example/", timeouts: timeouts).status }
+        try await clock.advance(by: .seconds(9))
+        #expect(clock.sleepers.count == 1)
+        try await clock.advance(by: .seconds(1))
+        let error = await #expect(throws: HTTPClientError.self) { try await call.value }
+        #expect(error?.code == (timeouts.total == nil ? .firstByteTimeout : .totalTimeout))
+        #expect(error?.requestDisposition == .maybeProcessed)
+        try clock.checkNobodySleeps()
+    }
+
+    @Test(arguments: [HTTPTimeouts(stall: nil, total: .seconds(10)), HTTPTimeouts(stall: .seconds(10))])
+    func aStalledBodyEndsWithATimeout(_ timeouts: HTTPTimeouts) async throws {
+        let clock = ManualClock()
+        let transport = StubTransport(clock: clock)
+        transport.answer("http://a.example/", .stalled(after: [[1]]))
+        let client = HTTPClient(transport: transport, clock: clock)
+        let response = try await client.get("http://a.example/", timeouts: timeouts)
+        let reading = Task { try await response.body.collect(upTo: 10) }
+        try await clock.advance(by: .seconds(10))
+        let error = await #expect(throws: HTTPClientError.self) { try await reading.value }
+        #expect(error?.code == (timeouts.total == nil ? .stallTimeout : .totalTimeout))
+        #expect(error?.requestDisposition == .responseStarted)
+        try clock.checkNobodySleeps()
+    }
+
+    @Test func aReadersLimitIsKept() async throws {
+        let clock = ManualClock()
+        let transport = StubTransport(clock: clock)
+        transport.answer("http://a.example/", .stalled(after: [[1]]))
+        let response = try await HTTPClient(transport: transport, clock: clock).get("http://a.example/")
+        let reading = Task { try await response.body.collect(upTo: 10, within: .seconds(5)) }
+        try await clock.advance(by: .seconds(5))
+        let error = await #expect(throws: HTTPClientError.self) { try await reading.value }
+        #expect(error?.code == .totalTimeout)
+    }
+
+    @Test func whatComesInTimeComesAndTheTotalGoesOn() async throws {
+        let clock = ManualClock()
+        let transport = StubTransport(clock: clock)
+        transport.answer(
+            "http://a.example/",
+            .response(pieces: [[1], [2]]).after(.seconds(4), on: clock).pausing(.seconds(4), on: clock))
+        let client = HTTPClient(transport: transport, clock: clock)
+        let reading = Task {
+            let response = try await client.get("http://a.example/", timeouts: HTTPTimeouts(total: .seconds(10)))
+            return try await response.body.collect(upTo: 10)
+        }
+        for _ in 1...2 { try await clock.advance(by: .seconds(4), sleepers: 2) }
+        try await clock.advance(by: .seconds(2), sleepers: 2)  // the second piece comes too late
+        let error = await #expect(throws: HTTPClientError.self) { try await reading.value }
+        #expect(error?.code == .totalTimeout)
+        try clock.checkNobodySleeps()
     }
 }

@@ -11,6 +11,22 @@ enum UserDirectory {
         return absolute("HOME").map { $0.pushing(FilePath(place)) }
     }
 
+    /// Makes a directory, and those above it that are missing, for this user alone.
+    ///
+    /// - Throws: ``FilesError`` that names the one that cannot be made, with what to do instead.
+    static func make(_ directory: FilePath, orElse advice: String) throws(FilesError) {
+        var missing: [FilePath] = []
+        var next = directory
+        while access(next.string, F_OK) != 0 {
+            missing.append(next)
+            guard next.removeLastComponent(), !next.isEmpty else { break }
+        }
+        for directory in missing.reversed() where mkdir(directory.string, 0o700) != 0 && errno != EEXIST {
+            let reason = String(cString: strerror(errno))
+            throw FilesError(.localFile, "`\(directory)` cannot be made: \(reason); \(advice)")
+        }
+    }
+
     private static func absolute(_ variable: String) -> FilePath? {
         guard let value = getenv(variable).map({ String(cString: $0) }), value.hasPrefix("/") else { return nil }
         return FilePath(value)

@@ -3,11 +3,13 @@
 /// A source of the network's path and of its changes.
 ///
 /// `LinuxNetworkMonitor` asks the kernel; the test kit's `StubNetworkMonitor` is told its path by the test. To write
-/// your own, build it on ``NetworkPathBroadcaster``, which provides both required properties.
+/// your own, build it on ``NetworkPathBroadcaster``, which provides both required properties and forgets the path when
+/// the last subscriber leaves. The test kit's `NetworkMonitorConformance` checks the result.
 public protocol NetworkMonitor: Sendable {
     /// The current path, or nil while it is not known: before the first answer, and while there is no subscriber.
     ///
-    /// Never a guess. May be read from any thread.
+    /// Never a guess: a performer starts operations on this path without asking further. A monitor that keeps up to date
+    /// anyway may know its path also while there is no subscriber. May be read from any thread.
     var currentPath: NetworkPath? { get }
 
     /// The current path as soon as it is known, then every path that follows it.

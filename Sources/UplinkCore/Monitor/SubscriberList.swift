@@ -7,16 +7,17 @@ final class SubscriberList<Element: Sendable & Equatable>: Sendable {
     private let onDemandChange: @Sendable () -> Void
 
     init(
-        merging merge: @escaping @Sendable (_ old: Element, _ new: Element) -> Element,
+        keepsCurrent: Bool = false, merging merge: @escaping @Sendable (_ old: Element, _ new: Element) -> Element,
         onDemandChange: @escaping @Sendable () -> Void
     ) {
-        subscribers = Locked(Subscribers(merging: merge))
+        subscribers = Locked(Subscribers(keepsCurrent: keepsCurrent, merging: merge))
         self.onDemandChange = onDemandChange
     }
 
     var current: Element? { subscribers.withLock { $0.current } }
     var merges: UInt64 { subscribers.withLock { $0.merges } }
     var hasSubscribers: Bool { subscribers.withLock { $0.hasSubscribers } }
+    func areWaiting(atLeast count: Int) -> Bool { subscribers.withLock { $0.areWaiting(atLeast: count) } }
 
     func send(_ element: Element, remains: Bool) {
         perform(subscribers.withLock { $0.send(element, remains: remains) })
@@ -34,7 +35,7 @@ final class SubscriberList<Element: Sendable & Equatable>: Sendable {
         subscribers.withLock { $0.replaceCurrent(make) }
     }
     /// Leaves a number out.
-    func skipNumber() { subscribers.withLock { $0.lastNumber = $0.lastNumber.map { $0 &+ 1 } } }
+    func skipNumber() { subscribers.withLock { $0.skipNumber() } }
     func forget() { subscribers.withLock { $0.forget() } }
     func forgetIfUnobserved() { subscribers.withLock { $0.forgetIfUnobserved() } }
     func finish() { perform(subscribers.withLock { $0.finish() }) }

@@ -32,6 +32,8 @@ struct Subscribers<Element: Sendable & Equatable> {
 
     /// Merges an element that a subscriber has not taken yet with the next one.
     private let merge: @Sendable (_ old: Element, _ new: Element) -> Element
+    /// Whether the current element stays known while there are no listeners.
+    private let keepsCurrent: Bool
     /// The element that a new subscriber gets first.
     private(set) var current: Element?
     /// The number of the last element, where its owner numbers them.
@@ -45,9 +47,22 @@ struct Subscribers<Element: Sendable & Equatable> {
     /// their place.
     private var listeners = 0
 
-    init(merging merge: @escaping @Sendable (_ old: Element, _ new: Element) -> Element) { self.merge = merge }
+    init(keepsCurrent: Bool, merging merge: @escaping @Sendable (_ old: Element, _ new: Element) -> Element) {
+        (self.keepsCurrent, self.merge) = (keepsCurrent, merge)
+    }
 
     var hasSubscribers: Bool { listeners > 0 }
+
+    /// Whether there are this many listeners, and all there are have taken what was sent and wait for more.
+    func areWaiting(atLeast count: Int) -> Bool {
+        listeners >= count
+            && subscribers.values.allSatisfy {
+                switch $0 {
+                case .waiting, .ended: true
+                case .upToDate, .behind: false
+                }
+            }
+    }
 
     mutating func subscribe() -> (id: UInt64, action: Action) {
         lastID += 1
@@ -65,6 +80,10 @@ struct Subscribers<Element: Sendable & Equatable> {
         case nil, .ended: return Action()
         case .upToDate, .behind, .waiting:
             listeners -= 1
+            if listeners == 0, !keepsCurrent {
+                skipNumber()
+                forget()
+            }
             return Action(demandChanged: listeners == 0)
         }
     }
@@ -102,7 +121,7 @@ struct Subscribers<Element: Sendable & Equatable> {
     /// Sends an element to all subscribers, and to later ones if `remains` is true.
     mutating func send(_ element: Element, remains: Bool) -> Action {
         guard !isFinished, element != current else { return Action() }
-        if remains { current = element }
+        if remains, keepsCurrent || hasSubscribers { current = element }
         let merge = merge
         var merges = merges
         let waiters = updateAll { pending in
@@ -118,6 +137,9 @@ struct Subscribers<Element: Sendable & Equatable> {
     mutating func replaceCurrent(_ make: (Element, _ lastNumber: inout UInt64?) -> Element) {
         current = current.map { make($0, &lastNumber) }
     }
+
+    /// Leaves a number out: what happens now, nobody sees.
+    mutating func skipNumber() { lastNumber = lastNumber.map { $0 &+ 1 } }
 
     /// Forgets the current element, as a monitor that pauses does.
     mutating func forget() { current = nil }

@@ -15,7 +15,7 @@ public struct OperationDeadline: Sendable {
         return ofTask.operation.isRunning ? ofTask : Self(runningOf: ofTask.around)
     }
 
-    /// Only the performer binds it. A public task-local could be bound by anybody, to a deadline that nothing enforces.
+    /// Only the performer and the test kit's stand-in bind it. A public task-local could be bound by anybody, to a deadline that nothing enforces.
     @TaskLocal static var ofTask: OperationDeadline?
 
     private let operation: Operation
@@ -33,6 +33,15 @@ public struct OperationDeadline: Sendable {
         var running = operations.filter(\.isRunning)
         guard let innermost = running.popLast() else { return nil }
         (operation, around) = (innermost, running)
+    }
+
+    /// Runs an operation of a stand-in for the performer with all of its limit left, as if no time passed.
+    package nonisolated(nonsending) static func withAll<Value>(
+        of limit: TimeLimit, _ operation: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let deadline = Self(nanoseconds: limit.deadline(from: 0), now: { 0 }, outer: current)
+        defer { deadline.end() }
+        return try await $ofTask.withValue(deadline) { try await operation() }
     }
 
     /// The operation has ended: tasks that it leaves behind no longer count as being in it.

@@ -26,7 +26,7 @@ package enum TimeLimit: Equatable {
     }
 
     /// Makes a limit from a duration: negative is zero, beyond 292 years is unlimited.
-    init(_ duration: Duration) {
+    package init(_ duration: Duration) {
         let nanoseconds = duration.nanosecondsRoundedUp
         self = nanoseconds == .max ? .unlimited : .nanoseconds(max(0, nanoseconds))
     }

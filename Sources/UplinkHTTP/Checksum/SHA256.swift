@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// SHA-256 (FIPS 180-4), computed piece by piece; for the integrity of downloads.
+///
+/// Where swift-crypto is imported too, say which is meant: `Uplink.SHA256` or `Crypto.SHA256`.
 public struct SHA256: HTTPChecksum {
     /// The eight words of the state.
     private var state: SIMD8<UInt32> = [

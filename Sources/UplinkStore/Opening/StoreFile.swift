@@ -146,6 +146,9 @@ struct StoreFile {
     /// SQLite itself opens a file that it cannot write for reading, and reports it only at the first write, so
     /// permissions are checked here.
     private func located() throws(StoreError) -> String {
+        guard !path.isEmpty else {
+            throw StoreError(.cannotOpen, message: "the path of the database is empty; give that of a file")
+        }
         var parent = path.removingLastComponent()
         if parent.isEmpty { parent = "." }
         var status = stat()

@@ -27,11 +27,12 @@ public final class Outbox: Sendable {
 
     /// Creates an outbox; what the store has under this name belongs to it.
     ///
-    /// - Throws: ``StoreError`` with `invalidArgument` when a limit is invalid.
+    /// - Throws: ``StoreError`` with `invalidArgument` when a limit is invalid, or the name contains a NUL.
     public init(
         _ store: Store, name: String = "outbox", configuration: OutboxConfiguration = OutboxConfiguration()
     ) throws(StoreError) {
         try configuration.validate()
+        try StoreError.refuseNUL(in: name, "the name of an outbox")
         self.store = store
         self.name = name
         self.configuration = configuration
@@ -40,7 +41,8 @@ public final class Outbox: Sendable {
 
     /// Adds an entry in a transaction of its own. When this returns, the entry survives a power cut.
     ///
-    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`, or why it could not be written.
+    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`, `invalidArgument` for a key or kind that contains a NUL,
+    ///   or why it could not be written.
     @discardableResult
     public func enqueue(key: String, kind: String = "", payload: Data) async throws -> OutboxEntry {
         try await store.writing("adding to the outbox `\(name)`") { [self] db in
@@ -52,9 +54,12 @@ public final class Outbox: Sendable {
     /// is none. It is sent after the commit. The database must be the store's own; an entry that another connection
     /// adds is sent with its key's next change, or by the next run.
     ///
-    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`; what GRDB throws.
+    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`, `invalidArgument` for a key or kind that contains a NUL;
+    ///   what GRDB throws.
     @discardableResult
     public func enqueue(key: String, kind: String = "", payload: Data, in db: Database) throws -> OutboxEntry {
+        try StoreError.refuseNUL(in: key, "the key of an outbox's entry")
+        try StoreError.refuseNUL(in: kind, "the kind of an outbox's entry")
         guard payload.count <= configuration.maximumEntryBytes else {
             throw StoreError(
                 .entryTooLarge,

@@ -42,7 +42,10 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
     }
 
     /// The key's record, or an empty one; only this row is observed.
+    ///
+    /// - Throws: ``StoreError`` with `invalidArgument` for a key that would not be stored as it is; what GRDB throws.
     static func of(_ key: String, in db: Database) throws -> Self {
+        try StoreError.refuseNUL(in: key, "the key of a sync")
         guard let found = try fetchOne(db, key: id(of: key)) else { return Self(key: key) }
         guard found.key != key else { return found }
         var empty = Self(key: key)

@@ -33,6 +33,23 @@ struct CredentialFileTests {
         }
     }
 
+    @Test func theDirectoriesAboveItAreMade() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = CredentialFile(path: directory.path.pushing("home/.config/uplink/files.json"))
+        try file.write(entry)
+        #expect(try file.read() == entry)
+        var status = stat()
+        #expect(stat(directory.path.appending("home").string, &status) == 0 && status.st_mode & 0o777 == 0o700)
+        // What cannot be made is named, and the advice fits.
+        try directory.write("in the way", [])
+        let blocked = CredentialFile(path: directory.path.pushing("in the way/uplink/files.json"))
+        let error = #expect(throws: FilesError.self) { try blocked.write(entry) }
+        #expect(
+            error?.description.contains("in the way/uplink` cannot be made") == true, "\(String(describing: error))")
+        #expect(error?.description.contains("remove it") == false)
+    }
+
     @Test func aFileThatIsOpenToOthersIsNotUsed() throws {
         try with { file, _ in
             try file.write(entry)

@@ -24,8 +24,42 @@ struct NetworkPathsTests {
         #expect(try await paths.next() == second)
     }
 
-    @Test func pathsThatAMonitorDoesNotNumberAreNumbered() async throws {
+    /// A monitor that looks only while somebody subscribes must not be left with an old path, which a performer would trust.
+    @Test func thePathIsForgottenWithTheLastSubscriber() async throws {
         let broadcaster = NetworkPathBroadcaster()
+        broadcaster.send(.online())
+        #expect(broadcaster.currentPath == nil)
+        do {
+            var (first, second) = (broadcaster.paths.makeAsyncIterator(), broadcaster.paths.makeAsyncIterator())
+            broadcaster.send(.online())
+            #expect(try await first.next()?.generation == 1)
+            #expect(try await second.next()?.generation == 1)
+        }
+        #expect(broadcaster.currentPath == nil)
+        broadcaster.send(.online())  // by a poll that was under way
+        #expect(broadcaster.currentPath == nil)
+        var third = broadcaster.paths.makeAsyncIterator()
+        broadcaster.send(.offline())
+        let path = try await third.next()
+        #expect(path?.isSatisfied == false)
+        #expect(path?.generation == 4)  // what was not seen counts
+    }
+
+    @Test func aPathThatIsKeptStays() async throws {
+        let broadcaster = NetworkPathBroadcaster(keepsPath: true)
+        broadcaster.send(.online())
+        for try await _ in broadcaster.paths { break }
+        #expect(broadcaster.currentPath?.generation == 0)
+        for try await path in broadcaster.paths {
+            #expect(path.isSatisfied)
+            break
+        }
+        broadcaster.forgetIfUnobserved()
+        #expect(broadcaster.currentPath == nil)
+    }
+
+    @Test func pathsThatAMonitorDoesNotNumberAreNumbered() async throws {
+        let broadcaster = NetworkPathBroadcaster(keepsPath: true)
         var paths = broadcaster.paths.makeAsyncIterator()
         var seen: [UInt64?] = []
         let sent: [NetworkPath] = [.offline(), .online(), .online(), .offline(), NetworkPath(generation: 9), .online()]

@@ -120,7 +120,7 @@ struct PerformerStabilityTests {
 
 /// A monitor that gives what its broadcaster is told.
 private final class BroadcastingMonitor: NetworkMonitor {
-    let broadcaster = NetworkPathBroadcaster()
+    let broadcaster = NetworkPathBroadcaster(keepsPath: true)
     var currentPath: NetworkPath? { broadcaster.currentPath }
     var paths: NetworkPaths { broadcaster.paths }
 }

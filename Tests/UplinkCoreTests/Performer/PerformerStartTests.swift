@@ -250,7 +250,7 @@ struct PerformerStartTests {
 
 /// A monitor that needs a while for its first path, and says so.
 private final class SlowMonitor: NetworkMonitor {
-    let broadcaster = NetworkPathBroadcaster()
+    let broadcaster = NetworkPathBroadcaster(keepsPath: true)
     var currentPath: NetworkPath? { broadcaster.currentPath }
     var paths: NetworkPaths { broadcaster.paths }
     var timeToFirstPath: Duration { .seconds(5) }

@@ -4,6 +4,7 @@ import GRDB
 import Uplink
 import UplinkStore
 import UplinkStoreTesting
+import UplinkTesting
 
 // The code of the guide "Offline first", and of docs/store.md and the README as far as it is not a program of its own.
 
@@ -94,8 +95,7 @@ func tested() async throws {
     fetch.hold()
     let sync = StoreSync("notes", fetch: { try await fetch() }, write: save)
     let recorder = StoreRecorder(store.stream(query, sync: sync))
-    // When the recorder's words are `value([])` and `loading`:
+    try await eventually { recorder.words == ["value([])", "loading"] }
     fetch.release()
-    // Then comes the value with the milk.
-    print(recorder.words)
+    try await eventually { recorder.values.last?.first?.text == "milk" }
 }

@@ -11,7 +11,7 @@ private struct Logger: Sendable { func info(_ line: String) { print(line) } }
 // MARK: UplinkCore
 
 final class AlwaysOnline: NetworkMonitor {
-    private let broadcaster = NetworkPathBroadcaster()
+    private let broadcaster = NetworkPathBroadcaster(keepsPath: true)  // it never changes
     var currentPath: NetworkPath? { broadcaster.currentPath }
     var paths: NetworkPaths { broadcaster.paths }
     init() { broadcaster.send(NetworkPath(status: .satisfied, scope: .global)) }

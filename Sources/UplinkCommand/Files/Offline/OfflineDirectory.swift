@@ -37,12 +37,7 @@ struct OfflineDirectory: Sendable {
     ///
     /// - Throws: ``FilesError`` when that fails, or when others can look into it.
     func make() throws(FilesError) {
-        var parents = [path]
-        while let first = parents.first, first.removingLastComponent() != first, access(first.string, F_OK) != 0 {
-            parents.insert(first.removingLastComponent(), at: 0)
-        }
-        for directory in parents + [contents, uploads]
-        where mkdir(directory.string, 0o700) != 0 && errno != EEXIST { throw failure(directory) }
+        for directory in [contents, uploads] { try UserDirectory.make(directory, orElse: "or use --online") }
         for directory in [path, contents, uploads] {
             var status = stat()
             guard lstat(directory.string, &status) == 0 else { throw failure(directory) }

@@ -64,8 +64,7 @@ struct CredentialFile: Sendable {
     /// - Throws: ``FilesError`` when it cannot be written.
     func write(_ entry: Entry) throws(FilesError) {
         let directory = path.removingLastComponent()
-        mkdir(directory.removingLastComponent().string, 0o700)
-        if mkdir(directory.string, 0o700) != 0, errno != EEXIST { throw failure("written", errno) }
+        try UserDirectory.make(directory, orElse: "see to its permissions, or log in without keeping the password")
         let new = directory.appending(".files.json.\(getpid())")
         unlink(new.string)  // left by a process that died
         let descriptor = open(new.string, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !Store
+// Without the trait `Store` the module has these names alone, so that the compiler says what is missing.
+
+/// A single source of truth that works offline. Behind the package trait `Store`.
+@available(
+    *, unavailable,
+    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
+)
+public enum Store {
+    /// Opens a database; here so that a call of it is told of the trait, and not that there is no such function.
+    @available(
+        *, unavailable,
+        message:
+            "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
+    )
+    public static func open(
+        _ path: String, migrator: Any? = nil, performer: Any? = nil, busyTimeout: Duration = .zero,
+        checksIntegrity: Bool = true, clock: Any? = nil, now: Any? = nil
+    ) async throws -> Never { fatalError("unavailable") }
+}
+
+/// A question to the database. Behind the package trait `Store`.
+@available(
+    *, unavailable,
+    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
+)
+public enum StoreQuery<Value> {}
+
+/// How a key's data is brought up to date. Behind the package trait `Store`.
+@available(
+    *, unavailable,
+    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
+)
+public enum StoreSync {}
+
+/// The answers to a query as they change. Behind the package trait `Store`.
+@available(
+    *, unavailable,
+    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
+)
+public enum StoreStream<Value> {}
+
+/// What a stream tells. Behind the package trait `Store`.
+@available(
+    *, unavailable,
+    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
+)
+public enum StoreElement<Value> {}
+
+/// What a stream shows first, and whether it syncs. Behind the package trait `Store`.
+@available(
+    *, unavailable,
+    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
+)
+public enum StoreRequest {}
+
+/// Why something that was asked of the store failed. Behind the package trait `Store`.
+@available(
+    *, unavailable,
+    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
+)
+public enum StoreError {}
+
+/// A durable queue of what is to be sent. Behind the package trait `Store`.
+@available(
+    *, unavailable,
+    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
+)
+public enum Outbox {}
+
+/// The limits of an outbox. Behind the package trait `Store`.
+@available(
+    *, unavailable,
+    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
+)
+public enum OutboxConfiguration {}
+
+/// What is to be sent. Behind the package trait `Store`.
+@available(
+    *, unavailable,
+    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
+)
+public enum OutboxEntry {}
+
+/// What became of an entry. Behind the package trait `Store`.
+@available(
+    *, unavailable,
+    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
+)
+public enum OutboxVerdict {}
+#endif
