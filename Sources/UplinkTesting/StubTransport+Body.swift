@@ -59,7 +59,13 @@ final class StubBody: HTTPBodySource {
 
     func limit(toRemaining total: Duration) { state.withLock { $0.timeouts?.limit(toRemaining: total) } }
 
-    var heedsLimit: Bool { state.withLock { $0.timeouts != nil } }
+    /// What is there immediately needs no clock to end in time.
+    var heedsLimit: Bool {
+        switch ending {
+        case .complete, .error: pause == nil || state.withLock { $0.timeouts != nil }
+        case .silence: state.withLock { $0.timeouts != nil }
+        }
+    }
 
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try work()

@@ -127,7 +127,7 @@ struct NetworkMonitorConformanceTests {
                 make: { RememberingMonitor() }, goOnline: { $0.goOnline() }, goOffline: { $0.goOffline() }
             ).checkNoPathIsOutOfDate()
         }
-        #expect(error?.found.contains("the first path told was satisfied") == true, "\(String(describing: error))")
+        #expect(error?.found.contains("the first path was satisfied") == true, "\(String(describing: error))")
     }
 
     @Test func aStreamThatFailsIsNamedByThePromise() async throws {
