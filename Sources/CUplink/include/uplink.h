@@ -31,8 +31,8 @@
  *
  * Unless its comment says otherwise, a function may be called from any thread, also from a callback, and returns
  * UPLINK_OK or a negative error; for a context that is NULL it returns UPLINK_EINVAL (but uplink_context_destroy() does
- * nothing). Nothing passed to a function is kept after it returns, except `user` and callbacks; a relative path is taken
- * from the working directory at that moment. Pointers passed to a callback are valid until it returns.
+ * nothing). Nothing passed to a function is kept after it returns, except `user` and callbacks; a relative path is
+ * taken from the working directory at that moment. Pointers passed to a callback are valid until it returns.
  *
  * Structures begin with their size, so that they can grow. Start from the structure's …_INIT, then set what you need:
  *

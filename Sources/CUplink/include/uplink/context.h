@@ -74,7 +74,8 @@ int uplink_context_destroy(uplink_context *context);
 /*
  * The descriptor to wait on with poll(2) or in an event loop of your own: it is readable while callbacks are due. It
  * belongs to the context; do not read from it or close it. It is level-triggered: it stays readable until
- * uplink_dispatch() has run all that is due, also while another thread is in it. With EPOLLET, later callbacks are missed.
+ * uplink_dispatch() has run all that is due, also while another thread is in it. With EPOLLET, later callbacks are
+ * missed.
  *
  * Returns the descriptor; or UPLINK_EINVAL when the context was created without `dispatch`, UPLINK_EBADHANDLE.
  */

@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* Timeouts are in milliseconds, from the transfer's turn on (only `total_milliseconds` includes the wait for it); 0: the
- * default given here; UPLINK_INFINITE: none. */
+/* Timeouts are in milliseconds, from the transfer's turn on (only `total_milliseconds` includes the wait for it);
+ * 0: the default given here; UPLINK_INFINITE: none. */
 typedef struct uplink_get_options {
     size_t size;                           /* sizeof(uplink_get_options) */
     bool waits_for_network;                /* wait for the network first, for up to `wait_milliseconds` */
@@ -77,9 +77,9 @@ typedef int (*uplink_body_cb)(
  *
  * The status at the end is UPLINK_OK, UPLINK_ENONETWORK when nothing was sent because the network did not come,
  * UPLINK_ECANCELED, UPLINK_ESTOPPED, UPLINK_EMONITOR, UPLINK_EAGAIN when 10,000 transfers of the context are waiting
- * already, UPLINK_EINVAL when `body` returned a positive number that it may not return or `ca_file` cannot be used, one
- * of the errors from UPLINK_ETIMEDOUT on (UPLINK_ETOOLARGE also for an answer with more than 256 header fields or a head
- * of more than 64 KiB), or what `body` returned.
+ * already, UPLINK_EINVAL when `body` returned a positive number that it may not return or `ca_file` cannot be used,
+ * one of the errors from UPLINK_ETIMEDOUT on (UPLINK_ETOOLARGE also for an answer with more than 256 header fields or
+ * a head of more than 64 KiB), or what `body` returned.
  *
  * Errors: UPLINK_EINVAL, UPLINK_EURL, UPLINK_EREQUEST, UPLINK_ESTOPPED, UPLINK_EBADHANDLE.
  */
@@ -112,9 +112,9 @@ int uplink_get_collect(
  * beside it, which is renamed at the end and removed when anything fails. An answer whose status is not 200 is not
  * written, but still ends with UPLINK_OK: look at the status and at `received`.
  *
- * path: the file; its directory must exist. It gets mode 0600, even if it replaces another; see chmod(2). Anything there
- *   that is not a regular file (a directory, a symbolic link, a device, a pipe) is never replaced: UPLINK_EFILE, before
- *   anything is sent.
+ * path: the file; its directory must exist. It gets mode 0600, even if it replaces another; see chmod(2). Anything
+ *   there that is not a regular file (a directory, a symbolic link, a device, a pipe) is never replaced: UPLINK_EFILE,
+ *   before anything is sent.
  *
  * The file is written on libuv's thread pool; neither a timeout nor uplink_cancel() ends a transfer that waits for the
  * pool.

@@ -39,7 +39,8 @@ void uplink_request_free(uplink_request *request);
  * Adds a header field. Fields that frame the message, such as Content-Length or Host, are set by the library.
  *
  * Errors: UPLINK_EINVAL, also for text that is not UTF-8, and when there are 256 fields already; UPLINK_EREQUEST when
- * the field must not be sent, for example because its value begins or ends with a blank. A field that the library sets itself is reported only when the request ends.
+ * the field must not be sent, for example because its value begins or ends with a blank. A field that the library sets
+ * itself is reported only when the request ends.
  */
 int uplink_request_add_header(uplink_request *request, const char *name, const char *value);
 
@@ -96,8 +97,8 @@ int uplink_request_set_body_source(
  * whole body. */
 typedef void (*uplink_sent_cb)(uplink_context *context, uint64_t id, int64_t sent, int64_t length, void *user);
 
-/* Timeouts are in milliseconds, from the transfer's turn on (only `total_milliseconds` includes the wait for it); 0: the
- * default given here; UPLINK_INFINITE: none. */
+/* Timeouts are in milliseconds, from the transfer's turn on (only `total_milliseconds` includes the wait for it);
+ * 0: the default given here; UPLINK_INFINITE: none. */
 typedef struct uplink_request_options {
     size_t size;                           /* sizeof(uplink_request_options) */
     bool waits_for_network;                /* wait for the network first, for up to `wait_milliseconds` */
