@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import HTTPTypes
 import SystemPackage
 import TestSupport
@@ -213,7 +214,13 @@ struct TLSTests {
         try await withClient(transport: transport) { client, _ in
             try await withThrowingTaskGroup(of: [UInt8].self) { group in
                 for _ in 0..<4 {
-                    group.addTask { try await client.get(server.url("/answer")).body.collect(upTo: 16_300) }
+                    group.addTask {
+                        var options = HTTPRequestOptions()
+                        // Holds the loop up until all that the server sends has come.
+                        options.observer = { if case .connected = $0 { usleep(100_000) } }
+                        let response = try await client.get(server.url("/answer"), options: options)
+                        return try await response.body.collect(upTo: 16_300)
+                    }
                 }
                 for try await body in group { #expect(body.count == 16_300 && Set(body) == [UInt8(ascii: "r")]) }
             }
