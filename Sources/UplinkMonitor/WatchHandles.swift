@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkEventLoop
 
-/// What a ``PathWatcher`` has open while it is at work. Belongs to the loop's thread; after the loop's end nothing is
-/// watched any more, and any thread may release it.
-final class WatchHandles: @unchecked Sendable {  // as above
+/// The handles that a ``PathWatcher`` has open while it is at work. They belong to the loop's thread; once the loop has
+/// ended, nothing is watched any more, and any thread may release them.
+final class WatchHandles: @unchecked Sendable {  // used on the loop's thread only, and released after its end
     var network: KernelNetwork?
     /// Watches the socket of `network`.
     var watcher: DescriptorWatcher?
@@ -14,7 +14,7 @@ final class WatchHandles: @unchecked Sendable {  // as above
     var intervalTimer: LoopTimer?
     var expiryTimer: LoopTimer?
 
-    /// Closes everything; each watcher first, because the descriptor's number may be another's at once.
+    /// Closes everything; each watcher first, because the descriptor's number may be reused immediately.
     func close() {
         watcher?.close()
         watcher = nil

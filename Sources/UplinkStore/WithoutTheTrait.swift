@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #if !Store
-// Without the trait `Store` the module has these names alone, so that the compiler says what is missing.
+// Without the trait `Store` the module has only these names, so that the compiler says what is missing.
 
 /// A single source of truth that works offline. Behind the package trait `Store`.
 @available(
@@ -8,7 +8,9 @@
     message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
 )
 public enum Store {
-    /// Opens a database; here so that a call of it is told of the trait, and not that there is no such function.
+    /// Exists so that the error for a call names the trait, and not a missing function. Nothing can call it.
+    ///
+    /// - Throws: Always.
     @available(
         *, unavailable,
         message:
@@ -17,7 +19,7 @@ public enum Store {
     public static func open(
         _ path: String, migrator: Any? = nil, performer: Any? = nil, busyTimeout: Duration = .zero,
         checksIntegrity: Bool = true, clock: Any? = nil, now: Any? = nil
-    ) async throws -> Never { fatalError("unavailable") }
+    ) async throws -> Never { throw CancellationError() }
 }
 
 /// A question to the database. Behind the package trait `Store`.

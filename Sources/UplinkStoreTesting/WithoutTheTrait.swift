@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #if !Store
-// Without the trait `Store` the module has these names alone, so that the compiler says what is missing.
+// Without the trait `Store` the module has only these names, so that the compiler says what is missing.
 
 /// A fetch that brings what the test says. Behind the package trait `Store`.
 @available(

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// Waits until something is so that another task or program brings about, and that cannot be awaited by itself.
+/// Waits for a condition that another task or program brings about, and that cannot be awaited directly.
 ///
 /// ```swift
 /// try await eventually("two elements are recorded") { recorder.words.count == 2 }
 /// ```
 ///
-/// It looks at once, then as often as other tasks have had their turn, then every 5 ms of real time, whatever clock the
-/// test has.
+/// It checks immediately, then each time other tasks have had a turn, and later every 5 ms of real time, whatever clock
+/// the test uses.
 ///
 /// - Parameters:
 ///   - limit: How long to wait, in real time.
 ///   - expectation: What is waited for, for the error.
-///   - isSo: Looks; must not wait for long.
+///   - isSo: Checks the condition; must not take long.
 /// - Throws: ``WaitedInVain`` after `limit`; `CancellationError` when the test is cancelled; what `isSo` throws.
 public nonisolated(nonsending) func eventually(
     within limit: Duration = .seconds(20), _ expectation: @autoclosure () -> String = "what the test expects",
