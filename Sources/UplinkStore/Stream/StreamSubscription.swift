@@ -168,7 +168,7 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
         let task = Task { [store = stream.store, weak self] in
             let result: Result<SyncReceipt, StoreError>
             do {
-                let receipt = try await store.fly(sync) { [weak self] stage in
+                let receipt = try await store.join(sync) { [weak self] stage in
                     self?.tell { machine, _ in machine.reached(stage) }
                 }
                 result = .success(receipt)
