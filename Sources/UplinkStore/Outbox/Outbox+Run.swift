@@ -28,7 +28,7 @@ extension Outbox {
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let wake: @Sendable () -> Void = { continuation.yield() }
         tell { $0.begin(maximumConcurrent: configuration.maximumConcurrent, wake) }
-        let clock = MonotonicClock(store.clock)
+        let clock = ElapsedClock(store.clock)
         await withDiscardingTaskGroup { group in
             var alarm = OutboxAlarm(on: clock, wake)
             var knowsAll = false
@@ -79,7 +79,7 @@ extension Outbox {
 
     /// Looks up the keys that have changed, or all until that has gone well once. Returns when to look again, if this
     /// failed.
-    private func look(_ changed: Set<String>, _ knowsAll: inout Bool, _ clock: MonotonicClock) async -> Duration? {
+    private func look(_ changed: Set<String>, _ knowsAll: inout Bool, _ clock: ElapsedClock) async -> Duration? {
         do {
             try await lookUp(knowsAll ? changed : nil, clock)
             knowsAll = true
@@ -92,7 +92,7 @@ extension Outbox {
     }
 
     /// Looks up the first entries of these keys, or of all.
-    private func lookUp(_ keys: Set<String>?, _ clock: MonotonicClock) async throws {
+    private func lookUp(_ keys: Set<String>?, _ clock: ElapsedClock) async throws {
         if let keys, keys.isEmpty { return }
         let heads = try await store.reading("reading the outbox `\(name)`") { [name] db in
             guard let keys else { return try OutboxRow.heads(of: name, in: db) }
@@ -112,7 +112,7 @@ extension Outbox {
     }
 
     /// Claims the entries that can be sent now. Also returns when the next one has rested enough.
-    private func claim(_ clock: MonotonicClock) -> (claims: [OutboxMachine.Claim], rested: Duration?) {
+    private func claim(_ clock: ElapsedClock) -> (claims: [OutboxMachine.Claim], rested: Duration?) {
         let (claims, rested) = core.withLock { ($0.machine.next(now: clock.now()), $0.machine.alarm) }
         if !claims.isEmpty { for wake in core.withLock(\.watchers) { wake() } }
         return (claims, rested)
@@ -121,7 +121,7 @@ extension Outbox {
     /// Starts to send entries, each in a task of its own.
     private func deliver(
         _ claims: [OutboxMachine.Claim], under lock: OutboxLock?, in group: inout DiscardingTaskGroup,
-        _ clock: MonotonicClock, _ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict
+        _ clock: ElapsedClock, _ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict
     ) {
         for claim in claims {
             group.addTask { [self] in

@@ -4,12 +4,12 @@ import UplinkCore
 
 /// Wakes a run of an outbox at one moment: a task, which is replaced when that moment changes.
 struct OutboxAlarm: ~Copyable {
-    private let clock: MonotonicClock
+    private let clock: ElapsedClock
     private let wake: @Sendable () -> Void
     private var deadline: Duration?
     private var task: Task<Void, Never>?
 
-    init(on clock: MonotonicClock, _ wake: @escaping @Sendable () -> Void) { (self.clock, self.wake) = (clock, wake) }
+    init(on clock: ElapsedClock, _ wake: @escaping @Sendable () -> Void) { (self.clock, self.wake) = (clock, wake) }
 
     deinit { task?.cancel() }
 
@@ -20,7 +20,7 @@ struct OutboxAlarm: ~Copyable {
         deadline = new
         task = new.map { new in
             Task { [clock, wake] in
-                guard (try? await clock.sleep(new)) != nil else { return }
+                guard (try? await clock.sleep(until: new)) != nil else { return }
                 wake()
             }
         }

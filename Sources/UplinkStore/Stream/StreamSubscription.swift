@@ -146,7 +146,7 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
         let (name, clock) = (stream.query.name, stream.store.clock)
         tell { machine, now in machine.readFailed(.init(error: Self.readError(error, name)), now: now) }
         let pause = Task { [weak self] in
-            guard (try? await MonotonicClock(clock).sleep(.seconds(1))) != nil else { return }
+            guard (try? await ElapsedClock(clock).sleep(for: .seconds(1))) != nil else { return }
             guard let self, !self.state.withLock({ $0.isOver }) else { return }
             self.observe()
         }
