@@ -70,7 +70,7 @@ final class ConnectionTable {
     }
 
     /// Limits how long data already sent may stay unacknowledged, except on connections within this host.
-    func hurry(to milliseconds: CInt, sparing spared: Set<CInt> = []) {
+    func limitUnacknowledged(to milliseconds: CInt, sparing spared: Set<CInt> = []) {
         for socket in current() where !spared.contains(socket.descriptor) {
             guard let address = socket.localAddress, !address.isLoopback else { continue }
             Self.limit(socket.descriptor, to: milliseconds)

@@ -6,7 +6,7 @@ import UplinkHTTP
 /// What happens to connections when the network under them changes.
 extension CurlEngine {
     /// For how many milliseconds data may be unacknowledged after a change of the way to the internet.
-    private static let hurry: CInt = 5_000
+    private static let unacknowledgedAfterChange: CInt = 5_000
 
     /// Listens for changes, from the first transfer to the end.
     func listenForChanges() {
@@ -26,9 +26,9 @@ extension CurlEngine {
 
     func networkChanged(_ change: NetworkChange) {
         if change.isEverything {
-            strand { LocalAddress.isGone($0) }
+            endConnections(whoseAddress: LocalAddress.isGone)
         } else if !change.removedAddresses.isEmpty {
-            strand { change.removedAddresses.contains($0) }
+            endConnections(whoseAddress: change.removedAddresses.contains)
         }
         if change.isEverything || !change.changedDefaultRoutes.isEmpty { beginGeneration() }
         scheduleTurn()
@@ -36,9 +36,9 @@ extension CurlEngine {
 
     /// Ends connections whose own address is gone: those of transfers immediately, idle ones in a way that libcurl
     /// notices.
-    private func strand(where isGone: (IPAddress) -> Bool) {
-        for transfer in Array(transfers.values) where transfer.isStranded(isGone) {
-            transfer.isStrandedByChange = true
+    private func endConnections(whoseAddress isGone: (IPAddress) -> Bool) {
+        for transfer in Array(transfers.values) where transfer.isOnAddress(where: isGone) {
+            transfer.isAddressGone = true
             end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
         }
         connections.shutDown(where: isGone)
@@ -62,6 +62,7 @@ extension CurlEngine {
         let configured = configuration.unacknowledgedTimeout?.milliseconds ?? .max
         // To the kernel, a peer that takes its time to read an upload looks the same as one that is gone.
         let uploading = transfers.values.filter { $0.upload != nil }.map(\.uploadSocket)
-        connections.hurry(to: min(Self.hurry, configured), sparing: Set(uploading))
+        connections.limitUnacknowledged(
+            to: min(Self.unacknowledgedAfterChange, configured), sparing: Set(uploading))
     }
 }

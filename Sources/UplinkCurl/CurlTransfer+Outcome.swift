@@ -36,7 +36,7 @@ extension CurlTransfer {
         if let failure = upload?.failure { return outcome(ofBody: failure) }
         if let refusal { return complete(refusal) }
         let phase = CurlFailure.phase(machine.lastPhase, report)
-        if isStrandedByChange {
+        if isAddressGone {
             return error(.networkChanged, phase, "the network changed under the connection; try again")
         }
         if report.code == CURLE_OK, let incompleteness { return complete(incompleteness) }

@@ -104,8 +104,8 @@ extension CurlTransfer {
         }
     }
 
-    /// Whether the transfer goes over a connection whose own address is gone.
-    func isStranded(_ isGone: (IPAddress) -> Bool) -> Bool {
+    /// Whether the own address of the transfer's connection, or of each that is being made for it, is gone.
+    func isOnAddress(where isGone: (IPAddress) -> Bool) -> Bool {
         switch machine.phase {
         case .queued, .gated, .ended: return false
         case .connecting, .awaitingHead, .bodyFlowing, .bodyPaused:

@@ -34,7 +34,7 @@ final class CurlTransfer {
     /// The socket on which the request's body goes out; negative before.
     var uploadSocket: curl_socket_t = -1
     /// What the server had sent when sending failed, and libcurl did not read.
-    var salvaged: [UInt8] = []
+    var unreadAnswer: [UInt8] = []
     private var hasTakenRefusal = false
     /// Whether libcurl is about to send the request again, because the server knows no expectations; what comes until
     /// then is no answer.
@@ -52,8 +52,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) var sockets = OpenedSockets()
     /// The local address of its connection, once there is one.
     var localAddress: String?
-    /// Whether the network under its connection is gone.
-    var isStrandedByChange = false
+    /// Whether it was ended because that address is gone.
+    var isAddressGone = false
     /// Whether it is paused because all bodies together hold too much.
     private(set) var isHeldByBudget = false
 
@@ -119,7 +119,7 @@ final class CurlTransfer {
         if isRepetition {
             // libcurl counts its repetitions over all of a handle's transfers, and gives up after five.
             handle?.isParticular = true
-            salvaged = []  // that came on another connection
+            unreadAnswer = []  // that came on another connection
             // libcurl does not ask again for the part of a body that it took but could not send.
             guard rewindUpload() else {
                 refuse(CurlFailure.bodyIsGone)

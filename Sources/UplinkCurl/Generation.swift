@@ -129,7 +129,7 @@ final class Generation {
 
     /// Called when libcurl is about to close a connection.
     func socketCloses(_ descriptor: curl_socket_t) {
-        uploads.removeValue(forKey: descriptor)?.salvage(from: descriptor)
+        uploads.removeValue(forKey: descriptor)?.keepUnreadAnswer(from: descriptor)
         socketGone(descriptor)
     }
 

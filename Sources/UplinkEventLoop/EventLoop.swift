@@ -76,7 +76,7 @@ public final class EventLoop: Sendable {
     package func executeUnlessEnded(_ work: @escaping @Sendable () -> Void) { inbox.addUnlessClosed(.work(work)) }
 
     func submit(_ entry: Inbox.Entry) {
-        if inbox.add(entry, isOnLoop: isCurrent) == .needsAfterlife { LoopThread.runAfterlife(of: self) }
+        if inbox.add(entry, isOnLoop: isCurrent) == .needsLateThread { LoopThread.runLateEntries(of: self) }
     }
 
     /// The loop's handles, for callers on its thread.

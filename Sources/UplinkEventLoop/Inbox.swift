@@ -23,7 +23,7 @@ final class Inbox: Sendable {
         /// Nothing: the loop will find the entry.
         case done
         /// Run the entries on a separate thread, because the loop has ended.
-        case needsAfterlife
+        case needsLateThread
     }
 
     private struct State {
@@ -35,7 +35,7 @@ final class Inbox: Sendable {
         /// Whether the loop's thread is gone.
         var isClosed = false
         /// Whether a thread runs late entries.
-        var hasAfterlife = false
+        var hasLateThread = false
 
         /// Ends the loop's sleep. Returns true if somebody has to wake it.
         mutating func awaken() -> Bool {
@@ -79,9 +79,9 @@ final class Inbox: Sendable {
         let (addition, wakesLoop): (Addition, Bool) = state.withLock { state in
             state.entries.append(entry)
             guard state.isClosed else { return (.done, state.awaken()) }
-            if state.hasAfterlife { return (.done, false) }
-            state.hasAfterlife = true
-            return (.needsAfterlife, false)
+            if state.hasLateThread { return (.done, false) }
+            state.hasLateThread = true
+            return (.needsLateThread, false)
         }
         if wakesLoop, !isOnLoop { wake() }
         return addition
@@ -136,20 +136,20 @@ final class Inbox: Sendable {
     /// Makes the loop poll without waiting.
     func wakeSelf() { wake() }
 
-    /// Marks the end of the loop's thread. Entries that are left or arrive later are for the afterlife.
+    /// Marks the end of the loop's thread. Entries that are left or arrive later run on a thread of their own.
     func finish() -> Addition {
         state.withLock { state in
             state.isClosed = true
-            state.hasAfterlife = !state.entries.isEmpty
-            return state.hasAfterlife ? .needsAfterlife : .done
+            state.hasLateThread = !state.entries.isEmpty
+            return state.hasLateThread ? .needsLateThread : .done
         }
     }
 
-    /// Takes late entries. If there are none, the afterlife's thread ends.
+    /// Takes late entries. If there are none, the thread that runs them ends.
     func takeLate() -> [Entry]? {
         state.withLock { state in
             guard !state.entries.isEmpty else {
-                state.hasAfterlife = false
+                state.hasLateThread = false
                 return nil
             }
             let entries = state.entries

@@ -50,12 +50,12 @@ final class LoopState {
         uv_run(uv, UV_RUN_DEFAULT)
         ended()
         // The loop has no open handle left. What its last callbacks enqueued runs now; jobs that never stop enqueueing
-        // continue in the afterlife.
+        // continue on a thread for late entries.
         for _ in 0..<Self.batchesPerTurn {
             if inbox.take(into: &batch, mayFallAsleep: false) == .entries { runBatch() }
             runEndOfTurn()
         }
-        if inbox.finish() == .needsAfterlife { LoopThread.runAfterlife(of: loop) }
+        if inbox.finish() == .needsLateThread { LoopThread.runLateEntries(of: loop) }
         let status = uv_loop_close(uv)
         precondition(status == 0, "uv_loop_close: \(status)")
     }

@@ -53,7 +53,7 @@ final class LoopThread: @unchecked Sendable {  // `state` is the loop thread's, 
     }
 
     /// Runs what reaches a loop after its end, so that no task waits forever.
-    static func runAfterlife(of loop: EventLoop) {
+    static func runLateEntries(of loop: EventLoop) {
         detach(named: "uplink-late") {
             identify(as: loop) {
                 while let entries = loop.inbox.takeLate() { for entry in entries { loop.run(entry) } }

@@ -25,7 +25,7 @@ public final class Store: Sendable {
     let performer: any NetworkOperationPerforming
     let clock: any Clock<Duration>
     let now: @Sendable () -> Date
-    let flights = Flights()
+    let syncs = SharedSyncs()
     /// The names of the outboxes that are being run.
     let running = Locked<Set<String>>([])
     /// What is known about each outbox, by name: all objects of one name share it.

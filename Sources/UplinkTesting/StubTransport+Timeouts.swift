@@ -4,14 +4,14 @@ import UplinkHTTP
 
 /// The timeouts of a request that a stub keeps on the test's clock while an answer lets it wait.
 struct StubTimeouts: Sendable {
-    private let clock: HTTPClientClock
+    private let clock: ElapsedClock
     private let firstByte: Duration?
     private let stall: Duration?
     /// When the total timeout passes.
     private var end: Duration?
 
     /// The total begins now.
-    init(_ timeouts: HTTPTimeouts, on clock: HTTPClientClock) {
+    init(_ timeouts: HTTPTimeouts, on clock: ElapsedClock) {
         self.clock = clock
         (firstByte, stall) = (timeouts.firstByte, timeouts.stall)
         if let total = timeouts.total { limit(toRemaining: total) }
@@ -45,7 +45,7 @@ struct StubTimeouts: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await work() }
             group.addTask(name: "a stub's timeout") { [clock] in
-                try await clock.sleep(shortest)
+                try await clock.sleep(for: shortest)
                 throw Self.error(shortest == left ? .totalTimeout : code, phase)
             }
             defer { group.cancelAll() }

@@ -33,7 +33,7 @@ public final class StubTransport: HTTPTransport {
 
     private let state = Locked(State())
     private let tellsEvents: Bool
-    private let clock: HTTPClientClock?
+    private let clock: ElapsedClock?
 
     /// Creates a stub without answers, which keeps no timeouts.
     ///
@@ -62,7 +62,7 @@ public final class StubTransport: HTTPTransport {
     ///   - tellsEvents: Whether it reports events, as `CurlTransport` does.
     ///   - clock: The clock that timeouts are measured on.
     public init<C: Clock>(tellsEvents: Bool = true, clock: C) where C.Duration == Duration {
-        (self.tellsEvents, self.clock) = (tellsEvents, HTTPClientClock(clock))
+        (self.tellsEvents, self.clock) = (tellsEvents, ElapsedClock(clock))
     }
 
     /// The requests so far, in order.

@@ -65,7 +65,7 @@ struct ConnectionTableTests {
     }
 
     /// All else is, when the network has changed.
-    @Test func uploadsAndWhatStaysWithinTheHostAreNotHurried() throws {
+    @Test func uploadsAndWhatStaysWithinTheHostAreNotLimited() throws {
         let table = ConnectionTable()
         let (near, far) = try connection()
         let (old, upload) = (try bound(to: "192.0.2.77"), try bound(to: "192.0.2.78"))
@@ -75,20 +75,20 @@ struct ConnectionTableTests {
             ConnectionTable.limit(descriptor, to: 30_000)
             #expect(unacknowledgedTime(of: descriptor) == 30_000)
         }
-        table.hurry(to: 5_000, sparing: [upload])
+        table.limitUnacknowledged(to: 5_000, sparing: [upload])
         #expect(unacknowledgedTime(of: old) == 5_000)
         #expect(unacknowledgedTime(of: upload) == 30_000)
         #expect(unacknowledgedTime(of: near) == 30_000)
     }
 
-    @Test func aStrangerWithTheSameNumberIsNotHurried() throws {
+    @Test func aStrangerWithTheSameNumberIsNotLimited() throws {
         let table = ConnectionTable()
         let (old, stranger) = (try bound(to: "192.0.2.77"), try bound(to: "192.0.2.78"))
         defer { for descriptor in [old, stranger] { close(descriptor) } }
         _ = table.opened(old)
         ConnectionTable.limit(stranger, to: 30_000)
         try #require(dup2(stranger, old) == old)  // closes the first socket and takes its number
-        table.hurry(to: 5_000)
+        table.limitUnacknowledged(to: 5_000)
         #expect(unacknowledgedTime(of: old) == 30_000)
     }
 

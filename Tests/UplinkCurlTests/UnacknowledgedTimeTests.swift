@@ -97,7 +97,7 @@ struct UnacknowledgedTimeTests {
         .needsNetworkNamespaces,
         arguments: [(.seconds(30), 30_000, 5_000), (.seconds(2), 2_000, 2_000), (nil, 0, 5_000)]
             as [(Duration?, CInt, CInt)])
-    func whatRunsIsHurriedAndWhatComesIsNot(_ setting: Duration?, _ before: CInt, _ after: CInt) async throws {
+    func whatRunsIsLimitedAndWhatComesIsNot(_ setting: Duration?, _ before: CInt, _ after: CInt) async throws {
         try await withDevice(setting) { changes, _, transport in
             let old = Recorder()
             let transfer = Task { try await transport.get(Self.url("/hang"), old).body.discard() }
@@ -120,7 +120,7 @@ struct UnacknowledgedTimeTests {
     }
 
     /// A server that takes its time with it looks the same to the kernel as one that is gone.
-    @Test(.needsNetworkNamespaces) func anUploadIsNotHurried() async throws {
+    @Test(.needsNetworkNamespaces) func anUploadIsNotLimited() async throws {
         try await withDevice(.seconds(30)) { changes, client, transport in
             let (down, up) = (Recorder(), Recorder())
             let download = Task { try await transport.get(Self.url("/hang"), down).body.discard() }

@@ -33,7 +33,7 @@ struct EventLoopTests {
     @Test func whatIsOfUseToARunningLoopAloneIsDroppedAfterItsEnd() throws {
         let inbox = try Inbox()
         inbox.addUnlessClosed(.work {})
-        #expect(inbox.finish() == .needsAfterlife)
+        #expect(inbox.finish() == .needsLateThread)
         #expect(inbox.takeLate()?.count == 1)
         inbox.addUnlessClosed(.work {})
         #expect(inbox.takeLate() == nil)

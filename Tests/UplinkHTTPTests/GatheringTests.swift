@@ -174,33 +174,33 @@ struct GatheringTests {
     }
 
     @Test func whatIsAnnouncedIsNotCopiedWhenMoreComes() {
-        var vessel = BodyVessel(upTo: 100 << 20, expecting: 40 << 20)
-        let capacity = vessel.capacity
+        var buffer = WholeBodyBuffer(upTo: 100 << 20, expecting: 40 << 20)
+        let capacity = buffer.capacity
         #expect(capacity >= 40 << 20)
         [UInt8](repeating: 1, count: 1 << 20).withUnsafeBytes { bytes in
-            for _ in 0..<40 { vessel.append(bytes) }
+            for _ in 0..<40 { buffer.append(bytes) }
         }
-        #expect(vessel.capacity == capacity)
-        #expect(vessel.take().count == 40 << 20)
+        #expect(buffer.capacity == capacity)
+        #expect(buffer.take().count == 40 << 20)
     }
 
     @Test func noMoreRoomIsTakenThanTheReaderAccepts() {
-        #expect(BodyVessel(upTo: 20 << 20, expecting: 1 << 40).capacity < 21 << 20)
+        #expect(WholeBodyBuffer(upTo: 20 << 20, expecting: 1 << 40).capacity < 21 << 20)
     }
 
     /// A server may announce what it likes: memory is taken where bytes come.
     @Test func whatIsAnnouncedTakesNoMemory() {
-        let vessels = (0..<16).map { _ in BodyVessel(upTo: .max, expecting: 256 << 20) }
-        #expect(vessels.allSatisfy { $0.capacity >= 256 << 20 })  // in all more than a machine may have
+        let buffers = (0..<16).map { _ in WholeBodyBuffer(upTo: .max, expecting: 256 << 20) }
+        #expect(buffers.allSatisfy { $0.capacity >= 256 << 20 })  // in all more than a machine may have
     }
 
     /// What no system has room for is not asked for at once: an array that does not get its room ends the process.
     @Test(arguments: [1 << 50, Int64.max])
     func whatCannotBeThereGrowsAsItComes(announced: Int64) {
-        var vessel = BodyVessel(upTo: .max, expecting: announced)
-        #expect(vessel.capacity < 512 << 20)
-        [1, 2, 3].withUnsafeBytes { vessel.append($0) }
-        #expect(vessel.capacity < 512 << 20)
+        var buffer = WholeBodyBuffer(upTo: .max, expecting: announced)
+        #expect(buffer.capacity < 512 << 20)
+        [1, 2, 3].withUnsafeBytes { buffer.append($0) }
+        #expect(buffer.capacity < 512 << 20)
     }
 
     /// A producer and a reader on different threads.

@@ -4,33 +4,33 @@ import UplinkCore
 
 @testable import UplinkMonitor
 
-/// The decision table, row by row.
+/// The decision table, in its order.
 @Suite(.timeLimit(.minutes(1)))
 struct PathEvaluationTests {
-    @Test func row1NoLinkIsUp() {
+    @Test func withoutALinkThatIsUpThereIsNoInterface() {
         let path = evaluate(table { $0.add(link(.down)) }, ipv4: [.none, .none], ipv6: [.none])
         #expect(path.unsatisfiedReason == .noInterface)
         #expect(path.scope == .none)
     }
 
-    @Test func row2NoAddress() {
+    @Test func aLinkWithoutAnAddressHasNoAddress() {
         let path = evaluate(table { $0.add(link()) }, ipv4: [.none, .none], ipv6: [.none])
         #expect(path.unsatisfiedReason == .noAddress)
     }
 
-    @Test func row3NoRoute() {
+    @Test func withoutARouteOnlyTheSiteIsReached() {
         let path = evaluate(table { $0.add(link(), "192.0.2.10") }, ipv4: [.none, .none], ipv6: [.none])
         #expect(path.unsatisfiedReason == .noRoute)
         #expect(path.scope == .site)
         #expect(path.ipv6.unsatisfiedReason == .noAddress)
     }
 
-    @Test func row4Blocked() {
+    @Test func aRouteThatRefusesIsBlocked() {
         let path = evaluate(table { $0.add(link(), "192.0.2.10") }, ipv4: [.blocked, .blocked], ipv6: [.none])
         #expect(path.unsatisfiedReason == .blocked)
     }
 
-    @Test func row5RoutesThatStayOnTheHost() {
+    @Test func routesThatStayOnTheHostDoNotCount() {
         let interfaces = table {
             $0.add(link(), "192.0.2.10")
             $0.update(LinkRecord(index: 1, name: "lo", flags: [.up, .running, .lowerUp, .loopback], hardwareType: 772))
@@ -41,7 +41,7 @@ struct PathEvaluationTests {
         }
     }
 
-    @Test func row6LinkDown() {
+    @Test func aRouteThroughALinkThatIsDownIsLinkDown() {
         let flags: [LinkRecord.Flags] = [[], [.up], [.up, .lowerUp], [.up, .running]]
         for flags in flags {
             let interfaces = table { $0.add(link(flags), "192.0.2.10") }
@@ -55,14 +55,14 @@ struct PathEvaluationTests {
     }
 
     @Test(arguments: [LinkRecord.OperationalState.dormant, LinkRecord.OperationalState.testing])
-    func row7LinkDormant(state: UInt8) {
+    func aLinkThatIsNotReadyIsDormant(state: UInt8) {
         var dormant = link([.up, .lowerUp])
         dormant.operationalState = state
         let path = evaluate(table { $0.add(dormant, "192.0.2.10") }, ipv4: unicast(), ipv6: [.none])
         #expect(path.unsatisfiedReason == .linkDormant)
     }
 
-    @Test func row8NoUsableSource() {
+    @Test func aSourceThatNobodyElseReachesIsNoAddress() {
         for source in [nil, "127.0.0.1", "0.0.0.0"] {
             let path = evaluate(table { $0.add(link()) }, ipv4: unicast(source: source), ipv6: [.none])
             #expect(path.unsatisfiedReason == .noAddress)
@@ -73,7 +73,7 @@ struct PathEvaluationTests {
         }
     }
 
-    @Test func row8AddressPending() {
+    @Test func anAddressThatIsStillBeingCheckedIsPending() {
         let pending = table { $0.add(link(), "2001:db8:1::10", flags: .tentative) }
         #expect(evaluate(pending, ipv4: [.none], ipv6: unicast6(source: nil)).unsatisfiedReason == .addressPending)
         let failed = table { $0.add(link(), "2001:db8:1::10", flags: [.tentative, .duplicate]) }
@@ -82,7 +82,7 @@ struct PathEvaluationTests {
         #expect(evaluate(linkLocal, ipv4: [.none], ipv6: unicast6(source: nil)).unsatisfiedReason == .noAddress)
     }
 
-    @Test func row9AnExpiredRouteIsNone() {
+    @Test func theKernelsErrorsTellNoRouteFromABlockedOne() {
         #expect(RouteVerdict(errno: 101) == .none)  // ENETUNREACH
         #expect(RouteVerdict(errno: 3) == .none)  // ESRCH
         #expect(RouteVerdict(errno: 97) == .none)  // EAFNOSUPPORT
@@ -92,7 +92,7 @@ struct PathEvaluationTests {
         #expect(RouteVerdict(errno: 12) == .unknown(12))  // ENOMEM
     }
 
-    @Test func row10Tunnel() {
+    @Test func aTunnelWithAnAddressAndARouteIsSatisfied() {
         var tunnel = link()
         (tunnel.kind, tunnel.hardwareType) = ("wireguard", 0xFFFE)
         let path = evaluate(table { $0.add(tunnel, "10.8.0.2") }, ipv4: unicast(source: "10.8.0.2"), ipv6: [.none])
@@ -100,7 +100,7 @@ struct PathEvaluationTests {
         #expect(DeviceClass(tunnel).kind == .tunnel)
     }
 
-    @Test func row11DeprecatedAddressesStillWork() {
+    @Test func deprecatedAddressesStillWork() {
         let interfaces = table {
             $0.add(link(), "2001:db8:1::10", flags: .deprecated)
             $0.add(link(), "2001:db8:1::11")
@@ -111,7 +111,7 @@ struct PathEvaluationTests {
         #expect(!evaluate(interfaces, ipv4: [.none], ipv6: unicast6(source: "2001:db8:1::11")).ipv6.isDegraded)
     }
 
-    @Test func row13Available() {
+    @Test func aLinkWithAnAddressAndARouteIsSatisfied() {
         let path = evaluate(table { $0.add(link(), "192.0.2.10") }, ipv4: unicast(), ipv6: [.none])
         #expect(path.status == .satisfied)
         #expect(path.unsatisfiedReason == nil)
@@ -127,7 +127,7 @@ struct PathEvaluationTests {
         #expect(evaluate(interfaces, ipv4: [.none], ipv6: unicast6(source: "fd00::1")).isSatisfied)
     }
 
-    @Test func rows14And15TheKernelsChoiceOfUplinkCounts() {
+    @Test func theKernelsChoiceOfUplinkCounts() {
         var second = link()
         (second.index, second.name) = (41, "eth1")
         let interfaces = table {

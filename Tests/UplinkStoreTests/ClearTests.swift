@@ -104,7 +104,7 @@ struct ClearTests {
         }
         try await eventually { isClearing.withLock { $0 } }
         let asker = Task { try await store.sync(Lists.sync(StubFetch(["theirs"]))) }
-        try await eventually { store.flights.waiting == 1 }
+        try await eventually { store.syncs.waiting == 1 }
         mayGoOn.signal()
         try await clearing.value
         #expect(await code { _ = try await asker.value } == .cleared)
@@ -206,7 +206,7 @@ struct ClearTests {
         let store = try Store.lists()
         let sync = sync { _ in try await store.database.write { try store.outdate("a", in: $0) } }
         let recorder = StoreRecorder(store.stream(Lists.query(), sync: sync))
-        try await eventually { recorder.values == [[], ["round \(Store.maximumFetches)"]] && store.flights.isIdle }
+        try await eventually { recorder.values == [[], ["round \(Store.maximumFetches)"]] && store.syncs.isIdle }
         #expect(try await store.validity(of: sync, maximumAge: .seconds(3600)) == .missing)
         let next = StubFetch(["next"])
         #expect(try await store.sync(Lists.sync(next, minimumInterval: .seconds(3600))) == .written)

@@ -68,7 +68,7 @@ struct StoreStorm {
         try await eventually(within: .seconds(60)) { recorder.values.last == 4 * rounds }
         #expect(recorder.values == recorder.values.sorted())
         #expect(recorder.errors.isEmpty)
-        try await eventually(within: .seconds(60)) { store.flights.isIdle }
+        try await eventually(within: .seconds(60)) { store.syncs.isIdle }
         #expect(overlap.most > 1, "syncs did not overlap")
         for sync in syncs {
             try await store.sync(sync)
@@ -107,7 +107,7 @@ struct StoreStorm {
                 }
             }
         }
-        try await eventually(within: .seconds(60)) { store.flights.isIdle }
+        try await eventually(within: .seconds(60)) { store.syncs.isIdle }
         #expect(askers.most > 1)
         #expect(outcomes.withLock { $0.shared } > 0)
         #expect(running.count < askers.count, "nobody shared")
@@ -193,7 +193,7 @@ struct StoreStorm {
                     }
                 }
             }
-            try await eventually(within: .seconds(60)) { store.flights.isIdle }
+            try await eventually(within: .seconds(60)) { store.syncs.isIdle }
         }
         try await eventually(within: .seconds(60), "the store is released") { released == nil }
     }

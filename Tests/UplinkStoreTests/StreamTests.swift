@@ -25,7 +25,7 @@ struct StreamTests {
         let store = try Store.lists()
         let fetch = StubFetch(["new"])
         let stream = store.stream(Lists.query(), sync: Lists.sync(fetch))
-        #expect(store.flights.isIdle)
+        #expect(store.syncs.isIdle)
         #expect(try await store.words() == [])
         #expect(fetch.calls == 0)
         var iterator = stream.makeAsyncIterator()
@@ -196,7 +196,7 @@ struct StreamTests {
         let sync = Lists.sync(StubFetch(["x"]))
         let recorder = StoreRecorder(store.stream(query, sync: sync))
         try await eventually { recorder.values == [[], ["x"]] }
-        try await eventually { store.flights.isIdle }
+        try await eventually { store.syncs.isIdle }
         let before = reads.withLock { $0 }
         for index in 0..<20 {  // notes of other keys' syncs, in the same table as this key's
             try await store.sync(StoreSync("other \(index)", fetch: { 1 }, write: { _, _ in }))
@@ -237,7 +237,7 @@ struct StreamTests {
             #expect(await iterator.next()?.value == [])
             try await eventually { fetch.running == 1 }
         }
-        try await eventually { fetch.running == 0 && store.flights.isIdle }
+        try await eventually { fetch.running == 0 && store.syncs.isIdle }
         #expect(try await store.words() == [])
     }
 
@@ -248,7 +248,7 @@ struct StreamTests {
         let recorder = StoreRecorder(store.stream(Lists.query(), sync: Lists.sync(fetch)))
         try await eventually { fetch.running == 1 }
         await recorder.stop()
-        try await eventually { fetch.running == 0 && store.flights.isIdle }
+        try await eventually { fetch.running == 0 && store.syncs.isIdle }
     }
 
     @Test func errorsAreHandledBesideTheValues() async throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 public import SystemPackage
+import UplinkCore
 public import UplinkHTTP
 
 extension HTTPClient {
@@ -94,7 +95,7 @@ extension HTTPClient {
         within limit: Duration, options: DownloadOptions,
         _ work: @escaping @Sendable (DownloadCore) async throws -> DownloadedFile
     ) -> Download {
-        let core = DownloadCore(clock: options.reducedClock, within: limit)
+        let core = DownloadCore(clock: ElapsedClock(options.clock), within: limit)
         core.start { try await work(core) }
         return Download(core: core)
     }

@@ -157,8 +157,8 @@ struct PerformerMachine {
     var arrivals: Int64 = 0
     var calls = ArrivalTable<Call>()
     var deadlines = DeadlineHeap()
-    var subscription = Attendant()
-    var alarm = Attendant()
+    var subscription = NumberedTask()
+    var alarm = NumberedTask()
     var alarmDeadline = Int64.max
     /// The number of waiting calls: all but those whose operation runs.
     var waitingCount = 0

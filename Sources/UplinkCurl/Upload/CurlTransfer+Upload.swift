@@ -56,7 +56,7 @@ extension CurlTransfer {
         guard upload != nil else { return code }
         switch code {
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
-            readSalvaged()
+            takeUnreadAnswer()
             return isAnswerWhole ? CURLE_OK : code
         // libcurl has not given us the body of the answer after which it wanted to repeat the request.
         case CURLE_ABORTED_BY_CALLBACK where wasRepetitionStopped:
@@ -69,21 +69,21 @@ extension CurlTransfer {
 
     /// Keeps what the server has sent, because libcurl, after failing to send, closes the connection without looking.
     /// What is encrypted cannot be read without libcurl.
-    func salvage(from descriptor: curl_socket_t) {
+    func keepUnreadAnswer(from descriptor: curl_socket_t) {
         guard machine.phase == .awaitingHead, isInClear, !parser.hasBegun else { return }
         let limits = exchange.request.limits
         let limit = min(limits.headerBytes, 1 << 20) + min(limits.bufferedBytes, 1 << 20)
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-        while salvaged.count < limit {
+        while unreadAnswer.count < limit {
             let count = recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT))
             guard count > 0 else { return }
-            salvaged += buffer[..<count]
+            unreadAnswer += buffer[..<count]
         }
     }
 
-    private func readSalvaged() {
-        var rest = salvaged[...]
-        salvaged = []
+    private func takeUnreadAnswer() {
+        var rest = unreadAnswer[...]
+        unreadAnswer = []
         while head == nil, let end = rest.firstIndex(of: 10) {
             let isTaken = rest[...end].withUnsafeBytes { takeHeader($0) }
             guard isTaken else { return }

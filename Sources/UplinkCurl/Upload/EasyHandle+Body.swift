@@ -82,7 +82,7 @@ extension CurlTransfer {
     /// Whether the server has sent something that libcurl has not read yet.
     ///
     /// An answer before the end of the request is often a refusal, after which the connection is closed. libcurl should
-    /// read it before the next attempt to send fails; ``salvage(from:)`` is for what comes in between.
+    /// read it before the next attempt to send fails; ``keepUnreadAnswer(from:)`` is for what comes in between.
     private var isAnsweredEarly: Bool {
         guard machine.phase == .awaitingHead, uploadSocket >= 0, !hasReached else {
             hasReached = false  // libcurl had its chance to read

@@ -68,12 +68,12 @@ extension HTTPBody {
     /// On no actor, because decoding takes time.
     @concurrent
     private func gatherChunks(upTo maximum: Int) async throws -> [UInt8] {
-        var vessel = BodyVessel(upTo: maximum, expecting: length)
+        var buffer = WholeBodyBuffer(upTo: maximum, expecting: length)
         while let chunk = try await handle.source.next() {
-            chunk.withUnsafeBytes { vessel.append($0) }
-            if vessel.isOverfull { throw tooLarge(maximum, received: Int64(vessel.received)) }
+            chunk.withUnsafeBytes { buffer.append($0) }
+            if buffer.isOverfull { throw tooLarge(maximum, received: Int64(buffer.received)) }
         }
-        return vessel.take()
+        return buffer.take()
     }
 
     /// The length of the body, if the head gives it.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
+import UplinkCore
 
 /// A client's configuration and what follows from it for all requests, computed once. An object, which each call holds.
 final class ClientSettings: Sendable {
     let configuration: HTTPClient.Configuration
-    let clock: HTTPClientClock
+    let clock: ElapsedClock
     /// What is wrong with the configuration, apart from its timeouts, which a call may replace.
     private let problem: HTTPClientError?
     private let timeoutProblem: HTTPClientError?
@@ -12,7 +13,7 @@ final class ClientSettings: Sendable {
     /// The fields of a request whose caller gives none.
     private let usualFields: RequestFields
 
-    init(_ configuration: HTTPClient.Configuration, clock: HTTPClientClock = .init(ContinuousClock())) {
+    init(_ configuration: HTTPClient.Configuration, clock: ElapsedClock = .init(ContinuousClock())) {
         (self.configuration, self.clock) = (configuration, clock)
         problem = Self.problem { () throws(HTTPClientError) in try configuration.validate() }
         timeoutProblem = Self.problem { () throws(HTTPClientError) in try configuration.timeouts.validate() }

@@ -40,7 +40,7 @@ final class HTTPCall: Sendable {
         self.options = options
     }
 
-    var clock: HTTPClientClock { settings.clock }
+    var clock: ElapsedClock { settings.clock }
 
     /// Whether the call may be observed, so that it is recorded which exchange reports what.
     var isFollowed: Bool { story != nil }

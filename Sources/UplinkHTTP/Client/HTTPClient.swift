@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
+import UplinkCore
 
 /// An HTTP client: URLs are checked, redirects are followed within limits, bodies are streamed.
 ///
@@ -31,7 +32,7 @@ public struct HTTPClient: Sendable {
     public init<C: Clock>(transport: any HTTPTransport, configuration: Configuration = .init(), clock: C)
     where C.Duration == Duration {
         chain = MiddlewareChain(transport, configuration.middlewares)
-        settings = ClientSettings(configuration, clock: HTTPClientClock(clock))
+        settings = ClientSettings(configuration, clock: ElapsedClock(clock))
     }
 
     package var configuration: Configuration { settings.configuration }

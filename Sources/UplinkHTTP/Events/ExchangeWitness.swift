@@ -14,11 +14,11 @@ final class ExchangeWitness: Sendable {
     /// The exchange's number within its call.
     let exchange: UInt64
     private let testimony = Locked(Testimony())
-    private let clock: HTTPClientClock
+    private let clock: ElapsedClock
     private let start: Duration
     private let tell: @Sendable (HTTPEvent) -> Void
 
-    init(of exchange: UInt64, clock: HTTPClientClock, tell: @escaping @Sendable (HTTPEvent) -> Void) {
+    init(of exchange: UInt64, clock: ElapsedClock, tell: @escaping @Sendable (HTTPEvent) -> Void) {
         self.exchange = exchange
         self.clock = clock
         self.tell = tell

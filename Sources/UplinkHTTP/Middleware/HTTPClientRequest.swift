@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
+import UplinkCore
 
 /// A request on its way through the middlewares.
 public struct HTTPClientRequest: Sendable {
@@ -77,7 +78,7 @@ public struct HTTPClientRequest: Sendable {
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }
             group.addTask { [clock = call.clock] in
-                try await clock.sleep(remaining)
+                try await clock.sleep(for: remaining)
                 return nil
             }
             defer { group.cancelAll() }

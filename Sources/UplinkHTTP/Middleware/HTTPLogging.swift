@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
+import UplinkCore
 
 /// Logs each request that passes: method, URL, fields, status or error, time to the head.
 ///

@@ -11,7 +11,7 @@ final class MetricsPassage: Sendable {
 
     private let state = Locked(State())
     private let record: @Sendable (HTTPMetrics) -> Void
-    private let clock: HTTPClientClock
+    private let clock: ElapsedClock
     private let start: Duration
     private let method: String
     private let origin: String

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import HTTPTypes
+import UplinkCore
 
 /// Sends a request again after a transient failure, where this cannot have an effect twice.
 ///
@@ -82,7 +83,7 @@ public struct HTTPRetry: HTTPMiddleware {
             let longest = HTTPBody.longestDiscarding
             await response.body.discardIfShort(within: request.remainingTime == nil ? longest : min(pause, longest))
         }
-        try await clock.sleep(max(.zero, pause - (clock.now() - start)))
+        try await clock.sleep(for: max(.zero, pause - (clock.now() - start)))
     }
 }
 

@@ -102,9 +102,9 @@ package final class Mailbox: Sendable {
     @inline(never)
     private func begin(upTo maximum: Int, expecting expected: Int64?) -> Bool {
         // Making room for a large body may take the system some time: done without the lock.
-        let isLarge = (expected ?? 0) > BodyVessel.large
-        let vessel = isLarge ? BodyVessel(upTo: maximum, expecting: expected) : nil
-        return counting { $0.gather(upTo: maximum, expecting: expected, into: vessel) }
+        let isLarge = (expected ?? 0) > WholeBodyBuffer.large
+        let buffer = isLarge ? WholeBodyBuffer(upTo: maximum, expecting: expected) : nil
+        return counting { $0.gather(upTo: maximum, expecting: expected, into: buffer) }
     }
 
     private static let busy = HTTPClientError(

@@ -68,7 +68,7 @@ struct MailboxMachine<Waiter: Sendable> {
     private var short: [UInt8]?
     private var hasFilledSlab = false
     /// Where the whole body is gathered for the reader; there are no chunks then.
-    private var vessel: BodyVessel?
+    private var gathered: WholeBodyBuffer?
     private var waiter: Waiter?
     private var isWaiterFar = false
     /// When a waiter was last woken.
@@ -121,7 +121,7 @@ struct MailboxMachine<Waiter: Sendable> {
     /// - Parameter expected: How many bytes there will be including these, if that is known.
     mutating func append(_ new: UnsafeRawBufferPointer, expecting expected: Int64?, from pool: SlabPool) {
         guard !isCancelled else { return }
-        if vessel?.append(new) != nil { return }
+        if gathered?.append(new) != nil { return }
         bytes += new.count
         if short != nil || tail == nil && (expected ?? .max) < SlabPool.slabSize {
             return appendShort(new, expecting: expected)
@@ -171,7 +171,7 @@ struct MailboxMachine<Waiter: Sendable> {
     /// Whether so much arrives, piece after piece, that waking a far reader for each would cost more than it is worth.
     /// A slow server sends little, or sends it some time after the last piece.
     private func isPouring(_ now: Int64) -> Bool {
-        guard isWaiterFar, vessel == nil, let wokenAt else { return false }
+        guard isWaiterFar, gathered == nil, let wokenAt else { return false }
         return bytes >= Self.torrent && bytes < plenty && now - wokenAt < Self.moment
     }
 
@@ -186,7 +186,7 @@ struct MailboxMachine<Waiter: Sendable> {
     mutating func cancel() -> Bool {
         guard !isCancelled else { return false }
         isCancelled = true
-        vessel = nil
+        gathered = nil
         if bytes > 0 { (chunks, next, tail, short, bytes) = ([], [], nil, nil, 0) }
         return end == nil
     }
@@ -194,28 +194,28 @@ struct MailboxMachine<Waiter: Sendable> {
     // MARK: The body as a whole
 
     /// The reader wants everything that is here and still to come in one piece: from here on it goes straight into a
-    /// vessel.
+    /// buffer.
     ///
-    /// - Parameter prepared: The vessel, if it has already been made.
+    /// - Parameter prepared: The buffer, if it has already been made.
     /// - Returns: Whether the engine is to continue.
-    mutating func gather(upTo maximum: Int, expecting expected: Int64?, into prepared: BodyVessel? = nil) -> Bool {
+    mutating func gather(upTo maximum: Int, expecting expected: Int64?, into prepared: WholeBodyBuffer? = nil) -> Bool {
         guard waiter == nil, !isCancelled else { return false }
         bytes = 0
         if chunks.isEmpty, next.isEmpty, let whole = short.take() {
-            vessel = BodyVessel(upTo: maximum, holding: whole)
+            gathered = WholeBodyBuffer(upTo: maximum, holding: whole)
             return takeDemand()
         }
-        vessel = prepared ?? BodyVessel(upTo: maximum, expecting: expected)
-        while let chunk = takeChunk() { chunk.withUnsafeBytes { vessel?.append($0) } }
-        tail?.withUnsafeBytes { vessel?.append($0) }
-        short?.withUnsafeBytes { vessel?.append($0) }
+        gathered = prepared ?? WholeBodyBuffer(upTo: maximum, expecting: expected)
+        while let chunk = takeChunk() { chunk.withUnsafeBytes { gathered?.append($0) } }
+        tail?.withUnsafeBytes { gathered?.append($0) }
+        short?.withUnsafeBytes { gathered?.append($0) }
         (tail, short) = (nil, nil)
         return takeDemand()
     }
 
     /// The same for a reader that asks before waiting: the whole rest of the body, if it is all here.
     mutating func gatherAtOnce(upTo maximum: Int) -> GatheredBody? {
-        guard case .complete = end, vessel == nil, !isCancelled else { return nil }
+        guard case .complete = end, gathered == nil, !isCancelled else { return nil }
         _ = gather(upTo: maximum, expecting: Int64(bytes))
         return switch takeGathered() {
         case .whole(let bytes): .whole(bytes)
@@ -228,10 +228,10 @@ struct MailboxMachine<Waiter: Sendable> {
     mutating func takeGathered() -> Gathering {
         guard waiter == nil else { return .busy }
         guard !isCancelled else { return end == nil ? .wait : .failure(CancellationError()) }
-        guard let vessel else { return .busy }
-        if vessel.isOverfull { return .tooLarge(received: vessel.received) }
+        guard let gathered else { return .busy }
+        if gathered.isOverfull { return .tooLarge(received: gathered.received) }
         switch end {
-        case .complete: return .whole(self.vessel?.take() ?? [])
+        case .complete: return .whole(self.gathered?.take() ?? [])
         case .failed(let error): return .failure(error)
         case nil: return .wait
         }
@@ -239,11 +239,11 @@ struct MailboxMachine<Waiter: Sendable> {
 
     /// Whether there is something for a reader.
     private var isReadable: Bool {
-        !next.isEmpty || !chunks.isEmpty || tail != nil || short != nil || vessel?.isOverfull == true
+        !next.isEmpty || !chunks.isEmpty || tail != nil || short != nil || gathered?.isOverfull == true
     }
 
     /// Whether bytes are of no use any more; the reader that learns this will cancel.
-    var refusesMore: Bool { isCancelled || vessel?.isOverfull == true }
+    var refusesMore: Bool { isCancelled || gathered?.isOverfull == true }
 
     private mutating func takeWaiter() -> Waiter? {
         defer { waiter = nil }

@@ -26,62 +26,25 @@ extension Outbox {
         var lock = try await lock()
         var end: any Error = CancellationError()
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        tell { $0.begin(maximumConcurrent: configuration.maximumConcurrent) { continuation.yield() } }
-        let clock = MonotonicClock(store.clock)
+        let wake: @Sendable () -> Void = { continuation.yield() }
+        tell { $0.begin(maximumConcurrent: configuration.maximumConcurrent, wake) }
+        let clock = ElapsedClock(store.clock)
         await withDiscardingTaskGroup { group in
-            var alarm: (until: Duration, task: Task<Void, Never>)?
-            defer { alarm?.task.cancel() }
+            var alarm = OutboxAlarm(on: clock, wake)
             var knowsAll = false
-            continuation.yield()
+            wake()
             for await _ in signals where !Task.isCancelled {
-                var retry: Duration?
-                let changed = core.withLock { core in
-                    defer { core.changed = [] }
-                    core.machine.lookBegins()
-                    return core.changed
-                }
-                if let old = lock, !old.isNamed {
-                    do {
-                        lock = try await self.lock()
-                    } catch {
-                        end = error
-                        break
-                    }
-                }
+                let changed = core.withLock { $0.lookBegins() }
                 do {
-                    try await look(knowsAll ? changed : nil, clock)
-                    knowsAll = true
+                    try await renew(&lock)
                 } catch {
-                    report(error)
-                    core.withLock { $0.changed.formUnion(changed) }
-                    retry = clock.now() + .seconds(1)
+                    end = error
+                    break
                 }
-                let (claims, rested) = core.withLock { core in
-                    (core.machine.next(now: clock.now()), core.machine.alarm)
-                }
-                let until = [retry, rested].compactMap(\.self).min()
-                if !claims.isEmpty { for wake in core.withLock(\.watchers) { wake() } }
-                for claim in claims {
-                    group.addTask { [self, lock] in
-                        let rest = await deliver(claim, under: lock, send)
-                        tell { core in
-                            core.machine.ended(claim, rest: rest, now: clock.now())
-                            core.changed.insert(claim.key)
-                        }
-                    }
-                }
-                if until != alarm?.until {
-                    alarm?.task.cancel()
-                    alarm = until.map { until in
-                        (
-                            until,
-                            Task {
-                                guard (try? await clock.sleep(until)) != nil else { return }
-                                continuation.yield()
-                            }
-                        )
-                    }
-                }
+                let retry = await look(changed, &knowsAll, clock)
+                let (claims, rested) = claim(clock)
+                deliver(claims, under: lock, in: &group, clock, send)
+                alarm.set(to: [retry, rested].compactMap(\.self).min())
             }
             group.cancelAll()
         }
@@ -89,6 +52,11 @@ extension Outbox {
         await changesEnded()
         withExtendedLifetime(lock) {}
         throw end
+    }
+
+    /// Replaces a lock that no longer keeps others out, because someone removed its file.
+    private func renew(_ lock: inout OutboxLock?) async throws {
+        if let old = lock, !old.isNamed { lock = try await self.lock() }
     }
 
     /// The lock that keeps other processes from running it; nil if they cannot open the database.
@@ -109,8 +77,22 @@ extension Outbox {
         }
     }
 
+    /// Looks up the keys that have changed, or all until that has gone well once. Returns when to look again, if this
+    /// failed.
+    private func look(_ changed: Set<String>, _ knowsAll: inout Bool, _ clock: ElapsedClock) async -> Duration? {
+        do {
+            try await lookUp(knowsAll ? changed : nil, clock)
+            knowsAll = true
+            return nil
+        } catch {
+            report(error)
+            core.withLock { $0.changed.formUnion(changed) }
+            return clock.now() + .seconds(1)
+        }
+    }
+
     /// Looks up the first entries of these keys, or of all.
-    private func look(_ keys: Set<String>?, _ clock: MonotonicClock) async throws {
+    private func lookUp(_ keys: Set<String>?, _ clock: ElapsedClock) async throws {
         if let keys, keys.isEmpty { return }
         let heads = try await store.reading("reading the outbox `\(name)`") { [name] db in
             guard let keys else { return try OutboxRow.heads(of: name, in: db) }
@@ -126,6 +108,29 @@ extension Outbox {
                 core.machine.looked(head.key, .init(id: head.id, rest: rest), now: clock.now())
             }
             for key in missing { core.machine.looked(key, nil, now: clock.now()) }
+        }
+    }
+
+    /// Claims the entries that can be sent now. Also returns when the next one has rested enough.
+    private func claim(_ clock: ElapsedClock) -> (claims: [OutboxMachine.Claim], rested: Duration?) {
+        let (claims, rested) = core.withLock { ($0.machine.next(now: clock.now()), $0.machine.alarm) }
+        if !claims.isEmpty { for wake in core.withLock(\.watchers) { wake() } }
+        return (claims, rested)
+    }
+
+    /// Starts to send entries, each in a task of its own.
+    private func deliver(
+        _ claims: [OutboxMachine.Claim], under lock: OutboxLock?, in group: inout DiscardingTaskGroup,
+        _ clock: ElapsedClock, _ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict
+    ) {
+        for claim in claims {
+            group.addTask { [self] in
+                let rest = await deliver(claim, under: lock, send)
+                tell { core in
+                    core.machine.ended(claim, rest: rest, now: clock.now())
+                    core.changed.insert(claim.key)
+                }
+            }
         }
     }
 }

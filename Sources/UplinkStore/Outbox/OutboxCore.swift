@@ -78,6 +78,13 @@ struct OutboxCore {
         runner = wake
     }
 
+    /// Begins a look at the database. Returns the keys that have changed since the last one.
+    mutating func lookBegins() -> Set<String> {
+        defer { changed = [] }
+        machine.lookBegins()
+        return changed
+    }
+
     mutating func end() {
         runner = nil
         (changed, unwritten) = ([], [:])

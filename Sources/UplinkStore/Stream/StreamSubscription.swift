@@ -146,7 +146,7 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
         let (name, clock) = (stream.query.name, stream.store.clock)
         tell { machine, now in machine.readFailed(.init(error: Self.readError(error, name)), now: now) }
         let pause = Task { [weak self] in
-            guard (try? await MonotonicClock(clock).sleep(.seconds(1))) != nil else { return }
+            guard (try? await ElapsedClock(clock).sleep(for: .seconds(1))) != nil else { return }
             guard let self, !self.state.withLock({ $0.isOver }) else { return }
             self.observe()
         }
@@ -168,7 +168,7 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
         let task = Task { [store = stream.store, weak self] in
             let result: Result<SyncReceipt, StoreError>
             do {
-                let receipt = try await store.fly(sync) { [weak self] stage in
+                let receipt = try await store.join(sync) { [weak self] stage in
                     self?.tell { machine, _ in machine.reached(stage) }
                 }
                 result = .success(receipt)

@@ -25,7 +25,7 @@ extension Store {
             let record = try await record(of: sync.key)
             if let age = SyncAge.of(record, now: now()), age < sync.minimumInterval { return .recent(age: age) }
         }
-        return try await fly(sync) { _ in }.isNews ? .written : .noNews
+        return try await join(sync) { _ in }.isNews ? .written : .noNews
     }
 
     /// Removes a key's data and everything known about its syncs, in one transaction.
@@ -53,10 +53,10 @@ extension Store {
     ///
     /// - Throws: ``StoreError``.
     public func clearAll(_ erase: @escaping @Sendable (Database) throws -> Void) async throws {
-        try await writing("clearing all") { [flights] db in
+        try await writing("clearing all") { [syncs] db in
             try erase(db)
             try SyncRecord.clearAll(db)
-            flights.beginEra()  // before the commit: anything written from here on comes after it
+            syncs.beginEra()  // before the commit: anything written from here on comes after it
         }
     }
 
@@ -77,9 +77,9 @@ extension Store {
         try record.save(db)
     }
 
-    /// Shares the key's sync, or starts it.
-    func fly(_ sync: StoreSync, listener: @escaping StageBoard.Listener) async throws -> SyncReceipt {
-        try await flights.fly(sync.key, listener: listener) { [self] era, reached in
+    /// Joins the key's sync, or starts it.
+    func join(_ sync: StoreSync, listener: @escaping StageBoard.Listener) async throws -> SyncReceipt {
+        try await syncs.join(sync.key, listener: listener) { [self] era, reached in
             var start = try await reading("reading about `\(sync.key)`") { try SyncStart.of(sync.key, in: $0) }
             var clearings = 0
             for round in 1...Self.maximumFetches {
@@ -142,11 +142,11 @@ extension Store {
     private func write(
         _ news: StoreSync.News?, of key: String, in era: UInt64, since start: SyncStart, isLast: Bool
     ) async throws -> Written {
-        try await writing("writing what was fetched for `\(key)`") { [now, flights] db in
+        try await writing("writing what was fetched for `\(key)`") { [now, syncs] db in
             let current = try SyncStart.of(key, in: db)
             // A sync asked for before everything was cleared may have read its start after that.
             let decision =
-                flights.isCurrent(era)
+                syncs.isCurrent(era)
                 ? start.decision(at: current, isNews: news != nil, isLast: isLast) : .giveUp
             switch decision {
             case .write, .writeOutdated: break

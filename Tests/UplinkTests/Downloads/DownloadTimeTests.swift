@@ -112,7 +112,7 @@ struct DownloadTimeTests {
         monitor.goOnline()
         var options = DownloadOptions()
         (options.monitor, options.clock) = (monitor, clock)
-        let network = DownloadNetwork(options, clock: options.reducedClock)
+        let network = DownloadNetwork(options, clock: ElapsedClock(options.clock))
         let generation = network.generation
         let hasEnded = Locked(false)
         let kept = Task {

@@ -22,7 +22,7 @@ final class DownloadBatchCore: Sendable {
     private let client: HTTPClient
     private let items: [DownloadItem]
     /// The items' clocks, which all began when the batch did.
-    private let clocks: [HTTPClientClock]
+    private let clocks: [ElapsedClock]
     private let limit: Duration
     private let look: @Sendable ([FilePath]) -> [Int: Int]
     private let state: Locked<State>
@@ -33,7 +33,7 @@ final class DownloadBatchCore: Sendable {
         look: @escaping @Sendable ([FilePath]) -> [Int: Int] = { TargetIdentity.repeated(in: $0) }
     ) {
         (self.client, self.items, self.limit, self.look) = (client, items, limit, look)
-        clocks = items.map(\.options.reducedClock)
+        clocks = items.map { ElapsedClock($0.options.clock) }
         let state = Locked(State(machine: DownloadBatchMachine(hosts: items.map(\.host), limits: limits)))
         self.state = state
         board = UpdateBoard(state.withLock(\.machine).progress)
@@ -55,7 +55,7 @@ final class DownloadBatchCore: Sendable {
         guard limit < .nanoseconds(Int64.max) else { return }  // as ``DownloadCore`` has it
         let end = max(.zero, limit) + DownloadCore.grace
         for (item, clock) in clocks.enumerated() {
-            guard (try? await clock.sleep(end - clock.now())) != nil else { return }
+            guard (try? await clock.sleep(until: end)) != nil else { return }
             change { $0.dropped(item, Self.late) }
         }
     }

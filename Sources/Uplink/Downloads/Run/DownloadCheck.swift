@@ -30,13 +30,6 @@ extension DownloadOptions {
         }
     }
 
-    /// The clock, reduced to what is needed.
-    var reducedClock: HTTPClientClock { Self.reduced(clock) }
-
-    private static func reduced<C: Clock>(_ clock: C) -> HTTPClientClock where C.Duration == Duration {
-        HTTPClientClock(clock)
-    }
-
     private static func invalid(_ message: String) -> DownloadError {
         DownloadError(.invalidOptions, message: message)
     }

@@ -28,7 +28,7 @@ final class DownloadCore: Sendable {
         let number: UInt64
     }
 
-    let clock: HTTPClientClock
+    let clock: ElapsedClock
     let deadline: Duration?
     let board: UpdateBoard<DownloadProgress>
     private let state: Locked<State>
@@ -37,7 +37,7 @@ final class DownloadCore: Sendable {
     /// answer cannot be cancelled.
     static let grace = Duration.seconds(1)
 
-    init(clock: HTTPClientClock, within limit: Duration) {
+    init(clock: ElapsedClock, within limit: Duration) {
         self.clock = clock
         let start = clock.now()
         // More than 292 years are no limit.
@@ -68,7 +68,7 @@ final class DownloadCore: Sendable {
         }
         let alarm = deadline.map { deadline in
             Task(name: "download's deadline") {
-                guard (try? await self.clock.sleep(deadline - self.clock.now())) != nil else { return }
+                guard (try? await self.clock.sleep(until: deadline)) != nil else { return }
                 self.end(.deadline)
             }
         }
@@ -89,7 +89,7 @@ final class DownloadCore: Sendable {
         guard ends else { return }
         work?.cancel()
         let alarm = Task(name: "download's grace") {
-            guard (try? await self.clock.sleep(Self.grace)) != nil else { return }
+            guard (try? await self.clock.sleep(for: Self.grace)) != nil else { return }
             let error = self.error(for: cause, after: nil)
             self.settle { $0.abandoned(error) }
         }

@@ -9,9 +9,9 @@ struct DownloadNetwork: Sendable {
     private let requirement: NetworkRequirement?
     private let monitor: any NetworkMonitor
     private let performer: NetworkOperationPerformer
-    private let clock: HTTPClientClock
+    private let clock: ElapsedClock
 
-    init(_ options: DownloadOptions, clock: HTTPClientClock) {
+    init(_ options: DownloadOptions, clock: ElapsedClock) {
         (requirement, monitor, self.clock) = (options.requirement, options.monitor, clock)
         performer = Self.performer(options.monitor, options.clock)
     }
@@ -55,20 +55,20 @@ struct DownloadNetwork: Sendable {
     /// short.
     func rest(for pause: DownloadMachine.Pause, since generation: UInt64?) async throws -> Bool {
         guard requirement != nil, let least = pause.cutShort, least < pause.length else {
-            try await clock.sleep(pause.length)
+            try await clock.sleep(for: pause.length)
             return false
         }
-        try await clock.sleep(least)
+        try await clock.sleep(for: least)
         return try await withThrowingTaskGroup(of: Bool.self) { group in
             let rest = pause.length - least
             group.addTask {
-                try await clock.sleep(rest)
+                try await clock.sleep(for: rest)
                 return false
             }
             group.addTask {
                 if await hasChanged(since: generation) { return true }
                 // The monitor has ended, but the pause has not.
-                try await clock.sleep(rest)
+                try await clock.sleep(for: rest)
                 return false
             }
             defer { group.cancelAll() }

@@ -100,7 +100,7 @@ struct StoredReadData: ReadData {
     ) async throws {
         try Self.check(target, replacingExisting: replacingExisting)
         let permissions = DownloadTarget.permissions(of: target)
-        let draft = try await Shelf(directory: target.removingLastComponent().orHere).draft()
+        let draft = try await DraftDirectory(path: target.removingLastComponent().orHere).draft()
         defer { draft.discard() }
         try await send(source, progress) { try await draft.write($0) }
         try await EventLoop.shared.offLoop {

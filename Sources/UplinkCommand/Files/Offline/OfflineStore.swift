@@ -12,8 +12,8 @@ import UplinkStore
 struct OfflineStore: Sendable {
     let store: Store
     let outbox: Outbox
-    let contents: Shelf
-    let uploads: Shelf
+    let contents: DraftDirectory
+    let uploads: DraftDirectory
     let limits: OfflineLimits
     let reach: ServerReach
     let now: @Sendable () -> Date
@@ -50,8 +50,8 @@ struct OfflineStore: Sendable {
         configuration.backoff.maximum = .seconds(60)
         self.store = store
         outbox = try Outbox(store, name: "changes", configuration: configuration)
-        contents = Shelf(directory: directory.contents)
-        uploads = Shelf(directory: directory.uploads)
+        contents = DraftDirectory(path: directory.contents)
+        uploads = DraftDirectory(path: directory.uploads)
         (self.reach, self.limits, self.now, self.tell) = (reach, limits, now, tell)
     }
 
@@ -87,9 +87,9 @@ struct OfflineStore: Sendable {
     }
 
     /// Removes files once the transaction that forgets them is committed.
-    func remove(_ names: [String], from shelf: Shelf, after db: Database) {
+    func remove(_ names: [String], from directory: DraftDirectory, after db: Database) {
         guard !names.isEmpty else { return }
-        db.afterNextTransaction { _ in for name in names { shelf.remove(name) } }
+        db.afterNextTransaction { _ in for name in names { directory.remove(name) } }
     }
 }
 #endif

@@ -33,7 +33,7 @@ struct OfflineFilesTests {
             try directory.make()
             for path in [directory.path, directory.contents, directory.uploads] { #expect(mode(path) == 0o700) }
             #expect(mode(directory.database) == 0o600)
-            let draft = try await Shelf(directory: directory.uploads).draft()
+            let draft = try await DraftDirectory(path: directory.uploads).draft()
             #expect(mode(draft.path) == 0o600)
         }
     }
@@ -63,16 +63,16 @@ struct OfflineFilesTests {
     @Test func aDraftGoesUnlessItIsKept() async throws {
         try await with { directory, _ in
             try directory.make()
-            let shelf = Shelf(directory: directory.uploads)
+            let uploads = DraftDirectory(path: directory.uploads)
             do {
-                let draft = try await shelf.draft()
+                let draft = try await uploads.draft()
                 try await draft.write([1])
             }
-            let kept = try await shelf.draft()
+            let kept = try await uploads.draft()
             try await kept.write([1, 2])
             try await kept.seal()
             kept.keep()
-            #expect(try FileManager.default.contentsOfDirectory(atPath: shelf.directory.string) == [kept.name])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: uploads.path.string) == [kept.name])
             #expect(try TemporaryDirectory.read(kept.path) == [1, 2])
         }
     }
@@ -80,15 +80,15 @@ struct OfflineFilesTests {
     @Test func whatNobodyNamesIsSweptButNotWhatSomebodyWrites() async throws {
         try await with { directory, _ in
             try directory.make()
-            let shelf = Shelf(directory: directory.uploads)
+            let uploads = DraftDirectory(path: directory.uploads)
             for name in ["left", "named"] {
                 let descriptor = try FileDescriptor.open(
-                    shelf.path(of: name), .writeOnly, options: .create, permissions: .ownerReadWrite)
+                    uploads.path(of: name), .writeOnly, options: .create, permissions: .ownerReadWrite)
                 try descriptor.close()
             }
-            let draft = try await shelf.draft()
-            try await shelf.sweep { ["named"] }
-            let names = try FileManager.default.contentsOfDirectory(atPath: shelf.directory.string)
+            let draft = try await uploads.draft()
+            try await uploads.sweep { ["named"] }
+            let names = try FileManager.default.contentsOfDirectory(atPath: uploads.path.string)
             #expect(Set(names) == ["named", draft.name])
         }
     }

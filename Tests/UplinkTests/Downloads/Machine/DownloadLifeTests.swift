@@ -2,6 +2,7 @@
 import SystemPackage
 import TestSupport
 import Testing
+import UplinkCore
 import UplinkHTTP
 import UplinkTesting
 
@@ -44,7 +45,7 @@ struct DownloadLifeTests {
 
     @Test func workThatWasAbandonedChangesTheStoryNoMore() async {
         let clock = ManualClock()
-        let core = DownloadCore(clock: HTTPClientClock(clock), within: .seconds(60))
+        let core = DownloadCore(clock: ElapsedClock(clock), within: .seconds(60))
         let (isOpen, open) = AsyncStream.makeStream(of: Void.self)
         let (hasTold, tell) = AsyncStream.makeStream(of: Void.self)
         core.start { [file] in

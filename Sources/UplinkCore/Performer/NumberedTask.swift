@@ -2,7 +2,7 @@
 
 /// A task that serves the performer for a while. It has a number, so that a late message from an earlier task can be
 /// told apart.
-struct Attendant {
+struct NumberedTask {
     private var number: UInt64 = 0
     private(set) var isActive = false
     private var task: Task<Void, Never>?

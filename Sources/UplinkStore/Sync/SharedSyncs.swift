@@ -3,7 +3,7 @@
 import UplinkCore
 
 /// The syncs under way, one for each key, and how far they are.
-final class Flights: Sendable {
+final class SharedSyncs: Sendable {
     private struct Place: Hashable {
         let era: UInt64
         let key: String
@@ -29,13 +29,13 @@ final class Flights: Sendable {
     /// Whether this era is still the current one, so that there was no clearing of everything since it began.
     func isCurrent(_ era: UInt64) -> Bool { self.era.withLock { $0 == era } }
 
-    /// Shares the key's sync, or starts one.
+    /// Joins the key's sync, or starts one.
     ///
     /// - Parameters:
     ///   - listener: Called with the sync's stages, also if another caller started it; they may come out of order, from
     ///     any thread.
     ///   - work: The sync. It gets its era, and a closure to report its stages with.
-    func fly(
+    func join(
         _ key: String, listener: @escaping StageBoard.Listener,
         _ work: @escaping @Sendable (_ era: UInt64, @escaping @Sendable (SyncStage) -> Void) async throws -> SyncReceipt
     ) async throws -> SyncReceipt {
@@ -44,10 +44,10 @@ final class Flights: Sendable {
         if let stage { listener(stage) }
         let era = era.withLock { $0 }
         return try await shared.value(for: Place(era: era, key: key)) { [board] in
-            let flight = board.withLock { $0.begin(key) }
-            defer { board.withLock { $0.end(key, flight) } }
+            let number = board.withLock { $0.begin(key) }
+            defer { board.withLock { $0.end(key, number) } }
             return try await work(era) { stage in
-                for listener in board.withLock({ $0.reached(stage, key, flight) }) { listener(stage) }
+                for listener in board.withLock({ $0.reached(stage, key, number) }) { listener(stage) }
             }
         }
     }
@@ -78,43 +78,43 @@ struct SyncReceipt: Sendable, Equatable {
 struct StageBoard {
     typealias Listener = @Sendable (SyncStage) -> Void
 
-    private var flights: [String: (number: UInt64, stage: SyncStage)] = [:]
+    private var running: [String: (number: UInt64, stage: SyncStage)] = [:]
     private var listeners: [String: [UInt64: Listener]] = [:]
     private var lastNumber: UInt64 = 0
 
-    var isEmpty: Bool { flights.isEmpty && listeners.isEmpty }
+    var isEmpty: Bool { running.isEmpty && listeners.isEmpty }
 
-    func stage(of key: String) -> SyncStage? { flights[key]?.stage }
+    func stage(of key: String) -> SyncStage? { running[key]?.stage }
 
     /// Records that a sync has begun. One that was given up may still be unwinding; it is no longer reported.
     mutating func begin(_ key: String) -> UInt64 {
         lastNumber += 1
-        flights[key] = (lastNumber, .starting)
+        running[key] = (lastNumber, .starting)
         return lastNumber
     }
 
     /// Records a stage, and returns the listeners to call.
-    mutating func reached(_ stage: SyncStage, _ key: String, _ flight: UInt64) -> [Listener] {
-        guard flights[key]?.number == flight else { return [] }
-        flights[key]?.stage = stage
+    mutating func reached(_ stage: SyncStage, _ key: String, _ number: UInt64) -> [Listener] {
+        guard running[key]?.number == number else { return [] }
+        running[key]?.stage = stage
         return listeners[key].map { Array($0.values) } ?? []
     }
 
-    mutating func end(_ key: String, _ flight: UInt64) {
-        if flights[key]?.number == flight { flights[key] = nil }
+    mutating func end(_ key: String, _ number: UInt64) {
+        if running[key]?.number == number { running[key] = nil }
     }
 
     mutating func listen(to key: String, _ listener: @escaping Listener) -> (id: UInt64, stage: SyncStage?) {
         lastNumber += 1
         listeners[key, default: [:]][lastNumber] = listener
-        return (lastNumber, flights[key]?.stage)
+        return (lastNumber, running[key]?.stage)
     }
 
     mutating func ignore(_ id: UInt64, _ key: String) {
         listeners[key]?[id] = nil
         guard listeners[key]?.isEmpty == true else { return }
         listeners[key] = nil
-        flights[key] = nil  // given up; it may take its time to unwind
+        running[key] = nil  // given up; it may take its time to unwind
     }
 }
 #endif

@@ -10,7 +10,7 @@ import UplinkTesting
 
 /// One sync of a key at a time, shared by all who ask.
 @Suite(.timeLimit(.minutes(1)))
-struct FlightTests {
+struct SharedSyncTests {
     /// Its fetch may not heed cancellation, and go on for long.
     @Test func aSyncThatWasGivenUpIsNotSpokenOf() {
         var board = StageBoard()
@@ -42,7 +42,7 @@ struct FlightTests {
         #expect(fetch.calls == 1)
         fetch.release()
         try await eventually { recorders.allSatisfy { $0.values == [[], ["new"]] } }
-        try await eventually { store.flights.isIdle }
+        try await eventually { store.syncs.isIdle }
         #expect(fetch.calls == 1)
         #expect(try await store.record(of: "a").number == 1)
     }
@@ -58,7 +58,7 @@ struct FlightTests {
         #expect(fetch.calls == 1)
     }
 
-    @Test func theFlightCoversTheWrite() async throws {
+    @Test func theSharedSyncCoversTheWrite() async throws {
         let store = try Store.lists()
         let fetch = StubFetch(["new"])
         let (isWriting, mayWrite) = (Locked(false), Locked(false))
@@ -72,7 +72,7 @@ struct FlightTests {
         let first = Task { try await store.sync(sync) }
         try await eventually { isWriting.withLock { $0 } }
         let second = Task { try await store.sync(sync) }
-        try await eventually { store.flights.waiting == 2 }
+        try await eventually { store.syncs.waiting == 2 }
         #expect(fetch.calls == 1)
         mayWrite.withLock { $0 = true }
         #expect(try await first.value == .written)
@@ -86,7 +86,7 @@ struct FlightTests {
         let fetch = StubFetch(results: [outcome])
         for round in 1...3 {
             _ = try? await store.sync(Lists.sync(fetch))
-            #expect(store.flights.isIdle)
+            #expect(store.syncs.isIdle)
             #expect(fetch.calls == round)
         }
     }
@@ -96,7 +96,7 @@ struct FlightTests {
         let fetch = StubFetch(["new"])
         fetch.hold()
         let askers = (0..<3).map { _ in Task { try await store.sync(Lists.sync(fetch)) } }
-        try await eventually { fetch.running == 1 && store.flights.waiting == 3 }
+        try await eventually { fetch.running == 1 && store.syncs.waiting == 3 }
         askers[0].cancel()
         askers[1].cancel()
         for asker in askers[..<2] {
@@ -105,7 +105,7 @@ struct FlightTests {
         #expect(fetch.running == 1)
         askers[2].cancel()
         await #expect(throws: CancellationError.self) { try await askers[2].value }
-        try await eventually { fetch.running == 0 && store.flights.isIdle }
+        try await eventually { fetch.running == 0 && store.syncs.isIdle }
         fetch.release()
         #expect(try await store.sync(Lists.sync(fetch)) == .written)
         #expect(fetch.calls == 2)
@@ -130,7 +130,7 @@ struct FlightTests {
         #expect(try await store.record(of: "a").number == 1)
     }
 
-    @Test func otherKeysHaveFlightsOfTheirOwn() async throws {
+    @Test func otherKeysHaveSyncsOfTheirOwn() async throws {
         let store = try Store.lists()
         let fetch = StubFetch(["new"])
         fetch.hold()
@@ -141,7 +141,7 @@ struct FlightTests {
     }
 
     /// A key's sync that was given up may still unwind while the next one runs; it is not spoken of any more.
-    @Test func stagesOfAFlightThatWasGivenUpAreNotTold() {
+    @Test func stagesOfASyncThatWasGivenUpAreNotTold() {
         var board = StageBoard()
         let told = Locked<[SyncStage]>([])
         let (id, none) = board.listen(to: "a") { stage in told.withLock { $0.append(stage) } }

@@ -4,7 +4,7 @@ import Glibc
 /// Memory for a whole body. Address space for the announced length is reserved first, so that nothing is copied when
 /// more arrives. Memory is only used where bytes arrive, so a server that lies about the length gains nothing (except
 /// where the system counts reserved address space as memory: `vm.overcommit_memory=2`, proc(5)).
-struct BodyVessel {
+struct WholeBodyBuffer {
     /// Above this size, the system is first asked whether it has room.
     static let large: Int64 = 16 << 20
     /// The most bytes to reserve room for before they have arrived.
@@ -54,7 +54,7 @@ struct BodyVessel {
         bytes.append(contentsOf: new)
     }
 
-    /// Returns the bytes. The vessel must not be used afterwards.
+    /// Returns the bytes. The buffer must not be used afterwards.
     mutating func take() -> [UInt8] {
         defer { bytes = [] }
         return bytes

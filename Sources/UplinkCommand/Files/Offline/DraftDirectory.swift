@@ -6,10 +6,10 @@ import UplinkCore
 import UplinkEventLoop
 
 /// Files named by rows of the database: each is whole before its row is written, and is removed after the row.
-struct Shelf: Sendable {
-    let directory: FilePath
+struct DraftDirectory: Sendable {
+    let path: FilePath
 
-    func path(of name: String) -> FilePath { directory.appending(name) }
+    func path(of name: String) -> FilePath { path.appending(name) }
 
     func remove(_ name: String) { unlink(path(of: name).string) }
 
@@ -17,7 +17,7 @@ struct Shelf: Sendable {
     ///
     /// - Throws: ``FilesError`` when it cannot be created.
     func draft() async throws -> Draft {
-        try await EventLoop.shared.offLoop { [directory] in try Draft(in: directory) }
+        try await EventLoop.shared.offLoop { [path] in try Draft(in: path) }
     }
 
     /// Removes files that no row names, which a killed process leaves behind. A draft that is being written is locked,
@@ -25,7 +25,7 @@ struct Shelf: Sendable {
     ///
     /// - Parameter named: The names in the database, at this moment.
     func sweep(named: @Sendable () async throws -> Set<String>) async throws {
-        let names = Set(try FileManager.default.contentsOfDirectory(atPath: directory.string))
+        let names = Set(try FileManager.default.contentsOfDirectory(atPath: path.string))
         for name in names.subtracting(try await named()) {
             let descriptor = open(path(of: name).string, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
