@@ -56,7 +56,7 @@ struct TLSProxyTests {
             return "\(head)\(padding)\r\n\r\n\(word)"
         }
         #expect(answers.allSatisfy { $0.utf8.count == 512 })
-        try await withServer([.readHead, .send(answers.joined()), .waitForClose]) { origin in
+        try await withServer([.readHead, .send(answers.joined()), .loop]) { origin in
             let server = try TLSFront(to: origin.port, certificates: directory.path, largestRecord: 512)
             defer { server.stop() }
             try await withProxy(certificates: directory.path) { _, _, client in

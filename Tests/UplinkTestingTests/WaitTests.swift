@@ -98,16 +98,20 @@ struct WaitTests {
             try await monitor.waitForSubscribers(2)
             hasReturned.withLock { $0 = true }
         }
-        var subscribers: [Task<Void, any Error>] = []
-        for _ in 0..<2 {
-            for _ in 0..<1000 { await Task.yield() }
-            #expect(!hasReturned.withLock { $0 }, "with \(subscribers.count)")
-            subscribers.append(Task { for try await _ in monitor.paths {} })
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(!hasReturned.withLock { $0 })
+        let first = Task { for try await _ in monitor.paths {} }
+        try await monitor.waitForSubscribers()
+        await #expect(throws: WaitedInVain.self) {
+            try await monitor.waitForSubscribers(2, patience: .milliseconds(1))
         }
+        let second = Task { for try await _ in monitor.paths {} }
         try await waiting.value
         #expect(hasReturned.withLock { $0 } && monitor.isObserved)
-        for subscriber in subscribers { subscriber.cancel() }
-        for subscriber in subscribers { _ = await subscriber.result }
+        for subscriber in [first, second] {
+            subscriber.cancel()
+            _ = await subscriber.result
+        }
     }
 
     @Test func subscribersThatDoNotComeAreNamed() async throws {
