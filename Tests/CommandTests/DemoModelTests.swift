@@ -35,10 +35,10 @@ private struct DemoFixture: Sendable {
     func start() -> Task<Void, Never> { Task(name: "demo") { await model.run() } }
 
     func expect(_ screen: DemoScreen) async throws {
-        do {
-            try await eventually("a screen") { await model.screen == screen }
-        } catch {
-            throw TimeIsUp(expectation: "\("\(screen)".prefix(200)) instead of \("\(await model.screen)".prefix(200))")
+        var seen = await model.screen
+        try await eventually("\("\(screen)".prefix(200)) instead of \("\(seen)".prefix(200))") {
+            seen = await model.screen
+            return seen == screen
         }
     }
 

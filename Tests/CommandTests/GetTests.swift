@@ -36,7 +36,7 @@ struct Site: Sendable {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try await HTTPServer.running(at: .inet(ip4: "127.0.0.1", port: 0), routes) { address in
-            guard case .ip4(_, let port) = address else { throw TimeIsUp(expectation: "a server that listens") }
+            guard case .ip4(_, let port) = address else { throw Missing("server that listens") }
             try await body(Site(port: port, directory: directory, requests: requests))
         }
     }
@@ -79,9 +79,7 @@ struct GetTests {
             #expect(site.file("new") == Site.body)
             #expect(site.files == ["new"])
             let mode = try FileManager.default.attributesOfItem(atPath: "\(site.directory)/new")[.posixPermissions]
-            let mask = umask(0)
-            umask(mask)
-            #expect(mode as? Int == 0o666 & ~Int(mask))
+            #expect(mode as? Int == 0o666 & ~Int(try Umask.current()))
         }
     }
 

@@ -30,7 +30,7 @@ struct LoopSocketPoolTests {
     @Test func aWaitEndsWithTheEventAndConnectionsSendAtOnce() async throws {
         let listener = try listener()
         defer { try? listener.close() }
-        guard case .ip4(_, let port) = try listener.sockname() else { throw TimeIsUp(expectation: "a port") }
+        guard case .ip4(_, let port) = try listener.sockname() else { throw Missing("port") }
         let waiting = Task { try await pool.suspendSocket(listener, untilReadyFor: .connection) }
         try await eventually("the wait has begun") { sendsAtOnce(listener) }
         let client = try Socket(domain: AF_INET)
@@ -75,7 +75,7 @@ struct LoopSocketPoolTests {
                     return error
                 }
             }
-            guard case .failed("Bind", EADDRINUSE, _) = second else { throw TimeIsUp(expectation: "a taken port") }
+            guard case .failed("Bind", EADDRINUSE, _) = second else { throw Missing("refusal of the port") }
         }
     }
 

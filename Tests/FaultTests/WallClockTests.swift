@@ -43,17 +43,13 @@ struct WallClockTests {
     ) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
-        try directory.write("jump.c", Array(Self.library.utf8))
-        let built = try Spawn.run(
-            ["cc", "-shared", "-fPIC", "-o", "\(directory.path)/jump.so", "\(directory.path)/jump.c"],
-            in: directory.path)
-        try #require(built == 0)
+        let library = try Preload.build(Self.library, in: directory)
         let server = try RawServer(scripts[0], scripts[scripts.count - 1])
         defer { server.stop() }
         let start = ContinuousClock.now
         let program = try RunningProgram(
             [BuiltProgram.path(of: "DownloadVictim"), server.url(), "\(directory.path)/f", "\(seconds)"],
-            environment: ["LD_PRELOAD": "\(directory.path)/jump.so"])
+            environment: ["LD_PRELOAD": library])
         try await program.wait(upTo: .seconds(50))
         try body(program, ContinuousClock.now - start)
     }

@@ -54,7 +54,7 @@ extension BuiltProgram {
             outcome.withLock { $0 = started }
         }
         try await eventually("the program is started") { outcome.withLock { $0 != nil } }
-        guard let program = try outcome.withLock({ $0 })?.get() else { throw TimeIsUp(expectation: "a program") }
+        guard let program = try outcome.withLock({ $0 })?.get() else { throw Missing("program") }
         return program
     }
 }

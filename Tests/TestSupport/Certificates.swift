@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Certificates made for a test, in a directory: `ca.pem` is the authority; `good`, `expired`, `early` (not valid yet),
 /// `other` (for another host), `client` (not for servers) are issued by it for 127.0.0.1; `self` is signed by itself.
-/// `second` is another one for clients. `client-locked.key` and `client.p12` have the password `secret`; `good.pin` and
+/// `second` is another one for clients, and `bygone` one that has expired. `client-locked.key` and `client.p12` have the password `secret`; `good.pin` and
 /// `other.pin` are the digests of keys.
 package enum Certificates {
     package static let names = ["good", "expired", "early", "other", "client", "self"]
@@ -56,6 +56,7 @@ package enum Certificates {
         issue other   20200101000000Z 20400101000000Z DNS:other.test serverAuth
         issue client  20200101000000Z 20400101000000Z IP:127.0.0.1   clientAuth
         issue second  20200101000000Z 20400101000000Z IP:127.0.0.1   clientAuth
+        issue bygone  20200101000000Z 20210101000000Z IP:127.0.0.1   clientAuth
         openssl req -x509 $(key self) -out self.pem -days 30 -subj '/CN=self' -addext 'subjectAltName=IP:127.0.0.1'
         openssl pkcs8 -topk8 -in client.key -passout pass:secret -out client-locked.key
         openssl pkcs12 -export -in client.pem -inkey client.key -passout pass:secret -out client.p12

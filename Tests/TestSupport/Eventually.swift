@@ -4,13 +4,13 @@ import Glibc
 // The test kit's own wait is that of all our tests.
 @_exported public import func UplinkTesting.eventually
 
-/// What a test waited for did not happen.
-package struct TimeIsUp: Error, CustomStringConvertible {
-    package let expectation: String
+/// Something that a test needs is not there. (What does not come in time is a `WaitedInVain`.)
+package struct Missing: Error, CustomStringConvertible {
+    private let what: String
 
-    package init(expectation: String) { self.expectation = expectation }
+    package init(_ what: String) { self.what = what }
 
-    package var description: String { "waited in vain for: \(expectation)" }
+    package var description: String { "there is no \(what)" }
 }
 
 /// Runs blocking work on a thread of its own.

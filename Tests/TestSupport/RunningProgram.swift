@@ -85,10 +85,8 @@ package final class RunningProgram: Sendable {
 
     /// Waits until the output contains a text.
     package func waitForOutput(_ text: String, upTo limit: Duration = .seconds(30)) async throws {
-        do {
-            try await eventually(within: limit, "output with \(text)") { output.contains(text) }
-        } catch {
-            throw TimeIsUp(expectation: "output with `\(text)` instead of `\(output)` and `\(errors)`")
+        try await eventually(within: limit, "output with `\(text)` instead of `\(output)` and `\(errors)`") {
+            output.contains(text)
         }
     }
 

@@ -117,24 +117,20 @@ struct ProxyTests {
     }
 
     /// Nobody has refused anything, and it may be tried again.
-    @Test func aSOCKSProxyThatClosesTheConnectionIsANetworkFailure() async throws {
-        try await withServer([.readSome(3), .close]) { server in
+    @Test(arguments: [
+        // The proxy closes the connection; it would go on, but the name cannot be resolved here.
+        ("socks5h", "192.0.2.1", [RawServer.Step.close], HTTPClientError.Code.proxyFailed),
+        ("socks5", "nobody.invalid", [.send([5, 0]), .waitForClose], .dnsFailed),
+    ])
+    func aFailureOfSOCKSThatIsNoRefusalIsANetworkFailure(
+        _ scheme: String, _ host: String, _ answer: [RawServer.Step], _ code: HTTPClientError.Code
+    ) async throws {
+        try await withServer([.readSome(3)] + answer) { proxy in
             var configuration = CurlTransport.Configuration()
-            configuration.proxy = .always(try .init("socks5h://127.0.0.1:\(server.port)"), except: [])
+            configuration.proxy = .always(try .init("\(scheme)://127.0.0.1:\(proxy.port)"), except: [])
             try await withClient(transport: configuration) { client, _ in
-                let (error, _) = await failure { _ = try await client.get("http://192.0.2.1/") }
-                #expect(error?.code == .proxyFailed && error?.isNetworkFailure == true, "\(String(describing: error))")
-            }
-        }
-    }
-
-    @Test func aNameThatIsNotResolvedHereIsNoRefusal() async throws {
-        try await withServer([.readSome(3), .send([5, 0]), .waitForClose]) { server in
-            var configuration = CurlTransport.Configuration()
-            configuration.proxy = .always(try .init("socks5://127.0.0.1:\(server.port)"), except: [])
-            try await withClient(transport: configuration) { client, _ in
-                let (error, _) = await failure { _ = try await client.get("http://nobody.invalid/") }
-                #expect(error?.code == .dnsFailed && error?.isNetworkFailure == true, "\(String(describing: error))")
+                let (error, _) = await failure { _ = try await client.get("http://\(host)/") }
+                #expect(error?.code == code && error?.isNetworkFailure == true, "\(String(describing: error))")
             }
         }
     }

@@ -78,51 +78,6 @@ struct StubTests {
         #expect(remaining() == nil)
     }
 
-    /// Who waits for the clock alone moves it before the call has heard of the network, as often as not.
-    @Test(arguments: 1...50)
-    func newsOfTheNetworkIsAwaited(_ round: Int) async throws {
-        let (clock, monitor) = (ManualClock(), StubNetworkMonitor(.online()))
-        let performer = NetworkOperationPerformer(monitor: monitor, clock: clock)
-        let call = Task {
-            try await performer.perform(within: .seconds(60), requiring: .stable(for: .seconds(5))) { clock.now.offset }
-        }
-        try await clock.advance(by: .seconds(4))
-        monitor.goOffline()
-        monitor.goOnline()
-        try await monitor.waitForSubscribers()
-        for _ in 5...9 { try await clock.advance(by: .seconds(1)) }
-        #expect(try await call.value == .seconds(9))
-    }
-
-    @Test func subscribersThatDoNotComeAreNamed() async throws {
-        let monitor = StubNetworkMonitor(.online())
-        var error = await #expect(throws: WaitedInVain.self) {
-            try await monitor.waitForSubscribers(2, patience: .milliseconds(1))
-        }
-        #expect(error?.expectation.contains("2 or more subscribers") == true)
-        // Nor does one count that has not taken what was told.
-        let paths = monitor.paths.makeAsyncIterator()
-        error = await #expect(throws: WaitedInVain.self) {
-            try await monitor.waitForSubscribers(patience: .milliseconds(1))
-        }
-        withExtendedLifetime(paths) {}
-    }
-
-    @Test func whatIsWaitedForInVainIsNamed() async throws {
-        var looks = 0
-        try await eventually {
-            looks += 1
-            return looks == 3
-        }
-        let error = await #expect(throws: WaitedInVain.self) {
-            try await eventually(within: .milliseconds(1), "the moon") { false }
-        }
-        #expect(error?.description.hasSuffix("in vain for: the moon") == true)
-        await #expect(throws: StubTests.Fault.self) { try await eventually { throw Fault() } }
-    }
-
-    private struct Fault: Error {}
-
     @Test func theStubMonitorCountsStartsAndDoesNotLeak() async throws {
         weak var weakMonitor: StubNetworkMonitor?
         do {

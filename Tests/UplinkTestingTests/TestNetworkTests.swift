@@ -152,7 +152,7 @@ struct TestNetworkTests {
     /// The processes on the device.
     private static func processes(in network: TestNetwork) throws -> [String] {
         let files = UnsafeMutablePointer<FILE>(popen("ip netns pids \(network.device.name)", "re"))
-        guard let files else { throw TimeIsUp(expectation: "popen") }
+        guard let files else { throw Missing("pipe to ip(8)") }
         defer { pclose(files) }
         var line = [CChar](repeating: 0, count: 64)
         var lines: [String] = []

@@ -44,7 +44,7 @@ final class AnsweringServer: Sendable {
             }
         }
         listeners = listening.withLock { $0 }
-        guard listeners.allSatisfy({ $0 >= 0 }) else { throw TimeIsUp(expectation: "a port to listen on") }
+        guard listeners.allSatisfy({ $0 >= 0 }) else { throw Missing("port to listen on") }
         for (address, listener) in zip(addresses, listeners) {
             let family = address.family
             detachThread { [state] in

@@ -122,14 +122,25 @@ struct PerformerOnLinuxTests {
         }
     }
 
+    /// The monitor sees the network go and come again, and the operation, which may not care, has its own outcome.
     @Test func aFlapWhileItRunsDoesNotDisturbTheOperation() async throws {
         try await withHost { host in
             try host.goOnline()
-            try await host.performer.perform(within: .seconds(1)) {
+            let runs = Locked(0)
+            let seen = try await host.performer.perform(within: .seconds(20)) {
+                runs.withLock { $0 += 1 }
+                var paths = host.monitor.paths.makeAsyncIterator()
+                var seen = [try await paths.next()?.isSatisfied]
                 try host.goOffline()
-                try await Task.sleep(for: .milliseconds(50))
+                seen.append(try await paths.next()?.isSatisfied)
                 try host.goOnline()
+                seen.append(try await paths.next()?.isSatisfied)
+                try Task.checkCancellation()
+                return seen
             }
+            #expect(seen == [true, false, true])
+            #expect(runs.withLock { $0 } == 1)
+            #expect(host.performer.statistics.granted == 1)
         }
     }
 

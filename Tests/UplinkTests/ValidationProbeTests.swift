@@ -75,7 +75,7 @@ struct ValidationProbeTests {
                 return (path.ipv4.validation, path.ipv6.validation)
             }
         }
-        throw TimeIsUp(expectation: "a validated path before the stream's end")
+        throw Missing("validated path before the stream's end")
     }
 
     @Test(arguments: IPAddress.Family.allCases)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import UplinkCommand
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .undisturbed)
 struct CredentialFileTests {
     private let entry = CredentialFile.Entry(server: "https://a.example", user: "me", password: "pass:word")
 

@@ -24,13 +24,11 @@ struct FilesTerminalTests {
 
         /// Waits until the screen is as it should be.
         func see(_ texts: String..., not absent: String...) async throws {
-            do {
-                try await eventually(within: .seconds(60)) {
-                    let screen = screen
-                    return texts.allSatisfy(screen.contains) && !absent.contains(where: screen.contains)
-                }
-            } catch {
-                throw TimeIsUp(expectation: "\(texts) without \(absent) on the screen, instead of:\n\(screen)")
+            try await eventually(
+                within: .seconds(60), "\(texts) without \(absent) on the screen, instead of:\n\(screen)"
+            ) {
+                let screen = screen
+                return texts.allSatisfy(screen.contains) && !absent.contains(where: screen.contains)
             }
         }
 

@@ -38,8 +38,13 @@ struct PartialFileEndTests: PartialFileSuite {
             #expect(next.found()?.bytes == 1)
             try next.adopt(version, bytes: 1)
             #expect(directory.permissions(of: ".f.uplink-part") == .ownerReadWrite)
+            let record = try DirectoryRecord(directory.path)
             try next.giveName(replacing: true)
             #expect(directory.permissions(of: "f") == [.ownerReadWrite, .groupRead])
+            let events = record.events()
+            let changed = try #require(events.lastIndex(of: .changed(".f.uplink-part")), "\(events)")
+            let named = try #require(events.firstIndex(of: .appeared("f")), "\(events)")
+            #expect(changed < named && !events.contains(.changed("f")), "\(events)")
         }
     }
 

@@ -9,7 +9,7 @@ import UplinkCore
 @testable import UplinkCommand
 
 /// Where things are kept: whose, readable for whom, and with nothing left over.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .undisturbed)
 struct OfflineFilesTests {
     private func with(_ body: (OfflineDirectory, TemporaryDirectory) async throws -> Void) async throws {
         let home = try TemporaryDirectory()

@@ -39,10 +39,10 @@ private struct ModelFixture: Sendable {
     }
 
     func expect(_ text: String) async throws {
-        do {
-            try await eventually("a screen") { await screen.contains(text) }
-        } catch {
-            throw TimeIsUp(expectation: "`\(text)` instead of\n\(await screen)")
+        var seen = ""
+        try await eventually("`\(text)` instead of\n\(seen)") {
+            seen = await screen
+            return seen.contains(text)
         }
     }
 }
