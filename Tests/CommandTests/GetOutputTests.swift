@@ -62,7 +62,9 @@ struct GetOutputTests {
 
     /// A signature that a server gives in a redirect is in no bug report.
     @Test func verboseHidesWhatServersPutIntoURLs() async throws {
-        let elsewhere = "HTTP/1.1 302 Found\r\nLocation: /b?signature=s3cret\r\nContent-Length: 0\r\n\r\n"
+        let elsewhere =
+            "HTTP/1.1 302 Found\r\nLocation: /b?signature=s3cret\r\nContent-Location: /a#token=s3cret\r\n"
+            + "Content-Length: 0\r\n\r\n"
         let named =
             "HTTP/1.1 302 Found\r\nLocation: /c\r\nContent-Location: http://me:s3cret@a/\r\nContent-Length: 0\r\n\r\n"
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nanswer"

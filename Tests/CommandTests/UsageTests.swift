@@ -16,6 +16,7 @@ struct UsageTests {
         "get http://host:99999/",
         "get http://[::1/", "get http://a b/", "get http://localhost/ --within=never", "get http://localhost/ --force",
         "get http://localhost/ --output=", "get http://localhost/ --for wrong", "get http://a/ http://b/",
+        "get http://a/ http://b/ -o x -o -",
         "watch --count 0", "wait --for=ipv4,", "wait --for=,", "wait --for=stable:soon", "wait --for=stable:-1",
         "wait --for=destination:", "wait --for=destination:example.org",
         "wait --for=destination:1.1.1.1,destination:2.2.2.2",

@@ -91,6 +91,7 @@ struct DecodingTests {
             try await body([[1, 0xFF]], times: 2).collect(upTo: 100)
         }
         #expect(error?.code == .invalidEncoding)
+        #expect(error?.receivedBytes == 2)  // with those that were not decoded
     }
 
     @Test func nothingAtAllIsAnEmptyBody() async throws {

@@ -64,6 +64,20 @@ struct RequestBodyTests {
         #expect(await code { _ = try await more.collect(upTo: 1) } == .bodyNotReplayable)
     }
 
+    /// It shows before anything goes to a server.
+    @Test func whatShouldBeEmptyAndIsNotWasNotSent() async {
+        let error = await #expect(throws: HTTPClientError.self) {
+            _ = try await HTTPRequestBody.stream(Pieces(pieces: [[1]]), length: 0).prepare(blocking: InlineWork())
+        }
+        #expect(error?.code == .bodyLengthMismatch)
+        #expect(error?.phase == .request && error?.requestDisposition == .notSent)
+        // A file of the kernel's, whose size is said to be zero.
+        let other = await #expect(throws: HTTPClientError.self) {
+            _ = try await HTTPRequestBody.file("/proc/self/status").prepare(blocking: InlineWork())
+        }
+        #expect(other?.code == .bodyLengthMismatch && other?.requestDisposition == .notSent)
+    }
+
     @Test(arguments: [Int64(0), 1, 3]) func aWrongLengthIsAnError(_ length: Int64) async {
         let body = HTTPRequestBody.stream(Pieces(pieces: [[1], [2]]), length: length)
         #expect(await code { _ = try await body.collect(upTo: 9) } == .bodyLengthMismatch)

@@ -81,6 +81,7 @@ struct FileArguments: ParsableArguments {
             guard output.count == urls.count else {
                 throw ValidationError("several URLs need --remote-name (-O), or --output for each of them")
             }
+            guard !output.contains("-") else { throw ValidationError("several URLs need a file for each; `-` is none") }
         }
     }
 

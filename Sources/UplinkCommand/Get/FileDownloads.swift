@@ -38,7 +38,9 @@ struct FileDownloads: Sendable {
             }
         }
         teller.line.end()
-        for note in results.compactMap({ try? Self.codingNote($0.get()) }) { teller.line.say(Text(note)) }
+        for (item, result) in zip(items, results) where !item.headers.contains(.acceptEncoding) {
+            if let file = try? result.get(), let note = Self.codingNote(file) { teller.line.say(Text(note)) }
+        }
         if Task.isCancelled, results.contains(where: { (try? $0.get()) == nil }) {
             if let remains = teller.remains, items.allSatisfy(\.options.resumes) { teller.line.say(Text(remains)) }
             throw CancellationError()

@@ -35,8 +35,9 @@ enum Transcript {
         return field.value.contains("@") ? "(not shown)" : withoutQuery(field.value)
     }
 
+    /// Without the fragment too, in which some servers hand out tokens (RFC 6749, section 4.2.2).
     private static func withoutQuery(_ url: String) -> String {
-        url.firstIndex(of: "?").map { "\(url[..<$0])?…" } ?? url
+        url.firstIndex { $0 == "?" || $0 == "#" }.map { "\(url[...$0])…" } ?? url
     }
 
     /// A head as it is on the wire, without the line ends.

@@ -44,7 +44,13 @@ extension HTTPRequestBody {
             let production = try await stream.prepare(work)
             guard production.length == 0 else { return prepared(.production(production), production.length) }
             // Nobody would ever ask a producer of zero bytes, but it may produce something anyway.
-            try await production.run(BodySink { _ in throw BodyLength.exceeded(0) })
+            do {
+                try await production.run(BodySink { _ in throw BodyLength.exceeded(0) })
+            } catch var error as HTTPClientError where error.code == .bodyLengthMismatch {
+                // No connection has been opened for it yet.
+                (error.phase, error.requestDisposition) = (.request, .notSent)
+                throw error
+            }
             return prepared(.bytes([]), 0)
         }
     }

@@ -50,6 +50,7 @@ final class DecodedSource: HTTPBodySource {
 
     private func error(_ fault: DecodingFault) -> HTTPClientError {
         let (taken, made, maximumRatio) = machine.withLock { ($0.arrivedBytes, $0.made, $0.maximumRatio) }
+        let received = machine.withLock { $0.receivedBytes }
         let (code, message): (HTTPClientError.Code, String) =
             switch fault {
             case .damaged: (.invalidEncoding, "the body is not of the coding that `Content-Encoding` names, or damaged")
@@ -63,7 +64,7 @@ final class DecodedSource: HTTPBodySource {
                 )
             }
         var error = HTTPClientError(code, phase: .body, requestDisposition: .responseStarted, message: message)
-        error.receivedBytes = taken
+        error.receivedBytes = received
         return error
     }
 }

@@ -46,7 +46,8 @@ public protocol HTTPMetricsRecorder: Sendable {
 /// Reports the figures of each request that passes, once its body has ended.
 ///
 /// Outside ``HTTPRetry`` there is one report for a request with all its attempts, inside it one for each attempt.
-/// Redirects are reported separately in both places. A body that nobody reads or drops has not ended.
+/// Redirects are reported separately in both places. A body has ended when it has arrived or been dropped, which for a
+/// long one takes a reader (``HTTPLimits/bufferedBytes``); whether a short one can be decoded is not known by then.
 public struct HTTPMetricsReporting: HTTPMiddleware {
     private let record: @Sendable (HTTPMetrics) -> Void
 

@@ -62,6 +62,16 @@ struct DownloadTests {
         }
     }
 
+    @Test func aCodingThatTheCallerAsksForIsAskedForEachTime() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer(scene.url, scene.whole)
+            _ = try await scene.client.download(
+                scene.url, to: scene.target, within: .seconds(60), headers: [.acceptEncoding: "gzip"],
+                options: scene.options)
+            #expect(scene.transport.requests.map { $0.head.headerFields[.acceptEncoding] } == ["gzip"])
+        }
+    }
+
     @Test func aLossIsOutlivedAndTheRestIsAskedForAsSoonAsTheNetworkIsBack() async throws {
         try await DownloadScene.with { scene in
             scene.transport.answer(scene.url, scene.cut(after: 400), scene.rest(from: 400))

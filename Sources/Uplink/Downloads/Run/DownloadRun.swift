@@ -180,8 +180,8 @@ final class DownloadRun: Sendable {
 
     private func request(for plan: DownloadMachine.Plan) -> HTTPRequest {
         var request = request
-        // Asks for the file itself, without a coding, so that offsets mean the same each time.
-        request.headerFields[.acceptEncoding] = "identity"
+        // Asks for the file itself, without a coding, unless the caller wants one: offsets mean the same each time.
+        if !request.headerFields.contains(.acceptEncoding) { request.headerFields[.acceptEncoding] = "identity" }
         switch plan {
         case .whole: break
         case .rest(let offset, let validator):
