@@ -17,9 +17,9 @@ struct WaitTests {
         var looks = 0
         try await eventually {
             looks += 1
-            return looks == 600  // after those between which other tasks have a turn
+            return looks == 505  // after those between which other tasks have a turn
         }
-        #expect(looks == 600)
+        #expect(looks == 505)
     }
 
     @Test func whatAnotherTaskBringsAboutIsSeen() async throws {
