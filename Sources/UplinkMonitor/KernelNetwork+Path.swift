@@ -9,7 +9,25 @@ extension KernelNetwork {
 
     /// Asks the kernel for the current path. It only includes the interfaces in use, since finding the others takes
     /// long.
+    ///
+    /// The kernel's answers are ahead of its messages: an address that the table does not know has a message that is
+    /// waiting to be read.
     package func path() throws(NetlinkError) -> NetworkPath {
+        var path = try currentPath()
+        for _ in 1..<Self.answerAttempts where hasUnknownSource(path) {
+            guard try readEvents() else { break }
+            path = try currentPath()
+        }
+        return path
+    }
+
+    private func hasUnknownSource(_ path: NetworkPath) -> Bool {
+        [path.ipv4, path.ipv6].contains { family in
+            family.source.map { table.record(of: $0, on: family.interfaceIndex) == nil } ?? false
+        }
+    }
+
+    private func currentPath() throws(NetlinkError) -> NetworkPath {
         beginQuestion()
         let flows = self.flows
         let answers = try settledAnswers(to: flows)

@@ -248,6 +248,7 @@ extension PathWatcher {
     private func evaluate(_ network: KernelNetwork) throws(NetworkMonitorError) {
         guard network.knowsResolvers else { return }  // the first path waits for them, briefly
         let path = try reading { () throws(NetlinkError) in try network.path() }
+        if network.hasToReadOn { readOn() }
         if let time = expiry.asked(timeToExpiry: network.timeToExpiry, at: .now) {
             handles.expiryTimer?.start(after: time)
         } else {

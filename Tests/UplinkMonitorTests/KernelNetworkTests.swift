@@ -34,6 +34,21 @@ struct KernelNetworkTests {
         }
     }
 
+    /// It can send from the address before its message has been read.
+    @Test func anAddressThatTheKernelIsStillToTellOfIsKnown() throws {
+        let kernel = StandInKernel()
+        let network = try makeNetwork(kernel)
+        kernel.source = [192, 0, 2, 11]
+        kernel.events = [message(Wire.newAddress, addressPayload("192.0.2.11"))]
+        let path = try network.path()
+        #expect(path.ipv4.source == IPAddress("192.0.2.11"))
+        #expect(path.primaryInterface?.addresses.map(\.description) == ["192.0.2.10", "192.0.2.11"])
+        kernel.source = [192, 0, 2, 12]  // of which it tells nothing
+        kernel.questions = []
+        #expect(try network.path().isSatisfied)
+        #expect(kernel.questions.filter { $0 == Wire.getLink }.count <= 2)
+    }
+
     @Test func anEventThatMattersIsToldFromOneThatDoesNot() throws {
         let kernel = StandInKernel()
         let network = try makeNetwork(kernel)
@@ -103,6 +118,8 @@ private final class StandInKernel: NetlinkTransport {
     var questions: [Int] = []
     /// Datagrams that are going to be told.
     var events: [[UInt8]] = []
+    /// The address that it sends from.
+    var source: [UInt8] = [192, 0, 2, 10]
     /// The filter that was attached last.
     var filter: RouteFilter?
     private var answers: [[UInt8]] = []
@@ -128,7 +145,7 @@ private final class StandInKernel: NetlinkTransport {
             let payload = routePayload {
                 $0.add(attribute: Wire.routeInterface, UInt32(40))
                 $0.add(attribute: Wire.routeGateway, [192, 0, 2, 1])
-                $0.add(attribute: Wire.routeSource, [192, 0, 2, 10])
+                $0.add(attribute: Wire.routeSource, source)
             }
             return message(Wire.newRoute, sequence: sequence, payload)
         case Wire.getNeighbour:
