@@ -158,7 +158,6 @@ extension PathWatcher {
         withNetwork { network throws(NetworkMonitorError) in
             let isRelevant = try reading { () throws(NetlinkError) in try network.readEvents() }
             if isRelevant { try evaluate(network) }
-            if network.hasToReadOn { readOn() }
             if readiness.contains(.error) { handles.watcher?.start(.readable) }  // libuv has stopped watching
         }
     }
@@ -246,9 +245,9 @@ extension PathWatcher {
 
 extension PathWatcher {
     private func evaluate(_ network: KernelNetwork) throws(NetworkMonitorError) {
+        defer { if network.hasToReadOn { readOn() } }
         guard network.knowsResolvers else { return }  // the first path waits for them, briefly
         let path = try reading { () throws(NetlinkError) in try network.path() }
-        if network.hasToReadOn { readOn() }
         if let time = expiry.asked(timeToExpiry: network.timeToExpiry, at: .now) {
             handles.expiryTimer?.start(after: time)
         } else {

@@ -279,6 +279,18 @@ extension RawServer {
         return (descriptor, UInt16(bigEndian: name.sin_port))
     }
 
+    /// Connects to a server on 127.0.0.1; nil if there is none.
+    static func connect(to port: UInt16) -> CInt? {
+        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard let loopback = IPAddress("127.0.0.1") else { return nil }
+        var name = SocketAddress(loopback, port: port)
+        guard name.withSockaddr({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
     private static func listen(at path: FilePath) throws -> CInt {
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var name = sockaddr_un()

@@ -63,25 +63,10 @@ package final class TLSFront: Sendable {
                 state.connections += 1
             }
             spawn { [unowned self] in
-                if let server = self.connect() {
-                    self.relay(client, server)
-                    self.forget(server)
-                }
+                if let server = RawServer.connect(to: self.backend) { self.relay(client, server) }
                 self.forget(client)
             }
         }
-    }
-
-    private func connect() -> CInt? {
-        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard let loopback = IPAddress("127.0.0.1") else { return nil }
-        var name = SocketAddress(loopback, port: backend)
-        guard name.withSockaddr({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
-            close(descriptor)
-            return nil
-        }
-        state.withLock { _ = $0.descriptors.insert(descriptor) }
-        return descriptor
     }
 
     private func forget(_ descriptor: CInt) {
@@ -90,6 +75,8 @@ package final class TLSFront: Sendable {
     }
 
     private func relay(_ client: CInt, _ server: CInt) {
+        state.withLock { _ = $0.descriptors.insert(server) }
+        defer { forget(server) }
         let session = TLSSession(context)
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {

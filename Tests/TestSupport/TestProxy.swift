@@ -132,7 +132,9 @@ package final class TestProxy: Sendable {
         let host = isName ? readText(client) ?? "" : request[3..<7].map { "\($0)" }.joined(separator: ".")
         let port = UInt16(request[1]) << 8 | UInt16(request[2])
         note("\(host):\(port) resolved \(isName ? "there" : "here")")
-        guard !isRefusing, let server = connect(port) else { return write(client, [0, 0x5B, 0, 0, 0, 0, 0, 0]) }
+        guard !isRefusing, let server = RawServer.connect(to: port) else {
+            return write(client, [0, 0x5B, 0, 0, 0, 0, 0, 0])
+        }
         write(client, [0, 0x5A, 0, 0, 0, 0, 0, 0])
         relay(client, server)
     }
@@ -155,24 +157,17 @@ package final class TestProxy: Sendable {
         let host = isName ? String(decoding: address, as: UTF8.self) : address.map { "\($0)" }.joined(separator: ".")
         let port = UInt16(ends[0]) << 8 | UInt16(ends[1])
         note("\(host):\(port) resolved \(isName ? "there" : "here")")
-        guard !isRefusing, let server = connect(port) else { return write(client, [5, 2, 0, 1, 0, 0, 0, 0, 0, 0]) }
+        guard !isRefusing, let server = RawServer.connect(to: port) else {
+            return write(client, [5, 2, 0, 1, 0, 0, 0, 0, 0, 0])
+        }
         write(client, [5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
         relay(client, server)
     }
 
     // MARK: Bytes
 
-    private func connect(port: Substring?) -> CInt? { port.flatMap { UInt16($0) }.flatMap { connect($0) } }
-
-    private func connect(_ port: UInt16) -> CInt? {
-        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard let loopback = IPAddress("127.0.0.1") else { return nil }
-        var name = SocketAddress(loopback, port: port)
-        guard name.withSockaddr({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
-            close(descriptor)
-            return nil
-        }
-        return descriptor
+    private func connect(port: Substring?) -> CInt? {
+        port.flatMap { UInt16($0) }.flatMap { RawServer.connect(to: $0) }
     }
 
     private func relay(_ client: CInt, _ server: CInt) {

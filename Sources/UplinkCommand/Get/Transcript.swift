@@ -16,7 +16,7 @@ enum Transcript {
     /// - Parameter isRedirected: Whether a server has chosen the URL.
     static func lines(of request: HTTPRequest, _ body: HTTPRequestBody, isRedirected: Bool = false) -> [String] {
         let path = request.path ?? "/"
-        let line = "> \(request.method.rawValue) \(isRedirected ? withoutQuery(path) : path) HTTP/1.1"
+        let line = "> \(request.method.rawValue) \(isRedirected ? withoutQueryAndFragment(path) : path) HTTP/1.1"
         let host = "> Host: \(request.authority ?? "")"
         let fields = request.headerFields.map { "> \($0.name.rawName): \(shown($0))" }
         let accept = request.headerFields.contains(.accept) ? [] : ["> Accept: */*"]  // which is libcurl's own
@@ -32,11 +32,11 @@ enum Transcript {
     private static func shown(_ field: HTTPField) -> String {
         if secret.contains(field.name) { return "(not shown)" }
         guard urls.contains(field.name) else { return field.value }
-        return field.value.contains("@") ? "(not shown)" : withoutQuery(field.value)
+        return field.value.contains("@") ? "(not shown)" : withoutQueryAndFragment(field.value)
     }
 
-    /// Without the fragment too, in which some servers hand out tokens (RFC 6749, section 4.2.2).
-    private static func withoutQuery(_ url: String) -> String {
+    /// Some servers hand out tokens in a fragment (RFC 6749, section 4.2.2).
+    private static func withoutQueryAndFragment(_ url: String) -> String {
         url.firstIndex { $0 == "?" || $0 == "#" }.map { "\(url[...$0])…" } ?? url
     }
 

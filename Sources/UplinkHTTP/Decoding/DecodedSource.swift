@@ -49,8 +49,9 @@ final class DecodedSource: HTTPBodySource {
     var trailerFields: HTTPFields? { source.trailerFields }
 
     private func error(_ fault: DecodingFault) -> HTTPClientError {
-        let (taken, made, maximumRatio) = machine.withLock { ($0.arrivedBytes, $0.made, $0.maximumRatio) }
-        let received = machine.withLock { $0.receivedBytes }
+        let (taken, received, made, maximumRatio) = machine.withLock {
+            ($0.arrivedBytes, $0.receivedBytes, $0.made, $0.maximumRatio)
+        }
         let (code, message): (HTTPClientError.Code, String) =
             switch fault {
             case .damaged: (.invalidEncoding, "the body is not of the coding that `Content-Encoding` names, or damaged")

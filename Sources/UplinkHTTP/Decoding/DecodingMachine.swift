@@ -25,8 +25,6 @@ package struct DecodingMachine {
     /// Whether the last slab was filled to its end, so that the decoder may hold back output.
     private var mayHoldMore = false
     private(set) var taken: Int64 = 0
-    /// How much came to be decoded, whether or not it was.
-    private var given: Int64 = 0
     private(set) var made: Int64 = 0
     /// How much of the body itself has arrived, if this decoder's input may be another decoder's output.
     private let arrived: Locked<Int64>?
@@ -48,7 +46,6 @@ package struct DecodingMachine {
     /// Takes the next piece, or nil at the end.
     package mutating func take(_ chunk: HTTPBody.Chunk?) {
         (input, offset, isAtEnd) = (chunk, 0, chunk == nil)
-        given += Int64(chunk?.count ?? 0)
     }
 
     /// Decodes until a slab is full or the input is used up.
@@ -92,7 +89,7 @@ package struct DecodingMachine {
     }
 
     /// How much of the body itself has been received, with what could not be decoded.
-    var receivedBytes: Int64 { isFirst ? given : arrivedBytes }
+    var receivedBytes: Int64 { isFirst ? taken + Int64((input?.count ?? 0) - offset) : arrivedBytes }
 
     /// How much of the body itself has arrived.
     var arrivedBytes: Int64 { arrived?.withLock { $0 } ?? taken }
