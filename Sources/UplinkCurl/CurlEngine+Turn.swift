@@ -101,11 +101,11 @@ extension CurlEngine {
         publishHead(transfer)
         guard transfer.hasNewsForReader else { return }
         transfer.hasNewsForReader = false
-        let (reader, demand, isHeldBack) = transfer.mailbox.flush(
+        let (reader, isDemanded, isHeldBack) = transfer.mailbox.flush(
             isPaused: transfer.isPaused, untilEmpty: transfer.isHeldByBudget, now: Monotonic.now)
         if isHeldBack { holdBack(transfer.id) }
         if let reader { resumptions.append(.task(reader)) }
-        if demand { post { [id = transfer.id] in $0.demand(id) } }  // the reader asked before the turn's end
+        if isDemanded { demand(for: transfer.id) }  // the reader asked before the turn's end
     }
 
     func publishHead(_ transfer: CurlTransfer) {

@@ -5,7 +5,7 @@ import UplinkEventLoop
 import UplinkHTTP
 
 /// A transfer as its owner sees it: an id, a mailbox, and messages to the engine. For use on any thread.
-final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
+final class Exchange: HTTPBodySource, TransportExchange {
     let id: UInt64
     let request: HTTPTransportRequest
     /// Whether libcurl may send it again by itself.
@@ -28,17 +28,19 @@ final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
         self.owner = owner
         let highMark = request.limits.bufferedBytes
         mailbox = Mailbox(
-            lowMark: TransferMachine.lowMark(below: highMark, piece: Int(CURL_MAX_WRITE_SIZE)),
+            id, of: engine, lowMark: TransferMachine.lowMark(below: highMark, piece: Int(CURL_MAX_WRITE_SIZE)),
             plenty: highMark - highMark / 4, budget: engine.budget)
     }
 
-    /// Makes the engine carry the request. Returns when the head is there, or the reason why there is none.
-    nonisolated(nonsending) func run() async {
+    /// Makes the engine carry the request.
+    func start(_ waiter: Suspension) {
+        engine.eventLoop.execute { [self] in engine.enter(with: { $0.submit($1.0, $1.1) }, (self, waiter)) }
+    }
+
+    /// Does the same, and returns when the head is there, or the reason why there is none.
+    func run() async {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let waiter = Suspension(continuation)
-                engine.eventLoop.execute { self.engine.enter(with: { $0.submit($1.0, $1.1) }, (self, waiter)) }
-            }
+            await withCheckedContinuation { start(Suspension($0)) }
         } onCancel: {
             cancel()
         }
@@ -68,14 +70,12 @@ final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
     var trailerFields: HTTPFields? { mailbox.trailerFields }
 
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
-        try await mailbox.next(isFar: !engine.eventLoop.isCurrent, from: self)
+        try await mailbox.next()
     }
 
-    var supply: (mailbox: Mailbox, supplier: any MailboxSupplier)? { (mailbox, self) }
+    var supply: Mailbox? { mailbox }
 
-    func cancel() {
-        if mailbox.cancel() { stop() }
-    }
+    func cancel() { mailbox.cancel() }
 
     func limit(toRemaining total: Duration) {
         guard !mailbox.isOver else { return }
@@ -102,9 +102,13 @@ final class Exchange: HTTPBodySource, TransportExchange, MailboxSupplier {
         guard let error = error as? EventLoopError else { return error }
         return CurlFailure.noLoop(error, phase: .sink, requestDisposition: .responseStarted)
     }
+}
 
-    func demand() { engine.post { [id] in $0.demand(id) } }
+extension CurlEngine: MailboxSupplier {
+    nonisolated func demand(for id: UInt64) { post { $0.demand(id) } }
 
-    /// Cancels the transfer. Neither blocks nor resumes: only the engine ends transfers.
-    func stop() { engine.post { [id] in $0.cancel(id) } }
+    /// Cancels a transfer. Neither blocks nor resumes: only the engine's own thread ends transfers.
+    nonisolated func stop(_ id: UInt64) { post { $0.cancel(id) } }
+
+    nonisolated var isCurrent: Bool { eventLoop.isCurrent }
 }

@@ -6,24 +6,35 @@ import UplinkHTTP
 
 /// A request under way in an ``OutageWorld``: an engine and a server that are models around `TransferMachine`, and the real
 /// `Mailbox`, whose reader is a task.
-final class SimulatedExchange: MailboxSupplier, @unchecked Sendable {  // one thread runs all jobs of its world
+final class SimulatedExchange: @unchecked Sendable {  // one thread runs all jobs of its world
     private struct Broken: NetworkFailure { let isNetworkFailure = true }
+
+    /// What the reader has said, and the engine does not know yet.
+    private final class Wishes: MailboxSupplier, @unchecked Sendable {  // as its exchange
+        var (isDemanded, isStopped) = (false, false)
+
+        func demand(for id: UInt64) { isDemanded = true }
+
+        func stop(_ id: UInt64) { isStopped = true }
+
+        var isCurrent: Bool { true }
+    }
 
     private let answer: SimulatedServer.Answer
     private var machine: TransferMachine
-    private let mailbox = Mailbox(lowMark: 4)
+    private let wishes = Wishes()
+    private let mailbox: Mailbox
     private let pool = SlabPool(keeping: 1)
     private var waiter: CheckedContinuation<Void, Never>?
     private var isCancelled = false
     private var hasHead = false
     private var arrived = 0
-    /// What the reader has said, and the engine does not know yet.
-    private var (isDemanded, isStopped) = (false, false)
     /// What must not be.
     private(set) var fault: String?
 
     init(_ answer: SimulatedServer.Answer, now: Duration) {
         self.answer = answer
+        mailbox = Mailbox(of: wishes, lowMark: 4)
         var timeouts = HTTPTimeouts()
         (timeouts.connect, timeouts.firstByte, timeouts.stall) = (.seconds(3), .seconds(3), .seconds(3))
         machine = TransferMachine(timeouts: timeouts, highMark: 12, now: now.nanosecondsRoundedDown)
@@ -39,7 +50,7 @@ final class SimulatedExchange: MailboxSupplier, @unchecked Sendable {  // one th
                 if hasHead || machine.phase == .ended { continuation.resume() } else { waiter = continuation }
             }
         } onCancel: {
-            self.isStopped = true
+            self.wishes.isStopped = true
         }
         if hasHead { return answer }
         if isCancelled { throw CancellationError() }
@@ -47,27 +58,23 @@ final class SimulatedExchange: MailboxSupplier, @unchecked Sendable {  // one th
     }
 
     func next() async throws -> HTTPBody.Chunk? {
-        try await mailbox.next(from: self)
+        try await mailbox.next()
     }
 
-    func demand() { isDemanded = true }
-
-    func stop() { isStopped = true }
-
     /// The reader wants no more.
-    func leave() { if mailbox.cancel() { isStopped = true } }
+    func leave() { mailbox.cancel() }
 
     // MARK: The engine
 
     func goOn(_ dice: Dice, now: Duration) throws {
         let now = now.nanosecondsRoundedDown
-        if isStopped {
-            isStopped = false
+        if wishes.isStopped {
+            wishes.isStopped = false
             isCancelled = true
             return try act(machine.cancelled())
         }
-        if isDemanded {
-            isDemanded = false
+        if wishes.isDemanded {
+            wishes.isDemanded = false
             return try act(machine.demanded(now: now))
         }
         switch machine.phase {
@@ -127,7 +134,7 @@ final class SimulatedExchange: MailboxSupplier, @unchecked Sendable {  // one th
     private func publish() {
         let (resumption, demand, _) = mailbox.flush(isPaused: machine.phase == .bodyPaused)
         resumption?.resume()
-        if demand { isDemanded = true }
+        if demand { wishes.isDemanded = true }
         if mailbox.bytes > 20 { fault = "\(mailbox.bytes) bytes wait for the reader" }
     }
 }

@@ -206,7 +206,7 @@ struct GatheringTests {
     /// A producer and a reader on different threads.
     @Test(arguments: 0..<20)
     func nothingIsLostBetweenThreads(round: Int) async throws {
-        let mailbox = Mailbox(lowMark: 4)
+        let mailbox = Mailbox(of: Supplier(), lowMark: 4)
         let producer = Task.detached { [pool] in
             for number in 0..<500 {
                 [UInt8](repeating: UInt8(number % 251), count: 100).withUnsafeBytes { bytes in
@@ -217,7 +217,7 @@ struct GatheringTests {
             }
             mailbox.finish(throwing: nil)?.resume()
         }
-        guard case .whole(let bytes) = try await mailbox.gather(upTo: 50_000, expecting: nil, from: Supplier())
+        guard case .whole(let bytes) = try await mailbox.gather(upTo: 50_000, expecting: nil)
         else {
             Issue.record("not whole")
             return

@@ -94,12 +94,12 @@ struct MailboxTests {
 
     @Test func whatIsHeldIsCountedUntilItIsTakenOrDropped() async throws {
         let budget = BufferBudget(limit: 100)
-        var mailbox: Mailbox? = Mailbox(lowMark: 10, budget: budget)
+        var mailbox: Mailbox? = Mailbox(of: Supplier(), lowMark: 10, budget: budget)
         for count in [60, 50] {
             [UInt8](repeating: 1, count: count).withUnsafeBytes { mailbox?.append($0, expecting: nil, from: pool) }
         }
         #expect(budget.bytes == 110 && budget.isSpent)
-        _ = try await mailbox?.next(from: Supplier())
+        _ = try await mailbox?.next()
         #expect(budget.bytes == 0 && !budget.isSpent)
         [UInt8](repeating: 1, count: 70).withUnsafeBytes { mailbox?.append($0, expecting: nil, from: pool) }
         #expect(budget.bytes == 70)
@@ -265,9 +265,13 @@ struct MailboxTests {
 
     /// A producer and a reader on different threads, with pauses: nothing is lost, nobody waits for ever.
     @Test func nothingIsLostBetweenThreads() async throws {
-        let mailbox = Mailbox(lowMark: 4)
         let demands = Locked(0)
         let (stream, demanded) = AsyncStream<Void>.makeStream()
+        let supplier = Supplier {
+            demands.withLock { $0 += 1 }
+            demanded.yield()
+        }
+        let mailbox = Mailbox(of: supplier, lowMark: 4)
         let producer = Task.detached { [pool] in
             var iterator = stream.makeAsyncIterator()
             for _ in 0..<5000 {
@@ -279,11 +283,7 @@ struct MailboxTests {
             mailbox.finish(throwing: nil)?.resume()
         }
         var total = 0
-        let supplier = Supplier {
-            demands.withLock { $0 += 1 }
-            demanded.yield()
-        }
-        while let chunk = try await mailbox.next(from: supplier) { total += chunk.count }
+        while let chunk = try await mailbox.next() { total += chunk.count }
         await producer.value
         #expect(total == 25_000)
         #expect(demands.withLock { $0 } <= 5000)
@@ -296,7 +296,9 @@ final class Supplier: MailboxSupplier {
 
     init(demanded: @escaping @Sendable () -> Void = {}) { self.demanded = demanded }
 
-    func demand() { demanded() }
+    func demand(for id: UInt64) { demanded() }
 
-    func stop() {}
+    func stop(_ id: UInt64) {}
+
+    var isCurrent: Bool { false }
 }

@@ -12,14 +12,13 @@ extension HTTPBody {
     public nonisolated(nonsending) func collect(
         upTo maximum: Int, within timeout: Duration? = .seconds(60)
     ) async throws -> [UInt8] {
-        guard let (mailbox, supplier) = try supply(toCollect: maximum, within: timeout) else {
+        guard let mailbox = try supply(toCollect: maximum, within: timeout) else {
             return try await collectChunks(upTo: maximum, within: timeout)
         }
         defer { handle.source.cancel() }
         if let body = mailbox.gatherAtOnce(upTo: maximum) { return try bytes(of: body, atMost: maximum) }
         limit(timeout)
-        return try bytes(
-            of: try await mailbox.gather(upTo: maximum, expecting: length, from: supplier), atMost: maximum)
+        return try bytes(of: try await mailbox.gather(upTo: maximum, expecting: length), atMost: maximum)
     }
 
     // These are separate functions so that nothing they hold is kept while the body is awaited.
@@ -28,7 +27,7 @@ extension HTTPBody {
     @inline(never)
     private func supply(
         toCollect maximum: Int, within timeout: Duration?
-    ) throws(HTTPClientError) -> (mailbox: Mailbox, supplier: any MailboxSupplier)? {
+    ) throws(HTTPClientError) -> Mailbox? {
         guard handle.claim() else { throw Self.alreadyUsed }
         guard maximum >= 0, timeout ?? .zero >= .zero else {
             handle.source.cancel()

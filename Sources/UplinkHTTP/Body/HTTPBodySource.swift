@@ -7,9 +7,8 @@ package protocol HTTPBodySource: AnyObject, Sendable {
     /// once nothing of the transfer is left.
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk?
 
-    /// The mailbox that ``next()`` takes from and the object that fills it, if there is one: everything still to come
-    /// can be had there in one piece.
-    var supply: (mailbox: Mailbox, supplier: any MailboxSupplier)? { get }
+    /// The mailbox that ``next()`` takes from, if there is one: everything still to come can be had there in one piece.
+    var supply: Mailbox? { get }
 
     /// Ends the transfer. May be called from any thread, at any time and any number of times; returns immediately.
     func cancel()
@@ -39,7 +38,7 @@ package protocol HTTPBodySource: AnyObject, Sendable {
 }
 
 extension HTTPBodySource {
-    package var supply: (mailbox: Mailbox, supplier: any MailboxSupplier)? { nil }
+    package var supply: Mailbox? { nil }
 
     package func fail(_ error: HTTPClientError) -> HTTPClientError {
         cancel()

@@ -13,7 +13,7 @@ extension HTTPClient {
     public nonisolated(nonsending) func get(
         _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil, options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {
-        try await hops(.get, url, .none, headers, timeouts, options).response()
+        try await hops(.get, url, headers, timeouts, options).response()
     }
 
     /// Requests only the head. The body's `contentLength` is what a GET would return; the body itself is empty.
@@ -22,7 +22,7 @@ extension HTTPClient {
     public nonisolated(nonsending) func head(
         _ url: String, headers: HTTPFields = [:], timeouts: HTTPTimeouts? = nil, options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {
-        try await hops(.head, url, .none, headers, timeouts, options).response()
+        try await hops(.head, url, headers, timeouts, options).response()
     }
 
     /// Posts a body to a resource. It is sent once, unless none of it went out or the options declare it idempotent.
@@ -67,6 +67,14 @@ extension HTTPClient {
     }
 
     // Code that awaits a response holds nothing of what this function needs on its way; see `HTTPHops`.
+
+    @inline(never)
+    private func hops(
+        _ method: HTTPRequest.Method, _ url: String, _ headers: HTTPFields, _ timeouts: HTTPTimeouts?,
+        _ options: HTTPRequestOptions
+    ) throws -> HTTPHops {
+        try hops(method, url, .none, headers, timeouts, options)
+    }
 
     @inline(never)
     private func hops(

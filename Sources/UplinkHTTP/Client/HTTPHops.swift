@@ -10,8 +10,6 @@ final class HTTPHops {
     @exclusivity(unchecked) private var machine: RedirectMachine  // what changes it calls no other code
     private let chain: MiddlewareChain
     private var call: HTTPCall { machine.call }
-    /// The last request, if it was begun here.
-    @exclusivity(unchecked) private var begun: BegunExchange?
     /// The result of the last request; nil if it led elsewhere. Nothing of such a response is kept, because its sender
     /// may be waiting for the body to be gone.
     @exclusivity(unchecked) private var arrival: Result<HTTPTransportResponse, any Error>?
@@ -23,11 +21,12 @@ final class HTTPHops {
     }
 
     /// Sends requests until a response does not lead elsewhere.
+    @inline(__always)
     nonisolated(nonsending) func response() async throws -> HTTPClientResponse {
         while true {
             if let exchange = try begin() {
                 await exchange.run()
-                takeArrival()
+                takeArrival(of: exchange)
             } else {
                 await ask()
             }
@@ -38,11 +37,10 @@ final class HTTPHops {
 
     /// Begins to send the request, if nothing has to be waited for first.
     @inline(never)
-    private func begin() throws -> (any TransportExchange)? {
+    private func begin() throws -> BegunExchange? {
         guard chain.mayBegin else { return nil }
         do {
-            begun = try chain.begin(machine.request, of: call)
-            return begun?.exchange
+            return try chain.begin(machine.request, of: call)
         } catch {
             throw failed(error)
         }
@@ -50,9 +48,7 @@ final class HTTPHops {
 
     /// Stores in `arrival` the result of a request that was begun.
     @inline(never)
-    private func takeArrival() {
-        if let begun = begun.take() { arrival = Result { try begun.takeResponse() } }
-    }
+    private func takeArrival(of exchange: BegunExchange) { arrival = Result { try exchange.takeResponse() } }
 
     /// Sends the request, and stores its result in `arrival`.
     @inline(never)

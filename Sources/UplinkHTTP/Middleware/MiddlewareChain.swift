@@ -59,7 +59,7 @@ final class MiddlewareChain: Sendable {
         var attempt = attempt
         do {
             let outgoing = try attempt.outgoing(request, of: call, observers)
-            return BegunExchange(exchange: try beginning.begin(outgoing, carrying: body), attempt: attempt)
+            return BegunExchange(try beginning.begin(outgoing, carrying: body), attempt)
         } catch {
             throw attempt.failed(error)
         }
@@ -68,7 +68,7 @@ final class MiddlewareChain: Sendable {
     /// Sends a request once. What need not wait is in functions of its own: see ``HTTPHops``.
     private nonisolated(nonsending) func exchange(_ chained: ChainedRequest) async throws -> HTTPTransportResponse {
         guard let begun = try begin(chained) else { return try await exchangeWaiting(chained) }
-        await begun.exchange.run()
+        await begun.run()
         return try begun.takeResponse()
     }
 
@@ -112,10 +112,24 @@ final class ChainedRequest: Sendable {
     init(_ request: HTTPClientRequest) { self.request = request }
 }
 
-/// A request on its way through a transport.
-struct BegunExchange {
-    let exchange: any TransportExchange
-    fileprivate let attempt: Attempt
+/// A request on its way through a transport, as an object for the same reason.
+final class BegunExchange: Sendable {
+    private let exchange: any TransportExchange
+    private let attempt: Attempt
+
+    fileprivate init(_ exchange: any TransportExchange, _ attempt: Attempt) {
+        (self.exchange, self.attempt) = (exchange, attempt)
+    }
+
+    /// Sends the request and returns when the final head has arrived, or when there will be none. Called once.
+    @inline(__always)
+    nonisolated(nonsending) func run() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { exchange.start(Suspension($0)) }
+        } onCancel: {
+            exchange.cancel()
+        }
+    }
 
     @inline(never)
     func takeResponse() throws -> HTTPTransportResponse {

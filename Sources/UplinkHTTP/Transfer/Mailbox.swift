@@ -2,14 +2,16 @@
 package import HTTPTypes
 import UplinkCore
 
-/// The object that fills a mailbox, as the reader's side sees it. An object takes less room than closures where a body
-/// is awaited.
+/// The object that fills mailboxes, as their readers' side sees it; each is known to it by an id.
 package protocol MailboxSupplier: AnyObject, Sendable {
-    /// A paused transfer may go on.
-    func demand()
+    /// The paused transfer of a mailbox may go on.
+    func demand(for id: UInt64)
 
-    /// The transfer must end. Called at most once, on any thread.
-    func stop()
+    /// The transfer of a mailbox must end. Called at most once for each, on any thread.
+    func stop(_ id: UInt64)
+
+    /// Whether the caller is on the thread that fills the mailboxes.
+    var isCurrent: Bool { get }
 }
 
 /// The meeting place of an engine's thread and a response's reader. Nobody is resumed while a lock is held, and only
@@ -17,17 +19,26 @@ package protocol MailboxSupplier: AnyObject, Sendable {
 ///
 /// A continuation says "look", and carries no value: a value would pass between threads through the runtime, which
 /// ThreadSanitizer does not see when a resume overtakes the suspension.
+///
+/// What waits here holds the mailbox and nothing else, because a waiting task keeps all of that: closures that capture
+/// a single object need no room of their own.
 package final class Mailbox: Sendable {
     private let machine: Locked<MailboxMachine<Suspension>>
     private let budget: BufferBudget?
+    private let id: UInt64
+    private let supplier: any MailboxSupplier
 
     /// - Parameters:
+    ///   - id: What the supplier knows it by.
     ///   - lowMark: The most bytes that may be left when a paused transfer continues.
     ///   - plenty: The number of bytes for which a reader is always woken, however much arrives; nil for the low mark.
     ///   - budget: Counts the bytes that wait here.
-    package init(lowMark: Int, plenty: Int? = nil, budget: BufferBudget? = nil) {
+    package init(
+        _ id: UInt64 = 0, of supplier: any MailboxSupplier, lowMark: Int, plenty: Int? = nil,
+        budget: BufferBudget? = nil
+    ) {
         machine = Locked(MailboxMachine(lowMark: lowMark, plenty: plenty))
-        self.budget = budget
+        (self.id, self.supplier, self.budget) = (id, supplier, budget)
     }
 
     deinit { budget?.add(-bytes) }
@@ -40,26 +51,13 @@ package final class Mailbox: Sendable {
 
     // MARK: The reader's side
 
-    /// Returns the next chunk.
-    ///
-    /// - Parameters:
-    ///   - isFar: Whether the caller is not on the engine's thread. It may then be left waiting briefly while much
-    ///     arrives, because waking it is expensive.
-    ///   - supplier: The object that fills the mailbox.
-    package nonisolated(nonsending) func next(
-        isFar: Bool = false, from supplier: any MailboxSupplier
-    ) async throws -> HTTPBody.Chunk? {
-        if Task.isCancelled, cancel() { supplier.stop() }
+    /// Returns the next chunk. A reader on another thread than the supplier may be left waiting briefly while much
+    /// arrives, because waking it is expensive.
+    package nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
+        if Task.isCancelled { cancel() }
         while true {
-            switch counting({ $0.take() }) {
-            case .chunk(let chunk, let isDemanded):
-                if isDemanded { supplier.demand() }
-                return chunk
-            case .end: return nil
-            case .failure(let error): throw error
-            case .wait: await wait(isFar: isFar, for: supplier)
-            case .busy: throw Self.busy
-            }
+            if let next = try take() { return next }
+            await wait()
         }
     }
 
@@ -68,15 +66,15 @@ package final class Mailbox: Sendable {
     /// - Parameters:
     ///   - maximum: The most bytes to accept.
     ///   - expected: How many bytes there will be, if that is known.
-    ///   - supplier: The object that fills the mailbox.
+    @inline(__always)
     package nonisolated(nonsending) func gather(
-        upTo maximum: Int, expecting expected: Int64?, from supplier: any MailboxSupplier
+        upTo maximum: Int, expecting expected: Int64?
     ) async throws -> GatheredBody {
-        if Task.isCancelled, cancel() { supplier.stop() }
-        if begin(upTo: maximum, expecting: expected) { supplier.demand() }
+        if Task.isCancelled { cancel() }
+        begin(upTo: maximum, expecting: expected)
         while true {
             if let body = try takeGathered() { return body }
-            await wait(isFar: false, for: supplier)
+            await wait()
         }
     }
 
@@ -88,7 +86,23 @@ package final class Mailbox: Sendable {
         return counting { $0.gatherAtOnce(upTo: maximum) }
     }
 
-    @inline(never)  // otherwise it would take room where the body is awaited
+    // Inlined, these would take room where the body is awaited.
+
+    /// Returns what ``next()`` is to return; nil to wait.
+    @inline(never)
+    private func take() throws -> HTTPBody.Chunk?? {
+        switch counting({ $0.take() }) {
+        case .chunk(let chunk, let isDemanded):
+            if isDemanded { supplier.demand(for: id) }
+            return .some(chunk)
+        case .end: return .some(nil)
+        case .failure(let error): throw error
+        case .wait: return nil
+        case .busy: throw Self.busy
+        }
+    }
+
+    @inline(never)
     private func takeGathered() throws -> GatheredBody? {
         switch machine.withLock({ $0.takeGathered() }) {
         case .whole(let bytes): return .whole(bytes)
@@ -100,19 +114,22 @@ package final class Mailbox: Sendable {
     }
 
     @inline(never)
-    private func begin(upTo maximum: Int, expecting expected: Int64?) -> Bool {
+    private func begin(upTo maximum: Int, expecting expected: Int64?) {
         // Making room for a large body may take the system some time: done without the lock.
         let isLarge = (expected ?? 0) > WholeBodyBuffer.large
         let buffer = isLarge ? WholeBodyBuffer(upTo: maximum, expecting: expected) : nil
-        return counting { $0.gather(upTo: maximum, expecting: expected, into: buffer) }
+        let isDemanded = counting { $0.gather(upTo: maximum, expecting: expected, into: buffer) }
+        if isDemanded { supplier.demand(for: id) }
     }
 
     private static let busy = HTTPClientError(
         .bodyAlreadyUsed, phase: .body, requestDisposition: .responseStarted,
         message: "the body's iterator is asked twice at once; ask it from one task")
 
-    /// The reader wants no more. Returns true when the engine has to be told.
-    package func cancel() -> Bool { counting { $0.cancel() } }
+    /// The reader wants no more.
+    package func cancel() {
+        if counting({ $0.cancel() }) { supplier.stop(id) }
+    }
 
     /// Whether the reader wants no more.
     package var isCancelled: Bool { machine.withLock { $0.isCancelled } }
@@ -128,14 +145,14 @@ package final class Mailbox: Sendable {
     /// The trailer fields, once the engine's side is over.
     package var trailerFields: HTTPFields? { machine.withLock { $0.trailerFields } }
 
-    private nonisolated(nonsending) func wait(isFar: Bool, for supplier: any MailboxSupplier) async {
+    private nonisolated(nonsending) func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let suspension = Suspension(continuation)
+                let (suspension, isFar) = (Suspension(continuation), !supplier.isCurrent)
                 if !machine.withLock({ $0.park(suspension, isFar: isFar) }) { suspension.resume() }
             }
         } onCancel: {
-            if cancel() { supplier.stop() }
+            cancel()
         }
     }
 
