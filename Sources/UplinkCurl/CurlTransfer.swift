@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
 import HTTPTypes
+import UplinkCore
 import UplinkHTTP
 
 /// A transfer as the engine has it: its machine, its parser, and its easy handle while there is one. Only for the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
 import HTTPTypes
+import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
 

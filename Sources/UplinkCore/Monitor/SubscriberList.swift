@@ -85,7 +85,7 @@ final class Subscription<Element: Sendable & Equatable, Owner: AnyObject & Senda
         while true {
             if let delivery = list.take(id) { return delivery }
             await withTaskCancellationHandler {
-                await withCheckedContinuation { list.park(id, $0) }
+                await withCheckedContinuation { list.park(id, Suspension($0)) }
             } onCancel: {
                 list.cancel(id)
             }

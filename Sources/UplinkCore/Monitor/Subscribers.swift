@@ -8,7 +8,7 @@
 struct Subscribers<Element: Sendable & Equatable> {
     /// What a subscriber's `next()` returns: an element, nil at the end, or an error.
     typealias Delivery = Result<Element?, NetworkMonitorError>
-    typealias Waiter = CheckedContinuation<Void, Never>
+    typealias Waiter = Suspension
 
     /// What a subscriber is doing.
     enum Subscriber {

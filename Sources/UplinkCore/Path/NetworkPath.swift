@@ -80,7 +80,13 @@ public struct NetworkPath: Sendable, Hashable {
     /// interfaces.
     public var isAuthoritative: Bool
     /// When the system last woke from sleep while the monitor was working. Earlier connections may be dead.
-    public var lastResume: ContinuousClock.Instant?
+    public var lastResume: ContinuousClock.Instant? {
+        get { resumes.first }
+        set { resumes = newValue.map { [$0] } ?? [] }
+    }
+    /// One or none. An instant's size is known only at run time, so a path that contained one would be copied by calls
+    /// into the runtime.
+    private var resumes: [ContinuousClock.Instant] = []
 
     /// Describes a path. Parameters left out take the values of a path without a network.
     public init(

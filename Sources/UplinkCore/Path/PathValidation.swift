@@ -10,7 +10,7 @@ public enum PathValidation: Sendable, Hashable {
     /// The first check of this network is under way.
     case probing
     /// The check got the expected answer at this time.
-    case validated(at: ContinuousClock.Instant)
+    indirect case validated(at: ContinuousClock.Instant)
     /// Somebody else answered, such as a hotel's login page, whose address is given if the answer named it.
     case captivePortal(url: String?)
     /// Nothing answered, or the answer was not the expected one; the reason in a few words.

@@ -93,7 +93,7 @@ final class PerformerCall: Sendable {
     @inline(__always)
     private nonisolated(nonsending) func suspend() async {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { park($0) }
+            await withCheckedContinuation { park(Suspension($0)) }
         } onCancel: {
             cancel()
         }

@@ -9,7 +9,7 @@ struct PerformerMachine {
     /// Permission to run. The element is the number of calls that run in it: one, and those made inside that one's
     /// operation.
     typealias Slot = ArrivalTable<Int>.ID
-    typealias Continuation = CheckedContinuation<Void, Never>
+    typealias Continuation = Suspension
 
     /// The result that a waiting call finds when it is resumed.
     enum Verdict {

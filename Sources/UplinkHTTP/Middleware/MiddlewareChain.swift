@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
+import UplinkCore
 
 /// The middlewares of a client, and the transport inside them. An object, for the reason given at ``HTTPHops``.
 final class MiddlewareChain: Sendable {

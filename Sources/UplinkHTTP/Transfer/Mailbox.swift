@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPTypes
-import UplinkCore
+package import UplinkCore
 
 /// The object that fills mailboxes, as their readers' side sees it; each is known to it by an id.
 package protocol MailboxSupplier: AnyObject, Sendable {

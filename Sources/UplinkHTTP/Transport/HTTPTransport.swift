@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
+package import UplinkCore
 
 /// Carries one request to a server and brings its response back: the interface between ``HTTPClient`` and what does the
 /// work.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import UplinkCore
+package import UplinkCore
 
 /// The meeting place of a body's producer and an engine's thread, for one transmission. Nobody is resumed while a lock
 /// is held, and only the engine's side resumes.
