@@ -144,6 +144,14 @@ struct DecodingTests {
         #expect(error?.code == .tooManyEncodings)
     }
 
+    @Test(arguments: ["br", "gzip", "gzip, gzip, gzip"])
+    func aBodyWithoutContentNeedsNoDecoder(codings: String) async throws {
+        let response = HTTPResponse(status: .ok, headerFields: [.contentEncoding: codings])
+        let body = try ContentCoding.decoded(HTTPBody([]), of: response, limits: HTTPLimits())
+        #expect(body.contentLength == 0)
+        #expect(try await body.collect(upTo: 1) == [])
+    }
+
     @Test func anUnknownCodingIsRefused() {
         let response = HTTPResponse(status: .ok, headerFields: [.contentEncoding: "br"])
         let error = #expect(throws: HTTPClientError.self) {

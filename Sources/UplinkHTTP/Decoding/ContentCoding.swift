@@ -36,14 +36,14 @@ package enum ContentCoding: String, Sendable {
     }
 
     /// Returns the body as the caller is to get it: decoded, unless the caller asked for codings with a field of its
-    /// own and so gets it as it arrived.
+    /// own and so gets it as it arrived. A body without content needs no decoder, whatever the head says.
     ///
     /// - Throws: ``HTTPClientError/Code/unsupportedEncoding`` and ``HTTPClientError/Code/tooManyEncodings``; broken
     ///   content shows only while it is read.
     static func decoded(
         _ body: HTTPBody, of response: HTTPResponse, limits: HTTPLimits
     ) throws(HTTPClientError) -> HTTPBody {
-        guard response.headerFields.contains(.contentEncoding), body.framing != .none,
+        guard response.headerFields.contains(.contentEncoding), body.framing != .none, body.framing != .length(0),
             response.status != .noContent, response.status != .notModified
         else { return body }
         let names = names(in: response)
