@@ -53,8 +53,8 @@ extension KernelNetwork {
 
     /// The address that a socket gets if the kernel knows no route: the kernel tries one address and no other. By those
     /// rules of RFC 6724, section 5, that can be evaluated here: not a deprecated one, one of the interface, one of the
-    /// destination's kind, and the one that has most bits in common with the destination. Whether its link has a
-    /// carrier does not count.
+    /// destination's kind, and the one that has most bits in common with the destination. Whether its link is switched
+    /// on, or has a carrier, does not count.
     private func source(of flow: Flow) -> IPAddress? {
         func rank(_ record: AddressRecord) -> Int {
             let isOfAnotherKind = record.address.isPrivate != flow.destination.isPrivate
@@ -65,7 +65,7 @@ extension KernelNetwork {
             }
             return rank * 256 - (common ?? 0)
         }
-        let usable = table.addressesOfLinksThatAreUp.filter { $0.address.family == .ipv6 && $0.isUsable }
+        let usable = table.candidatesForSource.filter { $0.address.family == .ipv6 && $0.isUsable }
         return usable.map { (rank($0), $0.address) }.min { $0.0 < $1.0 }?.1
     }
 }

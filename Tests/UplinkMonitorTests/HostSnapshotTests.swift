@@ -91,6 +91,23 @@ struct HostSnapshotTests {
         #expect(path.ipv4.gateway == nil)
     }
 
+    /// As on hosts that speak BGP: the default route has a source of the loopback's.
+    @Test(arguments: [0x49, 0x1002] as [UInt32]) func anAddressOfAnInterfaceThatCarriesNothingMayBeTheSource(
+        flags: UInt32
+    ) throws {
+        var host = try online()
+        let other = try #require(IPAddress("10.255.0.1"))
+        host.links.append(.init(index: 50, name: "other", flags: flags, hardwareType: 1, mtu: 1500))
+        host.ipv4Addresses?.append(("other", other))
+        host.verdicts = [.source(other), .source(other), .refused(ENETUNREACH)]
+        let path = host.path(probes: probes)
+        #expect(path.isSatisfied && path.primaryInterface?.name == "eth0")
+        #expect(path.ipv4.source == other)
+        #expect(path.ipv4.gateway == IPAddress("192.0.2.1"))
+        host.links[1].flags = down
+        #expect(host.path(probes: probes).unsatisfiedReason == .linkDown)
+    }
+
     @Test func theTableOfRoutesDecidesWhereTheKernelCannotBeAsked() throws {
         var host = try online()
         host.verdicts = Array(repeating: .unknown, count: 3)

@@ -256,6 +256,48 @@ struct PolicyScenarios {
         }
     }
 
+    /// Nor whether the link is switched on at all.
+    @Test func anIPv6AddressOfALinkThatIsOffMayBeTheSource() async throws {
+        try await withScenario(
+            from: .connected,
+            setUp: { network in
+                try addIPv6Address(network)
+                try network.connectSecondUplink()
+                try network.device.ip("link set eth1 down")
+                try network.device.ip("-6 route add default via 2001:db8:1::1 dev eth0 table 77")
+                try network.device.ip("-6 rule add from 2001:db8:1::10 lookup 77")
+            }
+        ) { scenario in
+            #expect(await scenario.observer.latest?.ipv6.source == IPAddress("2001:db8:1::10"))
+            try scenario.host.ip("-6 addr add 2600::99/128 dev eth1 nodad")  // the nearest to what is asked about
+            _ = try await scenario.path { !$0.ipv6.isAvailable }
+            try scenario.host.ip("-6 rule add from 2600::99 lookup 77")
+            let path = try await scenario.path { $0.ipv6.isAvailable }
+            #expect(path.ipv6.source == IPAddress("2600::99"))
+        }
+    }
+
+    /// An address that stays without its link has to be checked again, which the kernel does not say.
+    @Test func anIPv6AddressThatIsKeptWithoutItsLinkIsNoSource() async throws {
+        try await withScenario(
+            from: .connected,
+            setUp: { network in
+                try addIPv6Address(network)
+                try network.connectSecondUplink()
+                try network.device.set("ipv6/conf/eth1/keep_addr_on_down", to: 1)
+                try network.device.set("ipv6/conf/eth1/accept_dad", to: 0)
+                try network.device.ip("-6 addr add 2600::99/128 dev eth1")
+                try network.device.ip("-6 route add default via 2001:db8:1::1 dev eth0 table 77")
+                try network.device.ip("-6 rule add from 2001:db8:1::10 lookup 77")
+            }
+        ) { scenario in
+            #expect(await scenario.observer.latest?.ipv6.isAvailable == false)
+            try scenario.host.ip("link set eth1 down")
+            let path = try await scenario.path { $0.ipv6.isAvailable }
+            #expect(path.ipv6.source == IPAddress("2001:db8:1::10"))
+        }
+    }
+
     private func addIPv6Address(_ network: TestNetwork) throws {
         try network.device.ip("-6 addr add 2001:db8:1::10/64 dev eth0 nodad")
     }

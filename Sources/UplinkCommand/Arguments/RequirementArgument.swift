@@ -61,7 +61,13 @@ struct RequirementArgument: Sendable {
         guard let separator = word.firstIndex(where: { $0 == ":" || $0 == "=" }) else { throw Self.unknown(word) }
         let value = String(word[word.index(after: separator)...])
         switch word[..<separator] {
-        case "interface" where !value.isEmpty: join(.interface(value))
+        case "interface" where !value.isEmpty:
+            guard value.utf8.count <= 15 else {  // IFNAMSIZ, less the terminating zero (netdevice(7))
+                throw ValidationError(
+                    "`\(value)` is no interface's name, which has 15 bytes at most; alternative names are not known here"
+                )
+            }
+            join(.interface(value))
         case "kind":
             guard let kind = NetworkInterface.Kind(rawValue: value) else {
                 throw ValidationError("`\(value)` is no kind of interface; known are \(Self.kinds)")

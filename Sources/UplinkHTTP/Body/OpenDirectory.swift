@@ -35,6 +35,16 @@ package final class OpenDirectory: Sendable {
         return status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// Whether only somebody else may replace the file of this name: in a directory for everybody, such as `/tmp`, a file's
+    /// owner may, the directory's, and root (the sticky bit, inode(7)).
+    package func isForOthersToReplace(_ name: UnsafePointer<CChar>) -> Bool {
+        var (own, file) = (stat(), stat())
+        guard fstat(descriptor, &own) == 0, fstatat(descriptor, name, &file, AT_SYMLINK_NOFOLLOW) == 0 else {
+            return false
+        }
+        return own.st_mode & S_ISVTX != 0 && ![own.st_uid, file.st_uid, 0].contains(geteuid())
+    }
+
     /// Makes sure that the names are on the disk; some file systems cannot, and say so.
     package func synchronise() throws(Errno) {
         guard !isReadable || fsync(descriptor) == 0 else { throw Errno(rawValue: errno) }

@@ -79,10 +79,13 @@ struct InterfaceTable: Equatable {
         operationalLinks.flatMap { addresses(of: $0.index) }.filter { $0.address.family == family }
     }
 
-    /// The addresses on links that are switched on, with or without a carrier, in the kernel's order.
-    var addressesOfLinksThatAreUp: [AddressRecord] {
-        let links = links.values.filter { $0.flags.contains(.up) }.sorted { $0.index < $1.index }
-        return links.flatMap { addresses(of: $0.index) }
+    /// The addresses among which the kernel looks for an IPv6 source, in its order. It does not care whether their links
+    /// are switched on. An address that stays when its link is switched off (`keep_addr_on_down`) has to be checked for
+    /// duplicates again, which the kernel does not report; unchecked ones need not.
+    var candidatesForSource: [AddressRecord] {
+        links.values.sorted { $0.index < $1.index }.flatMap { link in
+            addresses(of: link.index).filter { link.flags.contains(.up) || $0.flags.contains(.unchecked) }
+        }
     }
 
     /// All addresses that can be a source.

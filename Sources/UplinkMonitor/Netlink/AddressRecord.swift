@@ -8,6 +8,8 @@ struct AddressRecord: Equatable {
     struct Flags: OptionSet {
         let rawValue: UInt32
 
+        /// It is not checked for duplicates, whatever becomes of its link.
+        static let unchecked = Self(rawValue: 1 << 1)
         /// Another host on the link has it.
         static let duplicate = Self(rawValue: 1 << 3)
         /// Valid, but not for new connections.

@@ -100,14 +100,18 @@ struct HostSnapshot: Sendable {
             let source = table.addresses(of: link.index).first { $0.address.family == probe.family && $0.isUsable }
             return source.map { .unicast(record(for: probe, through: link, route, $0.address)) }
         case .source(let source):
-            // The main table may not be the one that decided; in that case the source address shows which interface it
-            // is.
+            // The tables do not say which route decided; where the source is not an address of the best one's interface,
+            // it shows which interface it is. But the kernel also sends from addresses of interfaces that carry nothing,
+            // such as the loopback: then it is the route's after all.
             let route = routes(of: probe.family).flatMap { Self.best($0, for: probe, from: source) }
             let routed = links.first { $0.name == route?.interface }
             let owners = links.filter { link in table.addresses(of: link.index).contains { $0.address == source } }
             let isRouteTrue = owners.isEmpty || owners.contains { $0.index == routed?.index }
-            guard let link = isRouteTrue ? routed ?? owners.first : owners.first else { return nil }
-            let record = record(for: probe, through: link, isRouteTrue ? route : nil, source)
+            let isForThisHost = probe == source || probe.isLoopback
+            let others = isForThisHost ? owners : owners + [routed].compactMap { $0 }
+            let other = others.first { table.links[$0.index]?.isOperational == true } ?? others.last
+            guard let link = isRouteTrue ? routed ?? owners.first : other else { return nil }
+            let record = record(for: probe, through: link, link.index == routed?.index ? route : nil, source)
             return link.flags & LinkRecord.Flags.loopback.rawValue != 0 ? .local(record) : .unicast(record)
         }
     }

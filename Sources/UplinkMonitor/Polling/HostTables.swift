@@ -3,7 +3,7 @@ import UplinkCore
 
 /// Parses the tables of `/proc/net`. Pure; lines that make no sense are skipped.
 enum HostTables {
-    /// A route of the main table. Other tables are not shown here.
+    /// A route. Of IPv4, only the main table is shown here; of IPv6, all tables are, without their numbers.
     struct Route: Equatable {
         var destination: IPAddress
         var prefixLength: UInt8

@@ -2,6 +2,7 @@
 /* Contexts come and go, with calls pending, from callbacks and from other threads; nothing of them is left. */
 #include <dirent.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "check.h"
 #include "server.h"
@@ -154,6 +155,30 @@ static bool has_late_thread(void) {
     return found;
 }
 
+/* What is opened once for the process finds room, or there is no context; each time in a process that had none. */
+static void create_with_room_for(int count, bool may_fail) {
+    int used;
+    while ((used = dup(STDERR_FILENO)) < 64) CHECK(used >= 0); /* no gaps: a limit is on numbers */
+    struct rlimit limit;
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    limit.rlim_cur = (rlim_t)(used + 1 + count);
+    pid_t child = fork();
+    if (child == 0) {
+        uplink_context *context;
+        CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+        int status = uplink_context_create(NULL, &context);
+        if (status == UPLINK_OK) {
+            CHECK_STATUS(uplink_wait(context, 90000, NULL), UPLINK_OK);
+            CHECK_STATUS(uplink_context_destroy(context), UPLINK_OK);
+        } else {
+            CHECK(may_fail && status == UPLINK_ESYSTEM && !context);
+        }
+        _exit(0);
+    }
+    int end;
+    CHECK(child > 0 && waitpid(child, &end, 0) == child && WIFEXITED(end) && WEXITSTATUS(end) == 0);
+}
+
 /* Destroying needs no new thread. The last of all: there is no way back. */
 static void destroy_without_threads(void) {
     uplink_context *context;
@@ -171,6 +196,7 @@ int main(int count, char **arguments) {
     int rounds = count > 1 ? atoi(arguments[1]) : 50;
     network_enter();
     network_up();
+    for (int room = 0; room <= 20; room += 2) create_with_room_for(room, room < 16);
     server_start();
 
     uplink_context *context;

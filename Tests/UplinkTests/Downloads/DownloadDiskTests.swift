@@ -75,6 +75,18 @@ struct DownloadDiskTests {
         }
     }
 
+    @Test func theFileOfAnotherUserIsNotReplacedInADirectoryForEverybody() async throws {
+        let victim = "cp ${GET%% *} $D/victim && chmod 755 $D/victim && printf x >$D/f"
+        let nobody = "setpriv --reuid=65534 --clear-groups $D/victim ${GET#* } replace"
+        try await run("mount -t tmpfs -o mode=1777 none $D && \(victim) && \(nobody); cat $D/f; ls -A $D") {
+            server, program in
+            #expect(program.output.contains("failed notWritable errno \(EPERM)"), "\(program.output)\(program.errors)")
+            #expect(program.output.contains("somebody else"))
+            #expect(program.output.hasSuffix("xf\nvictim\n"))
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test(.disabled(if: Timing.isInstrumented, "ThreadSanitizer itself needs larger files"))
     func aFileThatMayNotBeSoLargeEndsIt() async throws {
         try await run("mount -t tmpfs none $D && trap '' XFSZ && ulimit -f 1000 && $GET") { _, program in

@@ -33,7 +33,9 @@ final class TargetDirectory: Sendable {
         }
         switch isFile {
         case nil: break
-        case true?: if !replacing { throw exists }
+        case true?:
+            if !replacing { throw exists }
+            if directory.isForOthersToReplace(names.target) { throw isOthers }
         case false?:
             throw DownloadError(
                 .targetNotAFile,
@@ -45,6 +47,15 @@ final class TargetDirectory: Sendable {
     var exists: DownloadError {
         DownloadError(
             .targetExists, message: "`\(path)` exists; choose another name, or ask for it to be replaced")
+    }
+
+    private var isOthers: DownloadError {
+        var error = DownloadError(
+            .notWritable,
+            message: "`\(path)` belongs to somebody else, and in this directory nobody else may replace it; choose "
+                + "another name")
+        error.errno = EPERM
+        return error
     }
 
     /// Gives the partial file the target's name.
