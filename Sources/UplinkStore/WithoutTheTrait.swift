@@ -3,19 +3,12 @@
 // Without the trait `Store` the module has only these names, so that the compiler says what is missing.
 
 /// A single source of truth that works offline. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum Store {
     /// Exists so that the error for a call names the trait, and not a missing function. Nothing can call it.
     ///
     /// - Throws: Always.
-    @available(
-        *, unavailable,
-        message:
-            "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-    )
+    @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
     public static func open(
         _ path: String, migrator: Any? = nil, performer: Any? = nil, busyTimeout: Duration = .zero,
         checksIntegrity: Bool = true, clock: Any? = nil, now: Any? = nil
@@ -23,72 +16,42 @@ public enum Store {
 }
 
 /// A question to the database. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreQuery<Value> {}
 
 /// How a key's data is brought up to date. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreSync {}
 
 /// The answers to a query as they change. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreStream<Value> {}
 
 /// What a stream tells. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreElement<Value> {}
 
 /// What a stream shows first, and whether it syncs. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreRequest {}
 
 /// Why something that was asked of the store failed. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreError {}
 
 /// A durable queue of what is to be sent. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum Outbox {}
 
 /// The limits of an outbox. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum OutboxConfiguration {}
 
 /// What is to be sent. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum OutboxEntry {}
 
 /// What became of an entry. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum OutboxVerdict {}
 #endif

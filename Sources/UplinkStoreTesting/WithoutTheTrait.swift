@@ -3,23 +3,14 @@
 // Without the trait `Store` the module has only these names, so that the compiler says what is missing.
 
 /// A fetch that brings what the test says. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StubFetch<Value> {}
 
 /// A reader of a stream that keeps what it told. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreRecorder<Value> {}
 
 /// A handler for an outbox that answers what the test says. Behind the package trait `Store`.
-@available(
-    *, unavailable,
-    message: "it is behind a trait of the package: `.package(…, traits: [\"Store\"])` where the dependency on uplink is"
-)
+@available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StubOutboxHandler {}
 #endif

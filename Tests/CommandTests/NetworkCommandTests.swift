@@ -77,8 +77,7 @@ struct NetworkCommandTests {
         try await withNetworkNamespaces { host, _ in
             let program = try BuiltProgram.start("wait --timeout 30", in: host)
             let other = try BuiltProgram.start("wait --for interface=uplink0", in: host)
-            // A moment, so that both wait; if they do not yet, the test holds all the same.
-            try await Task.sleep(for: .milliseconds(200))
+            for program in [program, other] { try await Self.waitForSignalHandlers(of: program) }
             #expect(program.status == nil && other.status == nil)
             try host.batch(Self.up)
             #expect(try await program.wait() == 0)

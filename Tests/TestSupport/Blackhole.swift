@@ -10,7 +10,7 @@ package final class Blackhole: Sendable {
     ///   - address: An address of the loopback network.
     ///   - port: The port, or zero for a free one.
     package init(address: String = "127.0.0.1", port: UInt16 = 0) throws {
-        let (listener, port) = try RawServer.listen(backlog: 0, address: address, port: port)
+        let (listener, port) = try LoopbackSocket.listen(backlog: 0, address: address, port: port)
         var all = [listener]
         for _ in 0..<4 {
             let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)

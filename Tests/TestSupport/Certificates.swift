@@ -18,7 +18,7 @@ package enum Certificates {
         defer { directory.remove() }
         try directory.write("make.sh", Array(script.utf8))
         let status = try Spawn.run(["sh", directory.path.appending("make.sh").string], in: directory.path)
-        guard status == 0 else { throw RawServer.Failure(activity: "making certificates", errno: status) }
+        guard status == 0 else { throw SetupFailure(activity: "making certificates", errno: status) }
         let names = directory.names.filter { name in [".pem", ".key", ".p12", ".pin"].contains { name.hasSuffix($0) } }
         return Dictionary(uniqueKeysWithValues: try names.map { ($0, try directory.read($0)) })
     }

@@ -21,7 +21,7 @@ package final class DirectoryRecord {
         descriptor = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
         let mask = IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE | IN_MOVED_FROM
         guard descriptor >= 0, inotify_add_watch(descriptor, directory.string, UInt32(mask)) >= 0 else {
-            throw RawServer.Failure(activity: "watching \(directory)", errno: errno)
+            throw SetupFailure(activity: "watching \(directory)", errno: errno)
         }
     }
 

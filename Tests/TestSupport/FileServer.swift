@@ -76,7 +76,7 @@ package final class FileServer: Sendable {
                 let server = try RawServer(
                     [.answer { [unowned self] in self.steps(for: $0) }], address: address, port: port)
                 return state.withLock { $0.server = server }
-            } catch let error as RawServer.Failure where error.errno == EADDRINUSE && attempt < 500 {
+            } catch let error as SetupFailure where error.errno == EADDRINUSE && attempt < 500 {
                 usleep(10_000)
             }
         }

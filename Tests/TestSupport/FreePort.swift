@@ -16,10 +16,10 @@ package enum FreePort {
                 last = last < 30_000 ? last + 1 : 10_000
                 return last
             }
-            guard let (descriptor, _) = try? RawServer.listen(backlog: 1, port: port) else { continue }
+            guard let (descriptor, _) = try? LoopbackSocket.listen(backlog: 1, port: port) else { continue }
             close(descriptor)
             return port
         }
-        throw RawServer.Failure(activity: "finding a free port", errno: EADDRINUSE)
+        throw SetupFailure(activity: "finding a free port", errno: EADDRINUSE)
     }
 }

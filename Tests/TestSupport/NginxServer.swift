@@ -120,7 +120,7 @@ package final class NginxServer: Sendable {
             usleep(10_000)  // nginx has no way to tell
         }
         let output = String(decoding: (try? directory.read("output")) ?? [], as: UTF8.self)
-        throw RawServer.Failure(activity: "starting nginx: \(output.suffix(500))", errno: 0)
+        throw SetupFailure(activity: "starting nginx: \(output.suffix(500))", errno: 0)
     }
 
     private static func accepts(_ port: UInt16) -> Bool {

@@ -50,6 +50,6 @@ package final class OpenSSLServer: Sendable {
             }
             usleep(5_000)
         }
-        throw RawServer.Failure(activity: "starting openssl s_server", errno: 0)
+        throw SetupFailure(activity: "starting openssl s_server", errno: 0)
     }
 }

@@ -9,7 +9,7 @@ package enum Preload {
         let library = "\(directory.path)/preload.so"
         let status = try Spawn.run(
             ["cc", "-shared", "-fPIC", "-o", library, "\(directory.path)/preload.c"], in: directory.path)
-        guard status == 0 else { throw RawServer.Failure(activity: "building preload.c", errno: status) }
+        guard status == 0 else { throw SetupFailure(activity: "building preload.c", errno: status) }
         return library
     }
 }

@@ -50,34 +50,33 @@ package final class RawServer: Sendable {
     }
 
     /// The port on 127.0.0.1.
-    package let port: UInt16
-    private let listener: CInt
-    private let state = Locked(State())
-
-    private struct State {
-        var connections: [Connection] = []
-        var descriptors: Set<CInt> = []
-        var threads: [PlainThread] = []
-    }
+    package var port: UInt16 { listener.port }
+    private let listener: Listener
+    private let brought = Locked<[Connection]>([])
 
     /// Starts a server. The script is chosen by the number of the connection, from zero; the last one goes on.
-    package init(_ scripts: [Step]...) throws {
-        let (listener, port) = try Self.listen(backlog: 128)
-        (self.listener, self.port) = (listener, port)
-        spawn { [unowned self] in self.accept(scripts) }
-    }
+    package convenience init(_ scripts: [Step]...) throws { self.init(scripts, try Listener()) }
 
     /// Starts a server on a socket in the file system.
-    package init(_ script: [Step], at path: FilePath) throws {
-        (listener, port) = (try Self.listen(at: path), 0)
-        spawn { [unowned self] in self.accept([script]) }
+    package convenience init(_ script: [Step], at path: FilePath) throws {
+        self.init([script], try Listener(at: path))
     }
 
     /// Starts a server on an address and a port that are known, as one that starts again.
-    package init(_ scripts: [Step]..., address: String, port: UInt16 = 0) throws {
-        let (listener, port) = try Self.listen(backlog: 128, address: address, port: port)
-        (self.listener, self.port) = (listener, port)
-        spawn { [unowned self] in self.accept(scripts) }
+    package convenience init(_ scripts: [Step]..., address: String, port: UInt16 = 0) throws {
+        self.init(scripts, try Listener(address: address, port: port))
+    }
+
+    private init(_ scripts: [[Step]], _ listener: Listener) {
+        self.listener = listener
+        listener.start { [unowned self] descriptor in
+            let number = self.brought.withLock { connections in
+                connections.append(Connection())
+                return connections.count - 1
+            }
+            let script = scripts[min(number, scripts.count - 1)]
+            return { [unowned self] in self.play(script, on: descriptor, number) }
+        }
     }
 
     /// A server that answers everything alike, with a head and a body.
@@ -89,7 +88,7 @@ package final class RawServer: Sendable {
     package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
     /// What the connections brought so far.
-    package var connections: [Connection] { state.withLock { $0.connections } }
+    package var connections: [Connection] { brought.withLock { $0 } }
 
     /// All heads of all connections.
     package var heads: [String] { connections.flatMap(\.heads) }
@@ -98,40 +97,9 @@ package final class RawServer: Sendable {
     package var bodies: [BodyRecord] { connections.flatMap(\.bodies) }
 
     /// Ends the server and its threads. Call it once, at the end of the test.
-    package func stop() {
-        shutdown(listener, CInt(SHUT_RDWR))
-        state.withLock { $0.threads.first }?.join()
-        close(listener)
-        let threads = state.withLock { state in
-            // With the lock held, lest a number be closed meanwhile and be another test's.
-            for descriptor in state.descriptors { shutdown(descriptor, CInt(SHUT_RDWR)) }
-            return state.threads.dropFirst()
-        }
-        for thread in threads { thread.join() }
-    }
+    package func stop() { listener.stop() }
 
-    // MARK: Threads
-
-    private func accept(_ scripts: [[Step]]) {
-        while true {
-            let descriptor = Glibc.accept(listener, nil, nil)
-            if descriptor < 0, errno == EINTR { continue }
-            guard descriptor >= 0 else { return }
-            // A program that another test starts would keep the connection open.
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            let number = state.withLock { state in
-                state.descriptors.insert(descriptor)
-                state.connections.append(Connection())
-                return state.connections.count - 1
-            }
-            let script = scripts[min(number, scripts.count - 1)]
-            spawn { [unowned self] in
-                self.play(script, on: descriptor, number)
-                self.state.withLock { _ = $0.descriptors.remove(descriptor) }
-                close(descriptor)
-            }
-        }
-    }
+    // MARK: The script
 
     /// False when the connection is over.
     @discardableResult
@@ -145,7 +113,7 @@ package final class RawServer: Sendable {
             case .readBody(let pause): guard readBody(descriptor, number, pause) else { return over(number) }
             case .readSome(let count):
                 guard BodyReader(descriptor: descriptor, note: { _ in }).read(count) else { return over(number) }
-            case .send(let bytes): guard send(bytes, to: descriptor) else { return over(number) }
+            case .send(let bytes): guard LoopbackSocket.send(bytes, to: descriptor) else { return over(number) }
             case .fill(let count): guard fill(count, descriptor, number) else { return false }
             case .pause(let duration): usleep(UInt32(duration / .microseconds(1)))
             case .waitForClose:
@@ -184,7 +152,7 @@ package final class RawServer: Sendable {
         var left = count
         while left > 0 {
             let taken = min(left, piece.count)
-            guard send(Array(piece[..<taken]), to: descriptor) else {
+            guard LoopbackSocket.send(Array(piece[..<taken]), to: descriptor) else {
                 note(number) { $0.closedAt = .now }
                 return false
             }
@@ -213,7 +181,7 @@ package final class RawServer: Sendable {
     }
 
     private func note(_ number: Int, _ change: (inout Connection) -> Void) {
-        state.withLock { change(&$0.connections[number]) }
+        brought.withLock { change(&$0[number]) }
     }
 
     private func readHead(_ descriptor: CInt) -> String? {
@@ -224,87 +192,5 @@ package final class RawServer: Sendable {
             if head.suffix(4) == [13, 10, 13, 10] { return String(decoding: head, as: UTF8.self) }
         }
         return nil
-    }
-
-    private func send(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes.withUnsafeBytes { bytes in
-                bytes.baseAddress.map {
-                    Glibc.send(descriptor, $0.advanced(by: sent), bytes.count - sent, CInt(MSG_NOSIGNAL))
-                } ?? 0
-            }
-            guard count > 0 else { return false }
-            sent += count
-        }
-        return true
-    }
-
-    private func spawn(_ body: @escaping @Sendable () -> Void) {
-        state.withLock { $0.threads.append(PlainThread(body)) }
-    }
-}
-
-extension RawServer {
-    /// What a test's server could not get.
-    package struct Failure: Error {
-        package let activity: String
-        package let errno: CInt
-
-        package init(activity: String, errno: CInt) { (self.activity, self.errno) = (activity, errno) }
-    }
-
-    /// A listening socket on a free port of 127.0.0.1, or of another address of the loopback network.
-    package static func listen(backlog: CInt, address: String = "127.0.0.1", port: UInt16 = 0) throws -> (CInt, UInt16)
-    {
-        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Failure(activity: "socket", errno: errno) }
-        var yes: CInt = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_port = port.bigEndian
-        name.sin_addr.s_addr = inet_addr(address)
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = withUnsafeMutablePointer(to: &name) { name in
-            name.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-                guard bind(descriptor, name, size) == 0, Glibc.listen(descriptor, backlog) == 0 else { return errno }
-                return getsockname(descriptor, name, &size) == 0 ? 0 : errno
-            }
-        }
-        guard status == 0 else {
-            close(descriptor)
-            throw Failure(activity: "listen on \(address):\(port)", errno: status)
-        }
-        return (descriptor, UInt16(bigEndian: name.sin_port))
-    }
-
-    /// Connects to a server on 127.0.0.1; nil if there is none.
-    static func connect(to port: UInt16) -> CInt? {
-        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard let loopback = IPAddress("127.0.0.1") else { return nil }
-        var name = SocketAddress(loopback, port: port)
-        guard name.withSockaddr({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
-            close(descriptor)
-            return nil
-        }
-        return descriptor
-    }
-
-    private static func listen(at path: FilePath) throws -> CInt {
-        let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var name = sockaddr_un()
-        name.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.string.utf8) }
-        let status = withUnsafePointer(to: &name) { name in
-            name.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard status == 0, Glibc.listen(descriptor, 128) == 0 else {
-            close(descriptor)
-            throw Failure(activity: "listen at \(path)", errno: errno)
-        }
-        return descriptor
     }
 }

@@ -25,7 +25,7 @@ package enum Spawn {
         defer { for pointer in pointers { free(pointer) } }
         var pid = pid_t()
         let status = posix_spawnp(&pid, arguments[0], &actions, &attributes, &pointers, environ)
-        guard status == 0 else { throw RawServer.Failure(activity: "starting \(arguments[0])", errno: status) }
+        guard status == 0 else { throw SetupFailure(activity: "starting \(arguments[0])", errno: status) }
         return pid
     }
 

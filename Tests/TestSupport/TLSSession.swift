@@ -10,14 +10,14 @@ final class TLSContext: Sendable {
 
     init(certificate: FilePath, key: FilePath, _ largestRecord: Int) throws {
         guard let library = OpenSSL(), let pointer = library.newContext(library.serverMethod()) else {
-            throw RawServer.Failure(activity: "finding OpenSSL, which libcurl brings along", errno: 0)
+            throw SetupFailure(activity: "finding OpenSSL, which libcurl brings along", errno: 0)
         }
         (self.library, self.pointer) = (library, pointer)
         let (setMaximumSendFragment, formPEM): (CInt, CInt) = (52, 1)
         guard library.useCertificate(pointer, certificate.string) == 1,
             library.useKey(pointer, key.string, formPEM) == 1,
             library.control(pointer, setMaximumSendFragment, largestRecord, nil) == 1
-        else { throw RawServer.Failure(activity: "setting up OpenSSL with \(certificate)", errno: 0) }
+        else { throw SetupFailure(activity: "setting up OpenSSL with \(certificate)", errno: 0) }
     }
 
     deinit { library.freeContext(pointer) }

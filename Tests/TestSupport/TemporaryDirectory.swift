@@ -8,7 +8,7 @@ package struct TemporaryDirectory: Sendable {
 
     package init() throws {
         var template = Array("/tmp/uplink-test.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw RawServer.Failure(activity: "mkdtemp", errno: errno) }
+        guard mkdtemp(&template) != nil else { throw SetupFailure(activity: "mkdtemp", errno: errno) }
         path = FilePath(String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 

@@ -11,69 +11,32 @@ package final class TestProxy: Sendable {
         case socks
     }
 
-    package let port: UInt16
-    private let kind: Kind
+    package var port: UInt16 { listener.port }
     /// `user:password`, where they are asked for.
     private let credentials: String?
     private let isRefusing: Bool
-    private let listener: CInt
-    private let state = Locked(State())
-
-    private struct State {
-        var seen: [String] = []
-        var descriptors: Set<CInt> = []
-        var threads = 0
-    }
+    private let listener: Listener
+    private let asked = Locked<[String]>([])
 
     package init(_ kind: Kind, credentials: String? = nil, isRefusing: Bool = false) throws {
-        (self.kind, self.credentials, self.isRefusing) = (kind, credentials, isRefusing)
-        (listener, port) = try RawServer.listen(backlog: 64)
-        spawn { [unowned self] in self.accept() }
-    }
-
-    /// What was asked for: heads of HTTP, or `host:port` of SOCKS with `resolved here` or `resolved there`.
-    package var seen: [String] { state.withLock { $0.seen } }
-
-    package func stop() {
-        shutdown(listener, CInt(SHUT_RDWR))
-        while state.withLock({ state in
-            for descriptor in state.descriptors { shutdown(descriptor, CInt(SHUT_RDWR)) }
-            return state.threads
-        }) > 0 { usleep(1_000) }
-        close(listener)
-    }
-
-    private func spawn(_ work: @escaping @Sendable () -> Void) {
-        state.withLock { $0.threads += 1 }
-        detachThread { [unowned self] in
-            work()
-            self.state.withLock { $0.threads -= 1 }
-        }
-    }
-
-    private func accept() {
-        while true {
-            let client = Glibc.accept(listener, nil, nil)
-            if client < 0, errno == EINTR { continue }
-            guard client >= 0 else { return }
-            _ = fcntl(client, F_SETFD, FD_CLOEXEC)
-            state.withLock { _ = $0.descriptors.insert(client) }
-            spawn { [unowned self] in
-                switch self.kind {
+        (self.credentials, self.isRefusing) = (credentials, isRefusing)
+        listener = try Listener()
+        listener.start { [unowned self] client in
+            {
+                switch kind {
                 case .http: self.serveHTTP(client)
                 case .socks: self.serveSOCKS(client)
                 }
-                self.forget(client)
             }
         }
     }
 
-    private func forget(_ descriptor: CInt) {
-        state.withLock { _ = $0.descriptors.remove(descriptor) }
-        close(descriptor)
-    }
+    /// What was asked for: heads of HTTP, or `host:port` of SOCKS with `resolved here` or `resolved there`.
+    package var seen: [String] { asked.withLock { $0 } }
 
-    private func note(_ text: String) { state.withLock { $0.seen.append(text) } }
+    package func stop() { listener.stop() }
+
+    private func note(_ text: String) { asked.withLock { $0.append(text) } }
 
     // MARK: HTTP
 
@@ -132,7 +95,7 @@ package final class TestProxy: Sendable {
         let host = isName ? readText(client) ?? "" : request[3..<7].map { "\($0)" }.joined(separator: ".")
         let port = UInt16(request[1]) << 8 | UInt16(request[2])
         note("\(host):\(port) resolved \(isName ? "there" : "here")")
-        guard !isRefusing, let server = RawServer.connect(to: port) else {
+        guard !isRefusing, let server = LoopbackSocket.connect(to: port) else {
             return write(client, [0, 0x5B, 0, 0, 0, 0, 0, 0])
         }
         write(client, [0, 0x5A, 0, 0, 0, 0, 0, 0])
@@ -157,7 +120,7 @@ package final class TestProxy: Sendable {
         let host = isName ? String(decoding: address, as: UTF8.self) : address.map { "\($0)" }.joined(separator: ".")
         let port = UInt16(ends[0]) << 8 | UInt16(ends[1])
         note("\(host):\(port) resolved \(isName ? "there" : "here")")
-        guard !isRefusing, let server = RawServer.connect(to: port) else {
+        guard !isRefusing, let server = LoopbackSocket.connect(to: port) else {
             return write(client, [5, 2, 0, 1, 0, 0, 0, 0, 0, 0])
         }
         write(client, [5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
@@ -167,12 +130,14 @@ package final class TestProxy: Sendable {
     // MARK: Bytes
 
     private func connect(port: Substring?) -> CInt? {
-        port.flatMap { UInt16($0) }.flatMap { RawServer.connect(to: $0) }
+        port.flatMap { UInt16($0) }.flatMap { LoopbackSocket.connect(to: $0) }
     }
 
     private func relay(_ client: CInt, _ server: CInt) {
-        state.withLock { _ = $0.descriptors.insert(server) }
-        defer { forget(server) }
+        listener.holding(server) { exchange(client, server) }
+    }
+
+    private func exchange(_ client: CInt, _ server: CInt) {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         while true {
             var polls = [
@@ -208,7 +173,5 @@ package final class TestProxy: Sendable {
 
     private func write(_ descriptor: CInt, _ text: String) { write(descriptor, Array(text.utf8)) }
 
-    private func write(_ descriptor: CInt, _ bytes: [UInt8]) {
-        _ = send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL))
-    }
+    private func write(_ descriptor: CInt, _ bytes: [UInt8]) { LoopbackSocket.send(bytes, to: descriptor) }
 }

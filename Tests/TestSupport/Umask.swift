@@ -8,7 +8,7 @@ package enum Umask {
         let status = String(decoding: try TemporaryDirectory.read("/proc/self/status"), as: UTF8.self)
         let line = status.split(separator: "\n").first { $0.hasPrefix("Umask:") }
         guard let mask = line.flatMap({ UInt32($0.dropFirst(6).drop { $0.isWhitespace }, radix: 8) }) else {
-            throw RawServer.Failure(activity: "reading the umask in /proc/self/status", errno: 0)
+            throw SetupFailure(activity: "reading the umask in /proc/self/status", errno: 0)
         }
         return mask
     }

@@ -24,7 +24,7 @@ struct CancellationTests {
         var attempts = 0
         let time = try await Timing.measure({ $0 < limit }) {
             let task = Task { try await work() }
-            while await !isReady(attempts) { try await Task.sleep(for: .milliseconds(1)) }
+            try await eventually { await isReady(attempts) }
             try await Task.sleep(for: .milliseconds(20))
             let start = ContinuousClock.now
             task.cancel()
@@ -61,7 +61,7 @@ struct CancellationTests {
         try await withServer([.readHead, .waitForClose]) { server in
             try await withClient(transport: configuration) { client, transport in
                 let first = Task { _ = try await client.get(server.url()) }
-                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await eventually { !server.heads.isEmpty }
                 let time = try await Timing.measure({ $0 < limit }) {
                     let second = Task { _ = try await client.get(server.url()) }
                     try await eventually("the second one waits") { await transport.census().transfers == 2 }
@@ -234,7 +234,7 @@ struct CancellationTests {
                     }
                 }
             }
-            while Census().descriptors > before.descriptors + 8 { try await Task.sleep(for: .milliseconds(5)) }
+            try await eventually { Census().descriptors <= before.descriptors + 8 }
         }
     }
 }

@@ -10,7 +10,7 @@ import UplinkHTTP
 @Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
 struct ConnectionFaultTests {
     @Test func refusedConnectionsSaySo() async throws {
-        let (descriptor, port) = try RawServer.listen(backlog: 1)
+        let (descriptor, port) = try LoopbackSocket.listen(backlog: 1)
         close(descriptor)
         try await withClient { client, _ in
             let limit = Timing.slack(.seconds(2))

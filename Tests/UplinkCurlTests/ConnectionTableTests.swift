@@ -11,7 +11,7 @@ import UplinkCore
 struct ConnectionTableTests {
     /// A connection to a listener, both ends.
     private func connection() throws -> (near: CInt, far: CInt) {
-        let (listener, port) = try RawServer.listen(backlog: 1)
+        let (listener, port) = try LoopbackSocket.listen(backlog: 1)
         defer { close(listener) }
         let near = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var name = SocketAddress(try #require(IPAddress("127.0.0.1")), port: port)

@@ -107,7 +107,7 @@ struct FileTests {
                         }
                         #expect(error?.code == .fileExists)
                     }()
-                    while directory.names.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                    try await eventually { !directory.names.isEmpty }
                     try directory.write("file", Array("theirs".utf8))
                     await writing
                 }

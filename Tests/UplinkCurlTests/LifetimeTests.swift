@@ -42,7 +42,7 @@ struct LifetimeTests {
                 let transport = try CurlTransport(on: loop, configuration: configuration)
                 let client = HTTPClient(transport: transport)
                 let waiting = (0..<10).map { _ in Task { try await client.get(server.url()) } }
-                while server.heads.count < 10 { try await Task.sleep(for: .milliseconds(1)) }
+                try await eventually { server.heads.count == 10 }
                 async let first: Void = transport.shutdown()
                 async let second: Void = transport.shutdown()
                 _ = await (first, second)
@@ -59,7 +59,7 @@ struct LifetimeTests {
                     let client = HTTPClient(transport: try CurlTransport(on: loop))
                     #expect(try await client.get(server.url()).body.collect(upTo: 2).count == 2)
                 }
-                while server.connections[0].closedAt == nil { try await Task.sleep(for: .milliseconds(1)) }
+                try await eventually { server.connections[0].closedAt != nil }
             }
             #expect(server.connections.count == 1)
         }
@@ -128,7 +128,7 @@ struct LifetimeTests {
             let (transport, waiting) = try await withEventLoop { loop in
                 let transport = try CurlTransport(on: loop)
                 let waiting = Task { try await HTTPClient(transport: transport).get(server.url()) }
-                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await eventually { !server.heads.isEmpty }
                 return (transport, waiting)
             }
             let error = await #expect(throws: HTTPClientError.self) { try await waiting.value }
@@ -147,7 +147,7 @@ struct LifetimeTests {
                 }
             }
             // The server's own end of a connection, and other suites, may need a moment.
-            while Census().descriptors > before.descriptors + 20 { try await Task.sleep(for: .milliseconds(5)) }
+            try await eventually { Census().descriptors <= before.descriptors + 20 }
             #expect(Threads.count(named: "uplink-loop") < 20)
         }
     }

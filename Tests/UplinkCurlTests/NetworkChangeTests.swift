@@ -45,9 +45,14 @@ struct NetworkChangeTests {
         let head = hasHead ? "HTTP/1.1 200 OK\r\n\r\nabc" : ""
         try await withServer([.readHead, .send(head), .waitForClose]) { server in
             try await withChanges { changes, client, transport in
-                let task = Task { try await client.get(server.url()).body.discard() }
+                let hasAnswer = Locked(false)
+                let task = Task {
+                    let response = try await client.get(server.url())
+                    hasAnswer.withLock { $0 = true }
+                    return try await response.body.discard()
+                }
                 try await eventually { changes.isObserved && !server.heads.isEmpty }
-                if hasHead { try await Task.sleep(for: .milliseconds(50)) }
+                try await eventually { hasAnswer.withLock { $0 } == hasHead }
                 changes.remove(loopback)
                 let error = await #expect(throws: HTTPClientError.self) { _ = try await task.value }
                 #expect(error?.code == .networkChanged)

@@ -76,7 +76,7 @@ struct OddityTests {
 
     /// Octets above 0x7F are a field's value too (RFC 9110, section 5.5), whatever they mean.
     @Test func aFieldThatIsNoUTF8GoesOutAsItIs() async throws {
-        let (listener, port) = try RawServer.listen(backlog: 1)
+        let (listener, port) = try LoopbackSocket.listen(backlog: 1)
         defer { close(listener) }
         _ = fcntl(listener, F_SETFL, O_NONBLOCK)
         var fields = HTTPFields()

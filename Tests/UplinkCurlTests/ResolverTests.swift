@@ -35,7 +35,7 @@ struct ResolverTests {
     @Test func cancellingALookupHoldsNobodyUp() async throws {
         try await withSilentResolver { client, transport, server in
             let waiting = Task { try await client.get("http://slow.test/") }
-            while await transport.census().sockets == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            try await eventually { await transport.census().sockets > 0 }
             try await Task.sleep(for: .milliseconds(50))
             let before = ContinuousClock.now
             waiting.cancel()
@@ -88,7 +88,7 @@ struct ResolverTests {
         try await withSilentResolver { client, transport, _ in
             let before = lookups
             let many = (0..<500).map { _ in Task { try await client.get("http://slow.test/") } }
-            while await transport.census().transfers < 500 { try await Task.sleep(for: .milliseconds(1)) }
+            try await eventually { await transport.census().transfers == 500 }
             try await Task.sleep(for: .milliseconds(100))
             #expect(lookups - before >= 1)
             #expect(lookups - before <= 2)

@@ -54,7 +54,7 @@ struct RetryTests {
     }
 
     @Test func aServerThatRefusesIsTriedAsOftenAsAllowed() async throws {
-        let (listener, port) = try RawServer.listen(backlog: 1)
+        let (listener, port) = try LoopbackSocket.listen(backlog: 1)
         close(listener)
         try await withClient(retrying { $0.maximumAttempts = 4 }) { client, _ in
             let (error, _) = await failure {

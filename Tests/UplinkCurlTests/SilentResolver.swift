@@ -75,7 +75,7 @@ private enum SilentResolver {
                 bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard status == 0 else { throw RawServer.Failure(activity: "binding \(address):53", errno: errno) }
+        guard status == 0 else { throw SetupFailure(activity: "binding \(address):53", errno: errno) }
         return descriptor
     }
 }

@@ -116,14 +116,14 @@ struct TimeoutTests {
         transport.maximumConcurrentTransfers = 1
         transport.maximumQueuedTransfers = 1
         try await withServer([.readHead, .waitForClose]) { server in
-            try await withClient(transport: transport) { client, _ in
+            try await withClient(transport: transport) { client, transport in
                 let first = Task { try await client.get(server.url()) }
-                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await eventually { !server.heads.isEmpty }
                 let timeouts = HTTPTimeouts(queue: .milliseconds(130))
                 async let second: Void = expect(.queueTimeout, after: .milliseconds(130), .queue) {
                     _ = try await client.get(server.url(), timeouts: timeouts)
                 }
-                try await Task.sleep(for: .milliseconds(50))
+                try await eventually("the second is queued") { await transport.census().transfers == 2 }
                 let (error, _) = await failure { _ = try await client.get(server.url(), timeouts: timeouts) }
                 #expect(error?.code == .queueFull)
                 await second

@@ -36,7 +36,7 @@ struct UploadEndTests {
                         }
                     })
                 let task = Task { _ = try await client.execute(post(server), body: body) }
-                while (server.bodies.first?.count ?? 0) < 30_000 { try await Task.sleep(for: .milliseconds(1)) }
+                try await eventually { (server.bodies.first?.count ?? 0) >= 30_000 }
                 let start = ContinuousClock.now
                 task.cancel()
                 await #expect(throws: CancellationError.self) { try await task.value }
@@ -63,7 +63,7 @@ struct UploadEndTests {
                         })
                     task = Task { [post = try post(server)] in _ = try await client.execute(post, body: body) }
                 }
-                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await eventually { !server.heads.isEmpty }
                 try await Task.sleep(for: .milliseconds(200))
                 task?.cancel()
                 await #expect(throws: CancellationError.self) { try await task?.value }
@@ -108,7 +108,7 @@ struct UploadEndTests {
             try await withEventLoop { loop in
                 let client = HTTPClient(transport: try CurlTransport(on: loop))
                 task = Task { [post = try post(server)] in _ = try await client.execute(post, body: .file(path)) }
-                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await eventually { !server.heads.isEmpty }
                 try await Task.sleep(for: .milliseconds(50))
             }
             let (error, _) = await failure { try await task?.value }

@@ -81,7 +81,7 @@ struct UploadFaultTests {
         try await withServer(script) { server in
             try await withClient { client, _ in
                 async let sending = failure { _ = try await client.execute(post(server), body: .file(path)) }
-                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await eventually { !server.heads.isEmpty }
                 #expect(truncate(path.string, off_t(bytes.count + change)) == 0)
                 #expect(await sending.error?.code == .bodyLengthMismatch)
             }
@@ -131,7 +131,7 @@ struct UploadFaultTests {
                         return [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 1 << 16)
                     }, length: Int64(size))
                 async let response = client.execute(post(server), body: body)
-                while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await eventually { !server.heads.isEmpty }
                 try await Task.sleep(for: .milliseconds(300))
                 let early = asked.withLock { $0 } << 16
                 #expect(early < size - (1 << 20), "\(early >> 10) KiB were produced though the server read nothing")

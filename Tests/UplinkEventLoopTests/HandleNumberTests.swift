@@ -21,7 +21,7 @@ private actor NumberWatcher: LoopActor {
     func watchAgain(_ number: CInt, as other: CInt) throws {
         watcher?.close()
         watcher = nil
-        guard dup2(other, number) == number else { throw RawServer.Failure(activity: "dup2", errno: errno) }
+        guard dup2(other, number) == number else { throw SetupFailure(activity: "dup2", errno: errno) }
         try watch(number)
     }
 
@@ -52,7 +52,7 @@ struct HandleNumberTests {
 
         init() throws {
             var ends: [CInt] = [0, 0]
-            guard pipe(&ends) == 0 else { throw RawServer.Failure(activity: "pipe", errno: errno) }
+            guard pipe(&ends) == 0 else { throw SetupFailure(activity: "pipe", errno: errno) }
             (reading, writing) = (ends[0], ends[1])
         }
     }

@@ -171,7 +171,7 @@ struct DestinationScenarios {
             let performer = NetworkOperationPerformer(monitor: try scenario.monitor.destination("10.1.2.3"))
             let host = scenario.host
             let coming = Task {
-                try await Task.sleep(for: .milliseconds(100))  // the call is to wait first; if not, it starts at once
+                try await eventually("the call waits") { performer.statistics.waiting == 1 }
                 try host.ip("route add 10.0.0.0/8 via 192.0.2.1")
             }
             let answer = try await performer.perform(within: .seconds(20)) { 42 }

@@ -114,7 +114,7 @@ struct PerformerOnLinuxTests {
     @Test func cancellationIsPrompt() async throws {
         try await withHost { host in
             let call = Task { try await host.performer.perform(within: .seconds(3600)) {} }
-            try await Task.sleep(for: .milliseconds(50))
+            try await eventually("the call waits") { host.performer.statistics.waiting == 1 }
             let start = ContinuousClock.now
             call.cancel()
             await #expect(throws: CancellationError.self) { try await call.value }
@@ -148,7 +148,7 @@ struct PerformerOnLinuxTests {
         try await withHost { host in
             try host.goOnline()
             async let value = host.performer.perform(within: .seconds(20), requiring: .ipv6) { "IPv6" }
-            try await Task.sleep(for: .milliseconds(50))
+            try await eventually("the call waits") { host.performer.statistics.waiting == 1 }
             try host.namespace.ip("-6 addr add 2001:db8:1::10/64 dev eth0 nodad")
             try host.namespace.ip("-6 route add default via 2001:db8:1::1")
             #expect(try await value == "IPv6")

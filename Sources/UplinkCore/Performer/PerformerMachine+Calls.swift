@@ -71,29 +71,33 @@ extension PerformerMachine {
         }
         if let look, let newest = lastPath?.generation, look.generation < newest { return (.superseded, actions) }
         let isReady = note(id, look, now: now)
-        guard isReady, !call.hasLooked || isInTime(id), takeSlot(id) else {
-            releaseSlot(id, now: now, &actions)
-            if look != nil, call.deadline <= now {
-                let error = timedOut(id)
-                leave(id, error, now: now, &actions)
-                return (.notStarted(error), actions)
-            }
-            calls[id]?.stage = .entered
-            calls[id]?.isInGrace = look == nil && call.deadline < graceEnd
-            setAlarm(of: id, notBefore: look == nil ? graceEnd : .min, &actions)
-            return (.requeued, actions)
+        if isReady, !call.hasLooked || isInTime(id), takeSlot(id) {
+            start(id, &actions)
+            return (.started(calls[id]?.slot), actions)
         }
+        releaseSlot(id, now: now, &actions)
+        if look != nil, call.deadline <= now {
+            let error = timedOut(id)
+            leave(id, error, now: now, &actions)
+            return (.notStarted(error), actions)
+        }
+        calls[id]?.stage = .entered
+        calls[id]?.isInGrace = look == nil && call.deadline < graceEnd
+        setAlarm(of: id, notBefore: look == nil ? graceEnd : .min, &actions)
+        return (.requeued, actions)
+    }
+
+    private mutating func start(_ id: ID, _ actions: inout Actions) {
         calls[id]?.stage = .running(cancel: nil)
         calls[id]?.steadySince = nil
         waitingCount -= 1
         totals.granted += 1
-        if call.watchesLoss {
+        if calls[id]?.watchesLoss == true {
             watchingCount += 1
             if !subscription.isActive { actions.subscribe = subscription.start() }
         }
         setAlarm(of: id, &actions)
         retireIfIdle(&actions)
-        return (.started(calls[id]?.slot), actions)
     }
 
     /// Whether a call that is ready became so in time. (A call that has not looked before sees the state at the time of

@@ -18,30 +18,36 @@ extension PerformerMachine {
 
     /// Gives a call a slot: its parent's, or a free one. If there is none, the call joins the line.
     mutating func takeSlot(_ id: ID) -> Bool {
-        guard let maximumRunning, let call = calls[id], call.slot == nil else { return true }
+        guard let maximumRunning, let call = calls[id] else { return true }
+        switch call.slotState {
+        case .holding: return true
+        case .inLine: return false  // a slot that becomes free goes to the first in line
+        case .without: break
+        }
         if let parent = call.parent, slots[parent] != nil {
             slots[parent]? += 1
-            calls[id]?.slot = parent
+            calls[id]?.slotState = .holding(parent)
         } else if slots.count < maximumRunning {
-            calls[id]?.slot = slots.append(1)
-        } else if !call.isInLine {
+            calls[id]?.slotState = .holding(slots.append(1))
+        } else {
+            calls[id]?.slotState = .inLine
             line.insert(deadline: call.arrival, slot: id.slot)
-            calls[id]?.isInLine = true
+            return false
         }
-        return calls[id]?.slot != nil
+        return true
     }
 
     /// Takes a call out of the line for a slot.
     mutating func leaveLine(_ id: ID) {
         guard calls[id]?.isInLine == true else { return }
-        calls[id]?.isInLine = false
+        calls[id]?.slotState = .without
         line.remove(slot: id.slot)
     }
 
     /// Gives a call's slot back, and passes it to the first call in line whose time is not over.
     mutating func releaseSlot(_ id: ID, now: Int64, _ actions: inout Actions) {
         guard let maximumRunning, let slot = calls[id]?.slot else { return }
-        calls[id]?.slot = nil
+        calls[id]?.slotState = .without
         slots[slot]? -= 1
         if slots[slot] == 0 { slots.remove(slot) }
         while slots.count < maximumRunning, let first = line.first {

@@ -42,13 +42,26 @@ struct PerformerMachine {
         var isInGrace: Bool
         /// Whether a path has been checked for this call.
         var hasLooked = false
-        /// Whether it lacks only a slot.
-        var isInLine = false
         var stage: Stage
         /// The slot of the operation that the call was made in.
         let parent: Slot?
-        /// The slot it holds, from the grant to the operation's end.
-        var slot: Slot?
+        var slotState = SlotState.without
+
+        /// The slot it holds, if any.
+        var slot: Slot? {
+            switch slotState {
+            case .holding(let slot): slot
+            case .without, .inLine: nil
+            }
+        }
+
+        /// Whether it lacks only a slot.
+        var isInLine: Bool {
+            switch slotState {
+            case .inLine: true
+            case .without, .holding: false
+            }
+        }
 
         /// Whether the deadline still has an effect: always before the operation, and during it if it is supervised.
         var deadlineMatters: Bool {
@@ -84,6 +97,16 @@ struct PerformerMachine {
         case lost
         /// Its operation runs on, cancelled by the caller; the deadline no longer matters.
         case abandoned
+    }
+
+    /// How far a call has come with the slot it needs, where the number of slots is limited.
+    enum SlotState {
+        /// It has not asked for one, or has given it back.
+        case without
+        /// It stands in line, because all are taken.
+        case inLine
+        /// It holds this one, from the grant to the operation's end.
+        case holding(Slot)
     }
 
     /// Work to do outside the lock, in this order.

@@ -38,18 +38,7 @@ public struct RetryPolicy: Sendable {
 
     /// The pause after this many attempts, in nanoseconds.
     func pause(after attempts: Int) -> Int64 {
-        var pause = max(0, initialPause.nanosecondsRoundedUp)
-        let most = max(0, maximumPause.nanosecondsRoundedUp)
-        var doublings = max(0, attempts - 1)
-        while doublings > 0, pause > 0, pause < most {
-            let (double, isTooLarge) = pause.multipliedReportingOverflow(by: 2)
-            pause = isTooLarge ? .max : double
-            doublings -= 1
-        }
-        pause = min(pause, most)
-        let half = pause / 2
-        let random = random()
-        let share = random.isNaN ? 1 : min(max(random, 0), 1)
-        return pause - half + min(half, Int64(Double(half) * share))
+        ExponentialBackoff(initial: initialPause, maximum: maximumPause, jitter: 0.5)
+            .pause(after: attempts, chance: random()).nanosecondsRoundedUp
     }
 }

@@ -89,14 +89,9 @@ struct RetryMachine: Sendable {
         switch outcome {
         case .answer(_, .some(let wanted)):
             return wanted <= policy.maximumRetryAfter ? max(wanted.clamped, .zero) : nil
-        case .answer(_, .none), .failure: return backOff(random)
+        case .answer(_, .none), .failure:
+            return ExponentialBackoff(initial: policy.initialPause, maximum: policy.maximumPause, jitter: 1)
+                .pause(after: attempts, chance: random)
         }
-    }
-
-    private func backOff(_ random: Double) -> Duration {
-        let longest = policy.maximumPause.clamped
-        var most = min(policy.initialPause, longest)
-        for _ in 1..<attempts where most > .zero && most < longest { most = min(most * 2, longest) }
-        return most * (random.isNaN ? 1 : min(max(random, 0), 1))
     }
 }

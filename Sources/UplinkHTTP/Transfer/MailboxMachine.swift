@@ -69,15 +69,13 @@ struct MailboxMachine<Waiter: Sendable> {
     private var hasFilledSlab = false
     /// Where the whole body is gathered for the reader; there are no chunks then.
     private var gathered: WholeBodyBuffer?
-    private var waiter: Waiter?
-    private var isWaiterFar = false
+    /// The reader that waits, and whether waking it is expensive.
+    private var parked: (waiter: Waiter, isFar: Bool)?
     /// When a waiter was last woken.
     private var wokenAt: Int64?
     private var end: End?
-    /// Whether the engine has paused the transfer until there is demand.
-    private var isPaused = false
-    /// At how many bytes left there is demand, while the transfer is paused.
-    private var mark = 0
+    /// At how many bytes left there is demand, if the engine has paused the transfer until then.
+    private var demandMark: Int?
     private(set) var isCancelled = false
     /// The bytes waiting for the reader.
     private(set) var bytes = 0
@@ -94,7 +92,7 @@ struct MailboxMachine<Waiter: Sendable> {
 
     /// The reader asks for a chunk.
     mutating func take() -> Taking {
-        guard waiter == nil else { return .busy }
+        guard parked == nil else { return .busy }
         guard !isCancelled else { return end == nil ? .wait : .failure(CancellationError()) }
         if let chunk = takeFirst() {
             bytes -= chunk.count
@@ -111,8 +109,8 @@ struct MailboxMachine<Waiter: Sendable> {
     ///
     /// - Parameter isFar: Whether waking it is expensive, as with a reader on another thread.
     mutating func park(_ waiter: Waiter, isFar: Bool = false) -> Bool {
-        guard self.waiter == nil, end == nil, isCancelled || !isReadable else { return false }
-        (self.waiter, isWaiterFar) = (waiter, isFar)
+        guard parked == nil, end == nil, isCancelled || !isReadable else { return false }
+        parked = (waiter, isFar)
         return true
     }
 
@@ -159,10 +157,9 @@ struct MailboxMachine<Waiter: Sendable> {
     /// - Parameter now: The current time; nil if nobody must be held back.
     mutating func flush(isPaused: Bool, untilEmpty: Bool = false, now: Int64? = nil) -> Delivery {
         guard !isCancelled else { return Delivery() }
-        self.isPaused = isPaused
-        mark = untilEmpty ? 0 : lowMark
+        demandMark = !isPaused ? nil : untilEmpty ? 0 : lowMark
         let demand = takeDemand()
-        guard waiter != nil, isReadable else { return Delivery(demand: demand) }
+        guard parked != nil, isReadable else { return Delivery(demand: demand) }
         if let now, !isPaused, isPouring(now) { return Delivery(demand: demand, isHeldBack: true) }
         wokenAt = now
         return Delivery(waiter: takeWaiter(), demand: demand)
@@ -171,14 +168,14 @@ struct MailboxMachine<Waiter: Sendable> {
     /// Whether so much arrives, piece after piece, that waking a far reader for each would cost more than it is worth.
     /// A slow server sends little, or sends it some time after the last piece.
     private func isPouring(_ now: Int64) -> Bool {
-        guard isWaiterFar, gathered == nil, let wokenAt else { return false }
+        guard parked?.isFar == true, gathered == nil, let wokenAt else { return false }
         return bytes >= Self.torrent && bytes < plenty && now - wokenAt < Self.moment
     }
 
     /// The engine's side is over. Called once.
     mutating func finish(_ end: End) -> Delivery {
         self.end = end
-        isPaused = false
+        demandMark = nil
         return Delivery(waiter: takeWaiter())
     }
 
@@ -199,7 +196,7 @@ struct MailboxMachine<Waiter: Sendable> {
     /// - Parameter prepared: The buffer, if it has already been made.
     /// - Returns: Whether the engine is to continue.
     mutating func gather(upTo maximum: Int, expecting expected: Int64?, into prepared: WholeBodyBuffer? = nil) -> Bool {
-        guard waiter == nil, !isCancelled else { return false }
+        guard parked == nil, !isCancelled else { return false }
         bytes = 0
         if chunks.isEmpty, next.isEmpty, let whole = short.take() {
             gathered = WholeBodyBuffer(upTo: maximum, holding: whole)
@@ -226,7 +223,7 @@ struct MailboxMachine<Waiter: Sendable> {
 
     /// The reader asks for the whole body.
     mutating func takeGathered() -> Gathering {
-        guard waiter == nil else { return .busy }
+        guard parked == nil else { return .busy }
         guard !isCancelled else { return end == nil ? .wait : .failure(CancellationError()) }
         guard let gathered else { return .busy }
         if gathered.isOverfull { return .tooLarge(received: gathered.received) }
@@ -246,8 +243,8 @@ struct MailboxMachine<Waiter: Sendable> {
     var refusesMore: Bool { isCancelled || gathered?.isOverfull == true }
 
     private mutating func takeWaiter() -> Waiter? {
-        defer { waiter = nil }
-        return waiter
+        defer { parked = nil }
+        return parked?.waiter
     }
 
     private mutating func takeFirst() -> HTTPBody.Chunk? {
@@ -266,8 +263,8 @@ struct MailboxMachine<Waiter: Sendable> {
     }
 
     private mutating func takeDemand() -> Bool {
-        guard isPaused, bytes <= mark else { return false }
-        isPaused = false
+        guard let demandMark, bytes <= demandMark else { return false }
+        self.demandMark = nil
         return true
     }
 }

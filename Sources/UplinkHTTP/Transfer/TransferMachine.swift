@@ -23,6 +23,17 @@ package struct TransferMachine: Sendable {
         case ended
     }
 
+    /// What the request's body is doing.
+    private enum Upload: Sendable {
+        /// None of it has gone out yet, all of it has, or there is none: the head is awaited.
+        case idle
+        /// It goes out: the head is not awaited yet.
+        case sending
+        /// Its producer has nothing yet. The response's body then has no stall timeout either, since the server may be
+        /// waiting for more.
+        case awaited
+    }
+
     /// The limit that was reached.
     package enum Timeout: Sendable, Equatable { case queue, connect, firstByte, stall, total }
 
@@ -61,11 +72,7 @@ package struct TransferMachine: Sendable {
     package private(set) var phase = Phase.queued
     /// The phase in which the transfer ended; for the error.
     package private(set) var lastPhase = Phase.queued
-    /// Whether the request's body is being sent, so that the head is not awaited yet.
-    private var isSending = false
-    /// Whether the transfer waits for the body's producer. The response's body then has no stall timeout either, since
-    /// the server may be waiting for more.
-    private var isProducerAwaited = false
+    private var upload = Upload.idle
     /// When the request's body last made progress, as far as is known, and how much of it the peer had acknowledged
     /// then.
     private var moved: (at: Int64, acknowledged: UInt64)?
@@ -121,33 +128,32 @@ package struct TransferMachine: Sendable {
 
     /// Bytes of the request's body go out: the stall timeout applies until all of them are gone.
     package mutating func bodyIsSent(now: Int64) {
-        isProducerAwaited = false
-        switch phase {
-        case .awaitingHead:
-            isSending = true
-            watch(limit: stallLimit, now: now)
-        case .bodyFlowing: enter(phase, limit: stallLimit, now: now)
-        case .queued, .gated, .connecting, .bodyPaused, .ended: break
-        }
+        uploadIs(.sending, limit: stallLimit, now: now)
     }
 
     /// The producer of the request's body has nothing yet: the network is not what delays the transfer.
     package mutating func bodyIsAwaited() {
         switch phase {
-        case .awaitingHead, .bodyFlowing, .bodyPaused: (phaseDeadline, isProducerAwaited) = (nil, true)
+        case .awaitingHead, .bodyFlowing, .bodyPaused: (phaseDeadline, upload) = (nil, .awaited)
         case .queued, .gated, .connecting, .ended: break
         }
     }
 
     /// The last byte of the request's body has gone out.
-    package mutating func bodyWasSent(now: Int64) {
-        isProducerAwaited = false
+    package mutating func bodyWasSent(now: Int64) { uploadIs(.idle, limit: firstByteLimit, now: now) }
+
+    /// Gives the upload new time: this limit while the head is awaited, and the stall timeout after it.
+    private mutating func uploadIs(_ upload: Upload, limit: Int64?, now: Int64) {
         switch phase {
         case .awaitingHead:
-            isSending = false
-            watch(limit: firstByteLimit, now: now)
-        case .bodyFlowing: enter(phase, limit: stallLimit, now: now)
-        case .queued, .gated, .connecting, .bodyPaused, .ended: break
+            self.upload = upload
+            moved = (now, moved?.acknowledged ?? 0)
+            phaseDeadline = Self.deadline(limit.map { $0 / 4 }, from: now)
+        case .bodyFlowing:
+            self.upload = upload
+            enter(phase, limit: stallLimit, now: now)
+        case .bodyPaused: self.upload = upload
+        case .queued, .gated, .connecting, .ended: break
         }
     }
 
@@ -236,7 +242,7 @@ package struct TransferMachine: Sendable {
         switch phase {
         case .queued: return end(.timedOut(.queue))
         case .gated, .connecting: return end(.timedOut(.connect))
-        case .awaitingHead: return end(.timedOut(isSending ? .stall : .firstByte))
+        case .awaitingHead: return end(.timedOut(upload == .idle ? .firstByte : .stall))
         case .bodyFlowing: return end(.timedOut(.stall))
         case .bodyPaused, .ended: return .none
         }
@@ -245,6 +251,7 @@ package struct TransferMachine: Sendable {
     /// Whether a body that is being sent has more time. Checks progress four times within a limit, so that a stalled
     /// body is noticed not much later than at the limit.
     private mutating func goesOn(_ sending: SendingProgress?, now: Int64) -> Bool {
+        let isSending = upload == .sending
         guard let moved, let limit = isSending ? stallLimit : firstByteLimit else { return false }
         // Once the last byte has arrived, the response is awaited, however long ago the byte was sent.
         let progress = sending.map { isSending || !$0.isWhole ? $0.acknowledged : moved.acknowledged }
@@ -252,11 +259,6 @@ package struct TransferMachine: Sendable {
         guard let due = Self.deadline(limit, from: self.moved?.at ?? now), due > now else { return false }
         phaseDeadline = min(due, Self.deadline(limit / 4, from: now) ?? .max)
         return true
-    }
-
-    private mutating func watch(limit: Int64?, now: Int64) {
-        moved = (now, moved?.acknowledged ?? 0)
-        phaseDeadline = Self.deadline(limit.map { $0 / 4 }, from: now)
     }
 
     private mutating func end(_ ending: Ending) -> Action {
@@ -270,7 +272,7 @@ package struct TransferMachine: Sendable {
     }
 
     private mutating func flow(now: Int64) {
-        enter(.bodyFlowing, limit: isProducerAwaited ? nil : stallLimit, now: now)
+        enter(.bodyFlowing, limit: upload == .awaited ? nil : stallLimit, now: now)
     }
 
     private mutating func enter(_ phase: Phase, limit: Int64?, now: Int64) {

@@ -31,8 +31,7 @@ struct ValidationSchedule {
     private static let reportPause = Duration.seconds(1)
 
     private let timeout: Duration
-    private let firstPause: Duration
-    private let longestPause: Duration
+    private let backoff: ExponentialBackoff
     private let interval: Duration?
     private(set) var state = State.idle
     /// What is known about the route: disabled if there is none, probing until the first probe has ended.
@@ -44,8 +43,7 @@ struct ValidationSchedule {
     init(_ validator: PathValidator, after last: UInt64 = 0) {
         lastProbe = last
         timeout = validator.timeout
-        firstPause = validator.firstPause
-        longestPause = validator.longestPause
+        backoff = ExponentialBackoff(initial: validator.firstPause, maximum: validator.longestPause, jitter: 0)
         interval = validator.interval
     }
 
@@ -137,10 +135,9 @@ struct ValidationSchedule {
         return Action(wait: timeToNext(now))
     }
 
-    /// 1, 2, 4, … times the first pause.
     private mutating func pauseAfterFailure() -> Duration {
-        defer { failures += 1 }
-        return failures < 16 ? min(firstPause * (1 << failures), longestPause) : longestPause
+        failures += 1
+        return backoff.pause(after: failures)
     }
 
     private var runningProbe: UInt64? {

@@ -13,45 +13,53 @@ extension Outbox {
         _ claim: OutboxMachine.Claim, under lock: OutboxLock?,
         _ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict
     ) async -> Duration? {
-        for seconds in [0, Double.infinity] {
-            let sent = await store.performer.perform(withinSeconds: seconds, requiring: configuration.requirement) {
-                () async -> Sent in
-                guard lock?.isNamed ?? true, tell({ $0.machine.begins(claim) }) else { return .not(nil) }
-                do {
-                    guard let row = try await entry(claim) else { return .not(nil) }
-                    return .row(row, row.isFailed ? .givenUp : await verdict(of: OutboxEntry(row), send))
-                } catch {
-                    return .not(error)
-                }
-            }
-            switch sent {
-            case .success(.row(let row, let verdict)):
-                return await settle(row, verdict, of: claim)
-            case .success(.not(let error)):
-                guard let error else { return nil }
-                report(error, of: claim)
-                return configuration.backoff.initial
-            case .failure(.notStarted(let error)):
-                if error.code == .timedOut, seconds == 0 {
-                    // If only a free slot is missing because too many operations run, the network is there and not
-                    // being waited for.
-                    if error.missing != .slot { tell { $0.machine.waits(claim) } }
-                } else {
-                    if error.code != .cancelled { report(error, of: claim) }
-                    return configuration.backoff.maximum
-                }
+        var outcome = await attempt(claim, under: lock, withinSeconds: 0, send)
+        if case .failure(.notStarted(let error)) = outcome, error.code == .timedOut {
+            // If only a free slot is missing because too many operations run, the network is there and not being waited
+            // for.
+            if error.missing != .slot { tell { $0.machine.waits(claim) } }
+            outcome = await attempt(claim, under: lock, withinSeconds: .infinity, send)
+        }
+        switch outcome {
+        case .success(.answered(let row, let answer)): return await settle(row, answer, of: claim)
+        case .success(.gone): return nil
+        case .success(.unreadable(let error)):
+            report(error, of: claim)
+            return configuration.backoff.initial
+        case .failure(.notStarted(let error)):
+            if error.code != .cancelled { report(error, of: claim) }
+            return configuration.backoff.maximum
+        }
+    }
+
+    /// Sends the entry if the network is there in time.
+    private func attempt(
+        _ claim: OutboxMachine.Claim, under lock: OutboxLock?, withinSeconds seconds: Double,
+        _ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict
+    ) async -> Result<Sent, PerformFailure<Never>> {
+        let requirement = configuration.requirement
+        return await store.performer.perform(withinSeconds: seconds, requiring: requirement) { () async -> Sent in
+            guard lock?.isNamed ?? true, tell({ $0.machine.begins(claim) }) else { return .gone }
+            do {
+                guard let row = try await entry(claim) else { return .gone }
+                return .answered(row, row.isFailed ? .givenUp : await verdict(of: OutboxEntry(row), send))
+            } catch {
+                return .unreadable(error)
             }
         }
-        return configuration.backoff.maximum  // not reached: nothing times out without a limit
     }
 
     private enum Sent: Sendable {
-        case row(OutboxRow, Answer)
-        /// The handler was not called: the entry is gone, or could not be read.
-        case not((any Error)?)
+        /// The entry, and what became of it.
+        case answered(OutboxRow, Answer)
+        /// The handler was not called: the entry is gone or being removed, or the lock no longer keeps others out.
+        case gone
+        /// The handler was not called: the entry could not be read.
+        case unreadable(any Error)
     }
 
     private enum Answer: Sendable {
+        /// The handler's.
         case verdict(OutboxVerdict)
         /// The handler was not called: the entry has failed too often, which could not be written yet.
         case givenUp

@@ -64,12 +64,10 @@ public struct OutboxBackoff: Sendable, Hashable {
 
     /// The pause after this many failed attempts.
     ///
-    /// - Parameter chance: A random number from 0 to 1.
+    /// - Parameter chance: A random number from 0, for the longest pause, to 1, for the shortest.
     func pause(after attempts: Int, chance: Double) -> Duration {
-        var pause = initial / .seconds(1)
-        let limit = maximum / .seconds(1)
-        for _ in 1..<max(1, attempts) where pause < limit { pause *= factor }
-        return .limited(seconds: min(pause, limit) * (1 - jitter * chance))
+        ExponentialBackoff(initial: initial, factor: factor, maximum: maximum, jitter: jitter)
+            .pause(after: attempts, chance: 1 - chance)
     }
 
     /// The rest of a pause that began at `failedAt`, on a wall clock that may have been set since: never more than the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import UplinkCore
 
 /// What the machine needs of the options.
 struct DownloadLimits: Sendable {
@@ -36,12 +37,8 @@ extension DownloadBackOff {
     /// The pause after this many failures in a row: between half and all of what the doubling gives, and never more
     /// than half of the time left.
     func pause(after failures: Int, remaining: Duration?) -> Duration {
-        var most = min(max(.zero, initialPause), max(.zero, maximumPause))
-        for _ in 1..<max(2, failures) where failures > 1 && most > .zero && most < maximumPause {
-            most = min(most * 2, maximumPause)
-        }
-        let chance = random()
-        let pause = most * (0.5 + 0.5 * (chance.isNaN ? 1 : min(max(chance, 0), 1)))
+        let pause = ExponentialBackoff(initial: initialPause, maximum: maximumPause, jitter: 0.5)
+            .pause(after: failures, chance: random())
         return min(pause, remaining.map { $0 / 2 } ?? pause)
     }
 }

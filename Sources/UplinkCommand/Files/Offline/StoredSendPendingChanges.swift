@@ -26,8 +26,10 @@ struct StoredSendPendingChanges: SendPendingChanges {
                 try await files.outbox.run { entry in
                     do {
                         let verdict = try await sender.send(entry)
-                        let isLater = if case .tryAgain = verdict { true } else { false }
-                        failed.withLock { _ = isLater ? $0.insert(entry.key).inserted : $0.remove(entry.key) != nil }
+                        switch verdict {
+                        case .tryAgain: failed.withLock { _ = $0.insert(entry.key) }
+                        case .done, .failed: failed.withLock { _ = $0.remove(entry.key) }
+                        }
                         return verdict
                     } catch {
                         failed.withLock { _ = $0.insert(entry.key) }
