@@ -11,9 +11,9 @@ extension HTTPBody {
         private let storage: Storage
         /// The number of bytes it has room for.
         let capacity: Int
-        private var isWhole: Bool
+        @exclusivity(unchecked) private var isWhole: Bool  // what changes these calls no other code
         /// The number of bytes.
-        public private(set) var count: Int
+        @exclusivity(unchecked) public private(set) var count: Int
 
         /// Makes a chunk with a copy of some bytes.
         public convenience init(_ bytes: some Collection<UInt8>) {
