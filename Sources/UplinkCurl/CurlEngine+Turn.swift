@@ -105,7 +105,7 @@ extension CurlEngine {
             isPaused: transfer.isPaused, untilEmpty: transfer.isHeldByBudget, now: Monotonic.now)
         if isHeldBack { holdBack(transfer.id) }
         if let reader { resumptions.append(.task(reader)) }
-        if isDemanded { demand(for: transfer.id) }  // the reader asked before the turn's end
+        if isDemanded { post { [id = transfer.id] in $0.demand(id) } }  // the reader asked before the turn's end
     }
 
     func publishHead(_ transfer: CurlTransfer) {

@@ -39,7 +39,7 @@ final class Exchange: HTTPBodySource, TransportExchange {
     }
 
     /// Does the same, and returns when the head is there, or the reason why there is none.
-    func run() async {
+    nonisolated(nonsending) func run() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { start(Suspension($0)) }
         } onCancel: {
@@ -74,7 +74,7 @@ final class Exchange: HTTPBodySource, TransportExchange {
         try await mailbox.next()
     }
 
-    var supply: Mailbox? { mailbox }
+    var bodyMailbox: Mailbox? { mailbox }
 
     func cancel() { mailbox.cancel() }
 
@@ -111,5 +111,5 @@ extension CurlEngine: MailboxSupplier {
     /// Cancels a transfer. Neither blocks nor resumes: only the engine's own thread ends transfers.
     nonisolated func stop(_ id: UInt64) { post { $0.cancel(id) } }
 
-    nonisolated var isCurrent: Bool { eventLoop.isCurrent }
+    nonisolated var isOnFillingThread: Bool { eventLoop.isCurrent }
 }

@@ -17,7 +17,7 @@ final class SimulatedExchange: @unchecked Sendable {  // one thread runs all job
 
         func stop(_ id: UInt64) { isStopped = true }
 
-        var isCurrent: Bool { true }
+        var isOnFillingThread: Bool { true }
     }
 
     private let answer: SimulatedServer.Answer
@@ -34,7 +34,7 @@ final class SimulatedExchange: @unchecked Sendable {  // one thread runs all job
 
     init(_ answer: SimulatedServer.Answer, now: Duration) {
         self.answer = answer
-        mailbox = Mailbox(of: wishes, lowMark: 4)
+        mailbox = Mailbox(1, of: wishes, lowMark: 4)
         var timeouts = HTTPTimeouts()
         (timeouts.connect, timeouts.firstByte, timeouts.stall) = (.seconds(3), .seconds(3), .seconds(3))
         machine = TransferMachine(timeouts: timeouts, highMark: 12, now: now.nanosecondsRoundedDown)

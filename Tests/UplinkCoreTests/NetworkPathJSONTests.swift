@@ -109,6 +109,6 @@ struct NetworkPathJSONTests {
 
     /// The names of a value's properties, one of which is stored under another.
     private func names(of value: Any) -> Set<String> {
-        Set(Mirror(reflecting: value).children.compactMap { $0.label == "resumes" ? "lastResume" : $0.label })
+        Set(Mirror(reflecting: value).children.compactMap { $0.label == "resume" ? "lastResume" : $0.label })
     }
 }

@@ -206,7 +206,7 @@ struct GatheringTests {
     /// A producer and a reader on different threads.
     @Test(arguments: 0..<20)
     func nothingIsLostBetweenThreads(round: Int) async throws {
-        let mailbox = Mailbox(of: Supplier(), lowMark: 4)
+        let mailbox = Mailbox(1, of: Supplier(), lowMark: 4)
         let producer = Task.detached { [pool] in
             for number in 0..<500 {
                 [UInt8](repeating: UInt8(number % 251), count: 100).withUnsafeBytes { bytes in

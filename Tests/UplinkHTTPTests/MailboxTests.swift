@@ -94,7 +94,7 @@ struct MailboxTests {
 
     @Test func whatIsHeldIsCountedUntilItIsTakenOrDropped() async throws {
         let budget = BufferBudget(limit: 100)
-        var mailbox: Mailbox? = Mailbox(of: Supplier(), lowMark: 10, budget: budget)
+        var mailbox: Mailbox? = Mailbox(1, of: Supplier(), lowMark: 10, budget: budget)
         for count in [60, 50] {
             [UInt8](repeating: 1, count: count).withUnsafeBytes { mailbox?.append($0, expecting: nil, from: pool) }
         }
@@ -271,7 +271,7 @@ struct MailboxTests {
             demands.withLock { $0 += 1 }
             demanded.yield()
         }
-        let mailbox = Mailbox(of: supplier, lowMark: 4)
+        let mailbox = Mailbox(1, of: supplier, lowMark: 4)
         let producer = Task.detached { [pool] in
             var iterator = stream.makeAsyncIterator()
             for _ in 0..<5000 {
@@ -300,5 +300,5 @@ final class Supplier: MailboxSupplier {
 
     func stop(_ id: UInt64) {}
 
-    var isCurrent: Bool { false }
+    var isOnFillingThread: Bool { false }
 }

@@ -90,9 +90,9 @@ struct WriteBehindTests {
         #expect(taken.withLock { $0 } == 1)
         #expect(disk.waiting == 1)
         // A turn may end with the last byte: then another one finds out that nothing is left.
-        while !isDrained.withLock({ $0 }) {
+        try await eventually("everything is written") {
             disk.write()
-            await Task.yield()
+            return isDrained.withLock { $0 }
         }
         try await task.value
         #expect(disk.written.withLock { $0 } == (UInt8(0)..<20).flatMap { piece($0).bytes })

@@ -91,6 +91,16 @@ struct HostSnapshotTests {
         #expect(path.ipv4.gateway == nil)
     }
 
+    /// The kernel goes on sending into a link whose cable is pulled.
+    @Test func anAddressOfALinkWithoutACarrierShowsTheWay() throws {
+        var host = try online()
+        let other = try #require(IPAddress("10.255.0.1"))
+        host.links.append(.init(index: 50, name: "other", flags: 0x1003, hardwareType: 1, mtu: 1500))
+        host.ipv4Addresses?.append(("other", other))
+        host.verdicts = [.source(other), .source(other), .refused(ENETUNREACH)]
+        #expect(host.path(probes: probes).unsatisfiedReason == .linkDown)
+    }
+
     /// As on hosts that speak BGP: the default route has a source of the loopback's.
     @Test(arguments: [0x49, 0x1002] as [UInt32]) func anAddressOfAnInterfaceThatCarriesNothingMayBeTheSource(
         flags: UInt32

@@ -26,7 +26,7 @@ struct ManualClockTests {
         for _ in 1...3 {
             let before = woken.withLock { $0.count }
             clock.move(by: .seconds(1))
-            while woken.withLock({ $0.count }) == before { await Task.yield() }
+            try await eventually { woken.withLock { $0.count } > before }
         }
         for task in tasks { try await task.value }
         #expect(woken.withLock { $0 } == [1, 2, 3])

@@ -29,7 +29,7 @@ struct StubTests {
         let waiting = Task { await performer.perform(withinSeconds: .infinity) { 1 } }
         let cancelled = Task { await performer.perform(withinSeconds: .infinity) { 2 } }
         let beyond = Task { try await performer.perform(within: .seconds(Int64.max)) { 3 } }  // 292 years and more
-        while performer.calls.count < 3 { await Task.yield() }
+        try await eventually { performer.calls.count == 3 }
         for _ in 0..<100 { await Task.yield() }
         cancelled.cancel()
         guard case .failure(.notStarted(let error)) = await cancelled.value else {

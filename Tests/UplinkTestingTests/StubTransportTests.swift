@@ -63,7 +63,7 @@ struct StubTransportTests {
         transport.answer("http://a.example/", .silence)
         let client = client
         let task = Task { try await client.get("http://a.example/") }
-        while transport.requests.isEmpty { await Task.yield() }
+        try await eventually { !transport.requests.isEmpty }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }

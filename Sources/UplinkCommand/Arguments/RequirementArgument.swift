@@ -62,10 +62,10 @@ struct RequirementArgument: Sendable {
         let value = String(word[word.index(after: separator)...])
         switch word[..<separator] {
         case "interface" where !value.isEmpty:
-            guard value.utf8.count <= 15 else {  // IFNAMSIZ, less the terminating zero (netdevice(7))
+            guard Self.isInterfaceName(value) else {
                 throw ValidationError(
-                    "`\(value)` is no interface's name, which has 15 bytes at most; alternative names are not known here"
-                )
+                    "`\(value)` is no interface's name, which has 15 bytes at most and neither `/`, `:` nor spaces; "
+                        + "alternative names are not known here")
             }
             join(.interface(value))
         case "kind":
@@ -94,6 +94,12 @@ extension RequirementArgument {
         ("local", nil, .localNetwork, "a network, with or without the internet"),
         ("unmetered", "notmetered", .notMetered, "the internet, not known to cost by volume"),
     ]
+    /// As the kernel decides it (`dev_valid_name`; IFNAMSIZ, netdevice(7)).
+    private static func isInterfaceName(_ word: String) -> Bool {
+        word.utf8.count <= 15 && word != "." && word != ".."
+            && !word.utf8.contains { "/: \t\n\u{b}\u{c}\r".utf8.contains($0) }
+    }
+
     private static let kinds = NetworkInterface.Kind.allCases.map(\.rawValue).joined(separator: ", ")
 
     /// All words, for the help.

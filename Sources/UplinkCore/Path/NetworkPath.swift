@@ -81,12 +81,24 @@ public struct NetworkPath: Sendable, Hashable {
     public var isAuthoritative: Bool
     /// When the system last woke from sleep while the monitor was working. Earlier connections may be dead.
     public var lastResume: ContinuousClock.Instant? {
-        get { resumes.first }
-        set { resumes = newValue.map { [$0] } ?? [] }
+        get { resume.instant }
+        set { resume = newValue.map(Resume.at) ?? .never }
     }
-    /// One or none. An instant's size is known only at run time, so a path that contained one would be copied by calls
-    /// into the runtime.
-    private var resumes: [ContinuousClock.Instant] = []
+    private var resume = Resume.never
+
+    /// An instant's size is known only at run time, so a path that contained one itself would be copied by calls into
+    /// the runtime.
+    private indirect enum Resume: Sendable, Hashable {
+        case never
+        case at(ContinuousClock.Instant)
+
+        var instant: ContinuousClock.Instant? {
+            switch self {
+            case .never: nil
+            case .at(let instant): instant
+            }
+        }
+    }
 
     /// Describes a path. Parameters left out take the values of a path without a network.
     public init(

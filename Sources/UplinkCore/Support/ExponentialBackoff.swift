@@ -2,7 +2,7 @@
 
 /// Pauses that grow with each failure in a row, up to a maximum, and are shortened at random, so that many that failed
 /// together do not come back together.
-package struct ExponentialBackoff: Sendable, Hashable {
+package struct ExponentialBackoff: Sendable {
     /// The pause after the first failure; negative counts as zero.
     package let initial: Duration
     /// The factor for each further failure, 1 at least.

@@ -12,7 +12,7 @@ extension HTTPBody {
     public nonisolated(nonsending) func collect(
         upTo maximum: Int, within timeout: Duration? = .seconds(60)
     ) async throws -> [UInt8] {
-        guard let mailbox = try supply(toCollect: maximum, within: timeout) else {
+        guard let mailbox = try mailbox(toCollect: maximum, within: timeout) else {
             return try await collectChunks(upTo: maximum, within: timeout)
         }
         defer { handle.source.cancel() }
@@ -25,7 +25,7 @@ extension HTTPBody {
 
     /// Claims the body, and returns where all of it can be had in one piece.
     @inline(never)
-    private func supply(
+    private func mailbox(
         toCollect maximum: Int, within timeout: Duration?
     ) throws(HTTPClientError) -> Mailbox? {
         guard handle.claim() else { throw Self.alreadyUsed }
@@ -39,7 +39,7 @@ extension HTTPBody {
             handle.source.cancel()
             throw tooLarge(maximum, received: 0)
         }
-        return handle.source.supply
+        return handle.source.bodyMailbox
     }
 
     @inline(never)

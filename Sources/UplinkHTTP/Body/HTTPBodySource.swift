@@ -8,7 +8,7 @@ package protocol HTTPBodySource: AnyObject, Sendable {
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk?
 
     /// The mailbox that ``next()`` takes from, if there is one: everything still to come can be had there in one piece.
-    var supply: Mailbox? { get }
+    var bodyMailbox: Mailbox? { get }
 
     /// Ends the transfer. May be called from any thread, at any time and any number of times; returns immediately.
     func cancel()
@@ -38,7 +38,7 @@ package protocol HTTPBodySource: AnyObject, Sendable {
 }
 
 extension HTTPBodySource {
-    package var supply: Mailbox? { nil }
+    package var bodyMailbox: Mailbox? { nil }
 
     package func fail(_ error: HTTPClientError) -> HTTPClientError {
         cancel()

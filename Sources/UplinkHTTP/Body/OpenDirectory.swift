@@ -36,13 +36,24 @@ package final class OpenDirectory: Sendable {
     }
 
     /// Whether only somebody else may replace the file of this name: in a directory for everybody, such as `/tmp`, a file's
-    /// owner may, the directory's, and root (the sticky bit, inode(7)).
+    /// owner may, the directory's, and whoever may act as the owner of all (the sticky bit, inode(7)).
     package func isForOthersToReplace(_ name: UnsafePointer<CChar>) -> Bool {
         var (own, file) = (stat(), stat())
         guard fstat(descriptor, &own) == 0, fstatat(descriptor, name, &file, AT_SYMLINK_NOFOLLOW) == 0 else {
             return false
         }
-        return own.st_mode & S_ISVTX != 0 && ![own.st_uid, file.st_uid, 0].contains(geteuid())
+        return own.st_mode & S_ISVTX != 0 && ![own.st_uid, file.st_uid].contains(geteuid()) && !Self.mayActAsOwner
+    }
+
+    /// Whether the thread has CAP_FOWNER (capabilities(7)); true where that cannot be found out, and the kernel decides.
+    private static var mayActAsOwner: Bool {
+        var status = [UInt8](repeating: 0, count: 4096)
+        let file = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC)
+        defer { if file >= 0 { close(file) } }
+        let count = file < 0 ? 0 : max(0, read(file, &status, status.count))
+        let line = status.prefix(count).split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "CapEff:".utf8) }
+        let set = line.flatMap { UInt64(String(decoding: $0.suffix(16), as: UTF8.self), radix: 16) }
+        return set.map { $0 & 1 << 3 != 0 } ?? true
     }
 
     /// Makes sure that the names are on the disk; some file systems cannot, and say so.

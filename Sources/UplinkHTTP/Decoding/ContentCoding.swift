@@ -36,7 +36,7 @@ package enum ContentCoding: String, Sendable {
     }
 
     /// Returns the body as the caller is to get it: decoded, unless the caller asked for codings with a field of its
-    /// own and so gets it as it arrived. A body without content needs no decoder, whatever the head says.
+    /// own and so gets it as it arrived. A body of length zero needs no decoder, whatever the head says.
     ///
     /// - Throws: ``HTTPClientError/Code/unsupportedEncoding`` and ``HTTPClientError/Code/tooManyEncodings``; broken
     ///   content shows only while it is read.

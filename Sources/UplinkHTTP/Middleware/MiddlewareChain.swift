@@ -123,6 +123,8 @@ final class BegunExchange: Sendable {
     }
 
     /// Sends the request and returns when the final head has arrived, or when there will be none. Called once.
+    ///
+    /// Its closures capture this object alone, and so need no room.
     @inline(__always)
     nonisolated(nonsending) func run() async {
         await withTaskCancellationHandler {

@@ -11,7 +11,7 @@ package protocol MailboxSupplier: AnyObject, Sendable {
     func stop(_ id: UInt64)
 
     /// Whether the caller is on the thread that fills the mailboxes.
-    var isCurrent: Bool { get }
+    var isOnFillingThread: Bool { get }
 }
 
 /// The meeting place of an engine's thread and a response's reader. Nobody is resumed while a lock is held, and only
@@ -34,7 +34,7 @@ package final class Mailbox: Sendable {
     ///   - plenty: The number of bytes for which a reader is always woken, however much arrives; nil for the low mark.
     ///   - budget: Counts the bytes that wait here.
     package init(
-        _ id: UInt64 = 0, of supplier: any MailboxSupplier, lowMark: Int, plenty: Int? = nil,
+        _ id: UInt64, of supplier: any MailboxSupplier, lowMark: Int, plenty: Int? = nil,
         budget: BufferBudget? = nil
     ) {
         machine = Locked(MailboxMachine(lowMark: lowMark, plenty: plenty))
@@ -148,7 +148,7 @@ package final class Mailbox: Sendable {
     private nonisolated(nonsending) func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let (suspension, isFar) = (Suspension(continuation), !supplier.isCurrent)
+                let (suspension, isFar) = (Suspension(continuation), !supplier.isOnFillingThread)
                 if !machine.withLock({ $0.park(suspension, isFar: isFar) }) { suspension.resume() }
             }
         } onCancel: {

@@ -15,6 +15,12 @@ struct HostSnapshot: Sendable {
         var mtu: UInt32
         /// What sysfs says about the device.
         var device = DeviceTypes.Device()
+
+        /// Whether packets could leave by it if it had a carrier.
+        var carriesPackets: Bool {
+            let flags = LinkRecord.Flags(rawValue: flags)
+            return flags.contains(.up) && !flags.contains(.loopback)
+        }
     }
 
     /// What the kernel says about a probe.
@@ -100,20 +106,25 @@ struct HostSnapshot: Sendable {
             let source = table.addresses(of: link.index).first { $0.address.family == probe.family && $0.isUsable }
             return source.map { .unicast(record(for: probe, through: link, route, $0.address)) }
         case .source(let source):
-            // The tables do not say which route decided; where the source is not an address of the best one's interface,
-            // it shows which interface it is. But the kernel also sends from addresses of interfaces that carry nothing,
-            // such as the loopback: then it is the route's after all.
             let route = routes(of: probe.family).flatMap { Self.best($0, for: probe, from: source) }
             let routed = links.first { $0.name == route?.interface }
-            let owners = links.filter { link in table.addresses(of: link.index).contains { $0.address == source } }
-            let isRouteTrue = owners.isEmpty || owners.contains { $0.index == routed?.index }
-            let isForThisHost = probe == source || probe.isLoopback
-            let others = isForThisHost ? owners : owners + [routed].compactMap { $0 }
-            let other = others.first { table.links[$0.index]?.isOperational == true } ?? others.last
-            guard let link = isRouteTrue ? routed ?? owners.first : other else { return nil }
+            guard let link = egress(to: probe, from: source, routed: routed, table) else { return nil }
             let record = record(for: probe, through: link, link.index == routed?.index ? route : nil, source)
             return link.flags & LinkRecord.Flags.loopback.rawValue != 0 ? .local(record) : .unicast(record)
         }
+    }
+
+    /// The interface that packets leave by. The tables do not say which route decided.
+    ///
+    /// - Parameter routed: The interface of the tables' best route.
+    private func egress(to probe: IPAddress, from source: IPAddress?, routed: Link?, _ table: InterfaceTable) -> Link? {
+        let owners = links.filter { link in table.addresses(of: link.index).contains { $0.address == source } }
+        if owners.isEmpty || owners.contains(where: { $0.index == routed?.index }) { return routed }
+        // Another table's route decided, and the source shows which interface it leads through.
+        if let owner = owners.first(where: \.carriesPackets) { return owner }
+        // But the kernel also sends from addresses of interfaces that carry nothing, such as the loopback.
+        let staysHere = probe == source || probe.isLoopback
+        return staysHere ? owners.last : routed ?? owners.last
     }
 
     private func record(

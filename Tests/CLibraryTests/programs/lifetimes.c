@@ -157,8 +157,11 @@ static bool has_late_thread(void) {
 
 /* What is opened once for the process finds room, or there is no context; each time in a process that had none. */
 static void create_with_room_for(int count, bool may_fail) {
-    int used;
-    while ((used = dup(STDERR_FILENO)) < 64) CHECK(used >= 0); /* no gaps: a limit is on numbers */
+    int gaps[64], gap_count = 0, used; /* no gaps: a limit is on numbers */
+    while ((used = dup(STDERR_FILENO)) < 64) {
+        CHECK(used >= 0);
+        gaps[gap_count++] = used;
+    }
     struct rlimit limit;
     CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
     limit.rlim_cur = (rlim_t)(used + 1 + count);
@@ -177,6 +180,8 @@ static void create_with_room_for(int count, bool may_fail) {
     }
     int end;
     CHECK(child > 0 && waitpid(child, &end, 0) == child && WIFEXITED(end) && WEXITSTATUS(end) == 0);
+    close(used);
+    while (gap_count > 0) close(gaps[--gap_count]);
 }
 
 /* Destroying needs no new thread. The last of all: there is no way back. */

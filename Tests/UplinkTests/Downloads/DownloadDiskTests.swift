@@ -75,6 +75,17 @@ struct DownloadDiskTests {
         }
     }
 
+    /// Whoever may act as the owner of all is refused nothing.
+    @Test func theFileOfAnotherUserIsReplacedWithTheCapabilityForIt() async throws {
+        let victim = "cp ${GET%% *} $D/victim && chmod 755 $D/victim && printf x >$D/f"
+        let capable = "setpriv --reuid=65534 --clear-groups --inh-caps=+fowner --ambient-caps=+fowner"
+        try await run("mount -t tmpfs -o mode=1777 none $D && \(victim) && \(capable) $D/victim ${GET#* } replace") {
+            server, program in
+            #expect(!program.output.contains("failed"), "\(program.output)\(program.errors)")
+            #expect(!server.requests.isEmpty)
+        }
+    }
+
     @Test func theFileOfAnotherUserIsNotReplacedInADirectoryForEverybody() async throws {
         let victim = "cp ${GET%% *} $D/victim && chmod 755 $D/victim && printf x >$D/f"
         let nobody = "setpriv --reuid=65534 --clear-groups $D/victim ${GET#* } replace"

@@ -122,7 +122,7 @@ struct DownloadNetworkTests {
                 try await eventually { download.currentProgress.phase == .waitingForNetwork }
                 #expect(ContinuousClock.now - gone < .milliseconds(100))
                 try scene.network.goOnline()
-                while scene.server.requests.count < 2 { await Task.yield() }
+                try await eventually { scene.server.requests.count >= 2 }
                 let asked = ContinuousClock.now
                 try await expectWhole(scene, download)
                 let told = try #require(back.withLock { $0 })

@@ -15,8 +15,8 @@ extern "C" {
  * UPLINK_ESYSTEM means that the kernel refused something. When malloc(3) fails, that is not an error but ends the
  * process, as anywhere in Swift: set limits on what a server may make large. When libuv's or the Swift runtime's pool
  * cannot start a thread, that also ends the process, or calls wait without a limit: leave room for a dozen threads
- * (RLIMIT_NPROC, pids.max). Where they find no descriptor at their first use, that ends the process too, so
- * uplink_context_create() makes sure that 16 are free. */
+ * (RLIMIT_NPROC, pids.max). When libuv or libdispatch (part of that runtime) finds no descriptor at its first use, that
+ * ends the process too, so the first uplink_context_create() makes sure that 16 are free. */
 #define UPLINK_ERROR_MAP(X)                                                                                          \
     X(EINVAL, -1, "an argument is not valid: NULL, out of range, too long, or of an unknown kind")                   \
     X(EBADHANDLE, -2, "the context does not exist: it was never created, or has been destroyed")                     \
