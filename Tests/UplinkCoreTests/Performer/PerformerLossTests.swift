@@ -106,7 +106,7 @@ struct PerformerRetryTests {
                 throw CancellationError()
             }
         }
-        try await eventually { fixture.performer.census.running == 1 && fixture.monitor.isObserved }
+        try await eventually { fixture.runCount == 1 && fixture.monitor.isObserved }
         fixture.clock.move(by: .seconds(3))
         fixture.monitor.goOffline()
         try await eventually { fixture.performer.census.waiting == 1 && fixture.monitor.isObserved }
@@ -130,7 +130,7 @@ struct PerformerRetryTests {
                 try Task.checkCancellation()
             }
         }
-        try await eventually { fixture.performer.census.running == 1 && fixture.monitor.isObserved }
+        try await eventually { fixture.runCount == 1 && fixture.monitor.isObserved }
         fixture.clock.move(by: .seconds(3))
         fixture.monitor.goOffline()
         try await eventually { fixture.performer.census.waiting == 1 && fixture.monitor.isObserved }
@@ -246,7 +246,7 @@ struct PerformerRetryTests {
                 throw Broken(isNetworkFailure: true)
             }
         }
-        try await eventually { fixture.performer.census.running == 1 }
+        try await eventually { fixture.runCount == 1 }
         call.cancel()
         await #expect(throws: Broken.self) { try await call.value }
         #expect(fixture.runCount == 1)
