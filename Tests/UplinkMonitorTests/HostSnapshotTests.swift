@@ -91,13 +91,21 @@ struct HostSnapshotTests {
         #expect(path.ipv4.gateway == nil)
     }
 
+    private let other = IPAddress("10.255.0.1")
+
+    /// A host whose kernel sends from the address of another link than the default route's.
+    private func sendingFromOther(flags: UInt32) throws -> HostSnapshot {
+        let source = try #require(other)
+        var host = try online()
+        host.links.append(.init(index: 50, name: "other", flags: flags, hardwareType: 1, mtu: 1500))
+        host.ipv4Addresses?.append(("other", source))
+        host.verdicts = [.source(source), .source(source), .refused(ENETUNREACH)]
+        return host
+    }
+
     /// The kernel goes on sending into a link whose cable is pulled.
     @Test func anAddressOfALinkWithoutACarrierShowsTheWay() throws {
-        var host = try online()
-        let other = try #require(IPAddress("10.255.0.1"))
-        host.links.append(.init(index: 50, name: "other", flags: 0x1003, hardwareType: 1, mtu: 1500))
-        host.ipv4Addresses?.append(("other", other))
-        host.verdicts = [.source(other), .source(other), .refused(ENETUNREACH)]
+        let host = try sendingFromOther(flags: 0x1003)
         #expect(host.path(probes: probes).unsatisfiedReason == .linkDown)
     }
 
@@ -105,11 +113,7 @@ struct HostSnapshotTests {
     @Test(arguments: [0x49, 0x1002] as [UInt32]) func anAddressOfAnInterfaceThatCarriesNothingMayBeTheSource(
         flags: UInt32
     ) throws {
-        var host = try online()
-        let other = try #require(IPAddress("10.255.0.1"))
-        host.links.append(.init(index: 50, name: "other", flags: flags, hardwareType: 1, mtu: 1500))
-        host.ipv4Addresses?.append(("other", other))
-        host.verdicts = [.source(other), .source(other), .refused(ENETUNREACH)]
+        var host = try sendingFromOther(flags: flags)
         let path = host.path(probes: probes)
         #expect(path.isSatisfied && path.primaryInterface?.name == "eth0")
         #expect(path.ipv4.source == other)

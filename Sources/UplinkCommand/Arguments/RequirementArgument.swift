@@ -94,13 +94,13 @@ extension RequirementArgument {
         ("local", nil, .localNetwork, "a network, with or without the internet"),
         ("unmetered", "notmetered", .notMetered, "the internet, not known to cost by volume"),
     ]
+    private static let kinds = NetworkInterface.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+
     /// As the kernel decides it (`dev_valid_name`; IFNAMSIZ, netdevice(7)).
     private static func isInterfaceName(_ word: String) -> Bool {
         word.utf8.count <= 15 && word != "." && word != ".."
             && !word.utf8.contains { "/: \t\n\u{b}\u{c}\r".utf8.contains($0) }
     }
-
-    private static let kinds = NetworkInterface.Kind.allCases.map(\.rawValue).joined(separator: ", ")
 
     /// All words, for the help.
     static let help = """

@@ -75,22 +75,22 @@ struct DownloadDiskTests {
         }
     }
 
+    /// Another user replaces root's file in a directory for everybody.
+    private func replacing(_ options: String = "") -> String {
+        "mount -t tmpfs -o mode=1777 none $D && cp ${GET%% *} $D/victim && chmod 755 $D/victim && printf x >$D/f && "
+            + "setpriv --reuid=65534 --clear-groups \(options) $D/victim ${GET#* } replace"
+    }
+
     /// Whoever may act as the owner of all is refused nothing.
     @Test func theFileOfAnotherUserIsReplacedWithTheCapabilityForIt() async throws {
-        let victim = "cp ${GET%% *} $D/victim && chmod 755 $D/victim && printf x >$D/f"
-        let capable = "setpriv --reuid=65534 --clear-groups --inh-caps=+fowner --ambient-caps=+fowner"
-        try await run("mount -t tmpfs -o mode=1777 none $D && \(victim) && \(capable) $D/victim ${GET#* } replace") {
-            server, program in
+        try await run(replacing("--inh-caps=+fowner --ambient-caps=+fowner")) { server, program in
             #expect(!program.output.contains("failed"), "\(program.output)\(program.errors)")
             #expect(!server.requests.isEmpty)
         }
     }
 
     @Test func theFileOfAnotherUserIsNotReplacedInADirectoryForEverybody() async throws {
-        let victim = "cp ${GET%% *} $D/victim && chmod 755 $D/victim && printf x >$D/f"
-        let nobody = "setpriv --reuid=65534 --clear-groups $D/victim ${GET#* } replace"
-        try await run("mount -t tmpfs -o mode=1777 none $D && \(victim) && \(nobody); cat $D/f; ls -A $D") {
-            server, program in
+        try await run("\(replacing()); cat $D/f; ls -A $D") { server, program in
             #expect(program.output.contains("failed notWritable errno \(EPERM)"), "\(program.output)\(program.errors)")
             #expect(program.output.contains("somebody else"))
             #expect(program.output.hasSuffix("xf\nvictim\n"))
