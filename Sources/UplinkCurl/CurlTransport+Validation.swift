@@ -61,9 +61,8 @@ extension CurlTransport.Configuration {
         }
         switch localEnd {
         case .interface(let name):
-            // IFNAMSIZ, less the terminating zero (netdevice(7)).
-            let isName = name.utf8.allSatisfy { $0 > 0x20 && !"!/:".utf8.contains($0) }
-            guard (1...15).contains(name.utf8.count), isName else {
+            // What follows a `!` would be something else to libcurl.
+            guard NetworkInterface.canBeNamed(name), !name.utf8.contains(UInt8(ascii: "!")) else {
                 throw Self.invalid("`\(name)` is no name of an interface; `ip link` shows what there is")
             }
         case .address, nil: break

@@ -40,6 +40,7 @@ public final class EventLoop: Sendable {
     ///   CAP_SYS_ADMIN. Nil for the calling thread's namespace.
     /// - Throws: ``EventLoopError`` when the thread or the loop cannot be made, or the namespace cannot be entered.
     package init(networkNamespace: String? = nil) throws(EventLoopError) {
+        try DescriptorRoom.check()
         inbox = try Inbox()
         thread = LoopThread()
         failure = nil

@@ -35,14 +35,10 @@ extension LinuxNetworkMonitor.Configuration {
     /// Refuses values that no socket could have.
     func check() throws(NetworkMonitorError) {
         if uid == .max { throw .invalid("uid is \(UInt32.max), which is no user; give nil for this process's own") }
-        if let name = outputInterface {
-            let isName =
-                (1...15).contains(name.utf8.count) && !name.contains("/") && !name.contains(where: \.isWhitespace)
-            guard isName else {
-                throw .invalid(
-                    "outputInterface is \"\(name)\"; give the name of an interface: 1 to 15 bytes without spaces and slashes"
-                )
-            }
+        if let name = outputInterface, !NetworkInterface.canBeNamed(name) {
+            throw .invalid(
+                "outputInterface is \"\(name)\"; give the name of an interface: 1 to 15 bytes without spaces, `/` and `:`"
+            )
         }
     }
 

@@ -54,7 +54,7 @@ struct UsageTests {
     }
 
     /// Any other status would be that of the program to start. One loop is made at the start, another for signals.
-    @Test(arguments: [4, 10])
+    @Test(arguments: [4, 10, 16])
     func runWithoutDescriptorsExits125(limit: Int) async throws {
         let line = "ulimit -n \(limit); exec \"$0\" run --within 0 -- true"
         let program = try RunningProgram(["/bin/sh", "-c", line, BuiltProgram.path])

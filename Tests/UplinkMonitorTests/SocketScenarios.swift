@@ -105,6 +105,7 @@ struct SocketScenarios {
         let senseless: [(inout LinuxNetworkMonitor.Configuration) -> Void] = [
             { $0.uid = .max }, { $0.outputInterface = "" }, { $0.outputInterface = "an interface" },
             { $0.outputInterface = "sixteen-letters." }, { $0.outputInterface = "a/b" },
+            { $0.outputInterface = "eth0:1" },
         ]
         try await withScenario { scenario in
             for change in senseless {

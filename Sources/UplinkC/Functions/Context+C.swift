@@ -35,7 +35,7 @@ public func uplink_context_create(
     context.pointee = nil
     do throws(StatusError) {
         let options = try ContextOptions(options)
-        guard Handles.areOfThisProcess, DescriptorRoom.suffices else { return Status.system }
+        guard Handles.areOfThisProcess else { return Status.system }
         context.pointee = try Context(options).pointer
         return Status.ok
     } catch {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUplink
-import Glibc
 import UplinkCore
 
 /// Requirements from C.
@@ -23,7 +22,9 @@ enum Requirement {
         if values.flags & notMetered != 0 { parts.append(.notMetered) }
         let kind = try kind(values.interface_kind)
         let name = try values.interface_name.map { name throws(StatusError) in
-            try Text.read(name, atMost: Int(IFNAMSIZ) - 1)
+            let name = try Text.read(name)
+            guard NetworkInterface.canBeNamed(name) else { throw StatusError(Status.invalid) }
+            return name
         }
         if kind != nil || name != nil { parts.append(way(of: families, through: kind, name)) }
         if values.stable_milliseconds > 0 { parts.append(.stable(for: .milliseconds(values.stable_milliseconds))) }

@@ -62,7 +62,7 @@ struct RequirementArgument: Sendable {
         let value = String(word[word.index(after: separator)...])
         switch word[..<separator] {
         case "interface" where !value.isEmpty:
-            guard Self.isInterfaceName(value) else {
+            guard NetworkInterface.canBeNamed(value) else {
                 throw ValidationError(
                     "`\(value)` is no interface's name, which has 15 bytes at most and neither `/`, `:` nor spaces; "
                         + "alternative names are not known here")
@@ -95,12 +95,6 @@ extension RequirementArgument {
         ("unmetered", "notmetered", .notMetered, "the internet, not known to cost by volume"),
     ]
     private static let kinds = NetworkInterface.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-
-    /// As the kernel decides it (`dev_valid_name`; IFNAMSIZ, netdevice(7)).
-    private static func isInterfaceName(_ word: String) -> Bool {
-        word.utf8.count <= 15 && word != "." && word != ".."
-            && !word.utf8.contains { "/: \t\n\u{b}\u{c}\r".utf8.contains($0) }
-    }
 
     /// All words, for the help.
     static let help = """

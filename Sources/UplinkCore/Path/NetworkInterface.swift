@@ -69,4 +69,11 @@ public struct NetworkInterface: Sendable, Hashable {
         self.isMetered = isMetered
         self.underlying = underlying
     }
+
+    /// Whether the kernel would let an interface have this name (`dev_valid_name`; IFNAMSIZ, netdevice(7)): at most 15
+    /// bytes, without slashes, colons and spaces, to which it counts 0xA0 too.
+    package static func canBeNamed(_ name: String) -> Bool {
+        (1...15).contains(name.utf8.count) && name != "." && name != ".."
+            && !name.utf8.contains { byte in "/: \t\n\u{b}\u{c}\r\0".utf8.contains(byte) || byte == 0xA0 }
+    }
 }

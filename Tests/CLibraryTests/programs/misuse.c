@@ -103,6 +103,8 @@ static void wrong_requirements(uplink_context *context) {
     refuse_requirement(context, &requirement);
     requirement.interface_name = "sixteen-letters-";
     refuse_requirement(context, &requirement);
+    requirement.interface_name = "eth0:1";
+    refuse_requirement(context, &requirement);
     requirement.interface_name = NULL;
     requirement.size = 31; /* as in the other structures: one less than in version 1.0 */
     refuse_requirement(context, &requirement);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibUV
+import Glibc
+import UplinkCore
+
+/// Room for the descriptors that libuv and libdispatch open at their first use. Where they find none, they end the
+/// process.
+enum DescriptorRoom {
+    /// As many as the process's first loop and those two need.
+    private static let needed = 15
+    private static let wasFound = Locked(false)
+
+    /// Refuses the process's first loop if there is not enough at this moment; later ones have their own errors.
+    static func check() throws(EventLoopError) {
+        try wasFound.withLock { wasFound throws(EventLoopError) in
+            if !wasFound { try takeAll() }
+            wasFound = true
+        }
+    }
+
+    /// Takes them all for a moment.
+    private static func takeAll() throws(EventLoopError) {
+        var held: [CInt] = []
+        defer { for descriptor in held { close(descriptor) } }
+        while held.count < needed {
+            let descriptor = eventfd(0, uplink_eventfd_flags)
+            guard descriptor >= 0 else {
+                throw EventLoopError(.system, during: "starting an event loop", errno: errno)
+            }
+            held.append(descriptor)
+        }
+    }
+}
