@@ -7,6 +7,8 @@ public import UplinkHTTP
 
 /// A transport over libcurl: HTTP/1.1 and TLS, on an event loop, with connections that are reused.
 ///
+/// A request without an `Accept` field is sent with `Accept: */*`, one whose `Accept` is empty without.
+///
 /// Each transport has connections and TLS sessions of its own, shared with no other. End it with ``shutdown(_:)``; a
 /// transport that is merely dropped ends when the last of its bodies is gone.
 public final class CurlTransport: HTTPTransport, BeginningTransport {

@@ -174,9 +174,10 @@ final class EasyHandle {
             text.removeAll(keepingCapacity: true)
             text.append(contentsOf: field.name.rawName.utf8)
             field.withUnsafeBytesOfValue { value in  // it need not be UTF-8
-                // libcurl spells an empty value `Name;`. A value of only blanks would keep the field from being sent.
+                // libcurl spells an empty value `Name;`. A value of only blanks would keep the field from being sent,
+                // which is what an empty `Accept` is for.
                 let isBlank = value.allSatisfy { $0 == 0x20 || $0 == 0x09 }
-                text.append(contentsOf: (isBlank ? ";" : ": ").utf8)
+                text.append(contentsOf: (isBlank && field.name != .accept ? ";" : ": ").utf8)
                 if !isBlank { text.append(contentsOf: value) }
             }
             count += text.count

@@ -74,6 +74,17 @@ struct OddityTests {
         }
     }
 
+    @Test(arguments: [(nil, ["Accept: */*"]), ("", []), ("a/b", ["Accept: a/b"])])
+    func anEmptyAcceptKeepsLibcurlsFromBeingSent(accept: String?, sent: [Substring]) async throws {
+        var fields = HTTPFields()
+        fields[.accept] = accept
+        try await withServer([.readHead, .send("HTTP/1.1 204 No Content\r\n\r\n")]) { server in
+            try await withClient { client, _ in _ = try await client.get(server.url(), headers: fields) }
+            let lines = server.connections[0].heads[0].split(separator: "\r\n")
+            #expect(lines.filter { $0.hasPrefix("Accept:") } == sent)
+        }
+    }
+
     /// Octets above 0x7F are a field's value too (RFC 9110, section 5.5), whatever they mean.
     @Test func aFieldThatIsNoUTF8GoesOutAsItIs() async throws {
         let (listener, port) = try LoopbackSocket.listen(backlog: 1)

@@ -87,7 +87,10 @@ struct RequestArguments: ParsableArguments {
     /// The request to a URL, without its body.
     func request(to url: String) throws -> HTTPRequest {
         var fields = try fields()
-        if json != nil, fields[.accept] == nil, try !isRemoved(.accept) { fields[.accept] = "application/json" }
+        if fields[.accept] == nil {
+            // Empty, it is not sent; without it the transport would send its own.
+            fields[.accept] = try isRemoved(.accept) ? "" : json.map { _ in "application/json" }
+        }
         return try HTTPRequest(parsing: target(of: url), method: effectiveMethod, headerFields: fields)
     }
 

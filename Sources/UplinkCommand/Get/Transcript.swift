@@ -18,8 +18,10 @@ enum Transcript {
         let path = request.path ?? "/"
         let line = "> \(request.method.rawValue) \(isRedirected ? withoutQueryAndFragment(path) : path) HTTP/1.1"
         let host = "> Host: \(request.authority ?? "")"
-        let fields = request.headerFields.map { "> \($0.name.rawName): \(shown($0))" }
-        let accept = request.headerFields.contains(.accept) ? [] : ["> Accept: */*"]  // which is libcurl's own
+        // Without one, libcurl sends its own; an empty one is not sent.
+        let accept = request.headerFields.contains(.accept) ? [] : ["> Accept: */*"]
+        let fields = request.headerFields.filter { $0.name != .accept || !$0.value.isEmpty }
+            .map { "> \($0.name.rawName): \(shown($0))" }
         let length = body.isNone && [.post, .put, .patch].contains(request.method) ? 0 : body.length
         return [line, host] + accept + fields + (length.map { ["> Content-Length: \($0)"] } ?? [])
     }
