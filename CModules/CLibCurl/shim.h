@@ -137,4 +137,8 @@ static const size_t uplink_writefunc_pause = CURL_WRITEFUNC_PAUSE;
 static const long uplink_auth_basic = (long)CURLAUTH_BASIC;
 static const long uplink_global_default = CURL_GLOBAL_DEFAULT;
 
+// Newer than the headers may be: libcurl says at run time whether it knows them.
+static const CURLMoption uplink_multi_quick_exit = (CURLMoption)(CURLOPTTYPE_LONG + 21); // CURLMOPT_QUICK_EXIT, 8.20
+static const CURLcode uplink_code_too_large = (CURLcode)100;                            // CURLE_TOO_LARGE, 8.6
+
 #endif

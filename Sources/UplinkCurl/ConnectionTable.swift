@@ -101,6 +101,12 @@ final class ConnectionTable {
         }
     }
 
+    /// Whether anything is to be read: bytes, an end or an error.
+    static func hasNews(_ descriptor: CInt) -> Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) >= 0 || errno != EAGAIN
+    }
+
     /// Whether there are bytes that libcurl has not read; false if the other end has closed the connection.
     static func hasUnreadBytes(_ descriptor: CInt) -> Bool {
         var byte: UInt8 = 0

@@ -9,21 +9,30 @@ extension CurlEngine {
 
     func socketIsReady(_ descriptor: curl_socket_t, _ readiness: Readiness, in number: UInt64) {
         guard let generation = generation(number), let socket = generation.sockets[descriptor] else { return }
-        guard socket.isWanted else {
-            socket.stop()
-            guard let last = socket.lastTransfer, transfers[last] == nil, !isOfPaused(descriptor, in: generation) else {
-                return
-            }
-            return ConnectionTable.discard(descriptor)
+        guard socket.isWanted else { return nobodyWants(socket, descriptor, in: generation) }
+        if readiness.contains(.readable), let user = socket.user, transfers[user]?.isPaused == true {
+            socket.holdReading()
+            guard readiness != .readable else { return }
         }
         var events: CInt = 0
-        if readiness.contains(.readable) { events |= CURL_CSELECT_IN }
+        if readiness.contains(.readable), !socket.isReadingHeld { events |= CURL_CSELECT_IN }
         if readiness.contains(.writable) { events |= CURL_CSELECT_OUT }
         // No CURL_CSELECT_ERR, because libcurl would then give up immediately. Without it, libcurl looks for itself,
         // reads what came before the error, and replaces a connection that died idle.
         if readiness.contains(.error) { socket.didStop() }
         act(in: generation, on: descriptor, events)
         if generation.sockets[descriptor] === socket { socket.goOn() }
+    }
+
+    /// Ends an idle connection on which something has come.
+    private func nobodyWants(_ socket: WatchedSocket, _ descriptor: curl_socket_t, in generation: Generation) {
+        // It may have been the end of the answer, which libcurl has read since, before the loop came to this socket.
+        guard ConnectionTable.hasNews(descriptor) else { return socket.watchIdle() }
+        socket.stop()
+        guard let last = socket.lastTransfer, transfers[last] == nil, !isOfPaused(descriptor, in: generation) else {
+            return
+        }
+        ConnectionTable.discard(descriptor)
     }
 
     /// Whether a paused transfer has the connection; libcurl may never have asked for it to be watched.

@@ -160,8 +160,10 @@ actor CurlEngine: TurnActor {
 
     private func resume(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle else { return }
+        let generation = transfer.generation
         // Brings bytes immediately, and may pause again.
         unpause(transfer, handle, to: transfer.pauseBits(resumingUpload: false))
+        generation?.sockets[transfer.watchedSocket]?.readOn()
     }
 
     /// Lets libcurl go on with what is not paused.

@@ -60,8 +60,10 @@ extension CurlFailure {
         case CURLE_BAD_FUNCTION_ARGUMENT where phase == .body:
             (.invalidFraming, "the body's chunks or trailer fields are malformed")
         case CURLE_BAD_CONTENT_ENCODING: (.invalidFraming, "the answer has more transfer codings than libcurl reads")
-        case CURLE_OUT_OF_MEMORY where phase == .firstByte:
+        case CURLE_OUT_OF_MEMORY where phase == .firstByte, uplink_code_too_large where phase == .firstByte:
             (.headerTooLarge, "a line of the answer's head is larger than libcurl takes")
+        case uplink_code_too_large where phase == .body:
+            (.headerTooLarge, "a trailer field of the answer is larger than libcurl takes")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR: broken(report)
         case CURLE_SEND_FAIL_REWIND:
             (bodyIsGone.code, bodyIsGone.message)

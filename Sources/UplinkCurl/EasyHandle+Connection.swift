@@ -61,9 +61,13 @@ extension EasyHandle {
         set(CURLOPT_PROXYAUTH, uplink_auth_basic)
         set(CURLOPT_SOCKS5_AUTH, uplink_auth_basic)
         if let credentials = proxy.credentials {
-            // libcurl decodes percent signs in these, too.
-            set(CURLOPT_PROXYUSERNAME, PercentEncoding.encode(credentials.user.utf8) { $0 != UInt8(ascii: "%") })
-            set(CURLOPT_PROXYPASSWORD, PercentEncoding.encode(credentials.password.utf8) { $0 != UInt8(ascii: "%") })
+            set(CURLOPT_PROXYUSERNAME, Self.forProxy(credentials.user))
+            set(CURLOPT_PROXYPASSWORD, Self.forProxy(credentials.password))
         }
+    }
+
+    private static func forProxy(_ credential: String) -> String {
+        guard LibCurl.decodesProxyCredentials else { return credential }
+        return PercentEncoding.encode(credential.utf8) { $0 != UInt8(ascii: "%") }
     }
 }

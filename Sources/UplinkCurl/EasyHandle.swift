@@ -114,10 +114,15 @@ final class EasyHandle {
 
     /// Sets the URL, as text and parsed: from the text alone libcurl would parse it for each transfer, and build
     /// another text from the result.
-    func setURL(_ url: String) {
+    func setURL(_ newURL: HTTPURL, through proxy: CurlTransport.Proxy?) {
+        let url = newURL.textWithoutFragment
         guard url != self.url else { return }
         self.url = url
         set(CURLOPT_URL, url)
+        if LibCurl.rewritesTargets {
+            let isForProxy = newURL.scheme == .http && (proxy?.kind == .http || proxy?.kind == .https)
+            set(CURLOPT_REQUEST_TARGET, isForProxy ? url : newURL.target)
+        }
         let flags = CUnsignedInt(CURLU_PATH_AS_IS | CURLU_DISALLOW_USER)
         let isRead = url.withCString { curl_url_set(parts, CURLUPART_URL, $0, flags) } == CURLUE_OK
         // If the URL cannot be parsed, libcurl reports what is wrong with it when it performs the transfer.

@@ -163,11 +163,11 @@ final class Generation {
             interest.insert(.writable)
             if let transfer { noteUpload(of: transfer, on: descriptor) }
         }
-        if let known = sockets[descriptor] { return known.watch(for: interest) }
+        if let known = sockets[descriptor] { return known.watch(for: interest, of: transfer?.id) }
         do throws(EventLoopError) {
             let socket = WatchedSocket(try DescriptorWatcher(of: descriptor, on: engine.eventLoop, listener))
             sockets.add(socket, as: descriptor)
-            socket.watch(for: interest)
+            socket.watch(for: interest, of: transfer?.id)
         } catch {
             // Checked at the end of the turn, to which every call into libcurl leads.
             breakdown = CurlFailure.noResources(error.message)
@@ -216,10 +216,13 @@ final class WatchedSocket {
     private var interest: Readiness = []
     /// Whether libuv has stopped the watcher because of an error on the socket, or we have.
     private var isStopped = false
-    /// Whether libcurl wants to know about it now.
+    /// Whether libcurl wants to know about it now, and for which transfer, if it is one of ours.
     private(set) var isWanted = false
+    private(set) var user: UInt64?
     /// The transfer that last wanted to know about it, and has ended or is paused since.
     private(set) var lastTransfer: UInt64?
+    /// Whether it is not watched for what is to be read, though libcurl wants that.
+    private(set) var isReadingHeld = false
     /// Whether it is a connection, whose closing libcurl reports (`CLOSESOCKETFUNCTION`). It closes sockets that have
     /// not become one without a report.
     var isConnected = false
@@ -228,11 +231,29 @@ final class WatchedSocket {
 
     /// Watches for only this. Registers again even if nothing has changed, unless it is a connection: the number may be
     /// another socket's by now.
-    func watch(for interest: Readiness) {
-        isWanted = true
-        if isConnected, !isStopped, self.interest == interest { return }
+    func watch(for interest: Readiness, of user: UInt64?) {
+        (isWanted, self.user) = (true, user)
+        if isConnected, !isStopped, !isReadingHeld, self.interest == interest { return }
         self.interest = interest
-        isStopped = false
+        (isStopped, isReadingHeld) = (false, false)
+        watcher.start(interest)
+    }
+
+    /// Stops watching for what is to be read while its transfer is paused. Some versions of libcurl (8.5) want to know
+    /// of that all the same, and would then read it and keep it.
+    func holdReading() {
+        isReadingHeld = true
+        let rest = interest.subtracting(.readable)
+        if rest.isEmpty { watcher.stop() } else { watcher.start(rest) }
+    }
+
+    /// Watches for that again, because the transfer goes on.
+    func readOn() { if isReadingHeld, isWanted { watch(for: interest, of: user) } }
+
+    /// Watches an idle connection for what may come on it.
+    func watchIdle() {
+        guard interest != .readable else { return }
+        interest = .readable
         watcher.start(interest)
     }
 
@@ -249,7 +270,7 @@ final class WatchedSocket {
     func didStop() { isStopped = true }
 
     /// Goes on watching after an error, unless libcurl has said otherwise meanwhile.
-    func goOn() { if isStopped, isWanted { watch(for: interest) } }
+    func goOn() { if isStopped, isWanted { watch(for: interest, of: user) } }
 
     func close() { watcher.close() }
 }

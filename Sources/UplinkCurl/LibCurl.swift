@@ -15,6 +15,13 @@ enum LibCurl {
     /// Before 8.4 the timers that start the next address are lost in event mode (curl pull request 11920).
     static var needsConnectNudge: Bool { version < 0x080400 }
 
+    /// Before 8.8 percent signs in a proxy's credentials are decoded, though they are not parts of a URL.
+    static var decodesProxyCredentials: Bool { version < 0x080800 }
+
+    /// Since 8.8 what is sent is not always the URL's own text: an empty query is dropped (until 8.19), and what is
+    /// percent-encoded may be encoded differently.
+    static var rewritesTargets: Bool { version >= 0x080800 }
+
     /// QUICK_EXIT, which keeps a cancelled name lookup from blocking the loop, came with 7.87.
     static var isRecentEnough: Bool { version >= 0x075700 }
 }
