@@ -113,6 +113,23 @@ struct UploadExpectationTests {
         }
     }
 
+    /// The answer comes instead of a 100, so the body is not sent; the server may take for it whatever follows.
+    @Test(arguments: [nil, 5]) func nothingFollowsWhereTheBodyWasNotSent(length: Int64?) async throws {
+        try await withServer([.readHead, .send(Self.answer), .waitForClose], Self.script) { server in
+            try await withClient { client, _ in
+                var body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)), length: length)
+                body.expectsContinue = true
+                let response = try await client.post(server.url(), body: body)
+                #expect(try await response.body.collect(upTo: 2) == Array("ok".utf8))
+                let timeouts = HTTPTimeouts(firstByte: .seconds(2))
+                let next = try await client.put(server.url(), body: .text("next"), timeouts: timeouts)
+                #expect(try await next.body.collect(upTo: 2) == Array("ok".utf8))
+            }
+            #expect(server.connections.map(\.heads.count) == [1, 1])
+            #expect(server.bodies == [BodyRecord(of: Array("next".utf8))])
+        }
+    }
+
     /// The refusal comes before the body, which then can still be sent elsewhere.
     @Test func aBodyThatTheServerDoesNotWantIsNotTouched() async throws {
         let refusal = "HTTP/1.1 307 Elsewhere\r\nLocation: /there\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
