@@ -44,13 +44,12 @@ extension CurlTransfer {
     }
 
     /// Closes the connection if a body that was announced with an expectation is not sent, or not to its end: the server
-    /// may take for it whatever follows.
+    /// may take for it whatever follows (RFC 9112, section 6.3).
     ///
-    /// libcurl does not begin a body after a final answer, and stops in the middle of one only after a 417. (A 417 to a
-    /// body that has not begun is about the expectation alone: the request may follow without it.)
+    /// libcurl does not begin a body after a final answer, and stops in the middle of one only after a 417.
     func endConnectionBehindExpectation(_ answer: HTTPResponse.Status) {
         guard let upload, upload.expectsContinue else { return }
-        if upload.hasBegun == (answer == .expectationFailed) { handle?.forbidReuse() }
+        if !upload.hasBegun || answer == .expectationFailed { handle?.forbidReuse() }
     }
 
     /// libcurl's code, corrected if the answer was whole before the request was.
