@@ -198,7 +198,8 @@ actor CurlEngine: TurnActor {
         let outcome = transfer.outcome(of: ending, code: code)
         transfer.noteProgress()
         let events = transfer.events?.finish(
-            outcome, transfer.handle, received: transfer.received, now: Monotonic.now)
+            outcome, transfer.handle, taken: transfer.upload?.sent ?? 0, received: transfer.received,
+            now: Monotonic.now)
         if let events { announcements.append(events) }
         if let handle = transfer.handle, let generation = transfer.generation {
             if let maximum = configuration.maximumRequestsPerConnection, outcome == nil {

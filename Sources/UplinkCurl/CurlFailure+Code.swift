@@ -85,6 +85,8 @@ extension CurlFailure {
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
             if report.text.contains("response 407") {
                 (.proxyRefused, "the proxy wants other credentials")
+            } else if ["response 502", "response 503", "response 504"].contains(where: report.text.contains) {
+                (.proxyFailed, serverUnreachable)
             } else if report.text.contains("CONNECT tunnel failed"), !report.text.contains("response 0") {
                 (.proxyRefused, "the proxy refuses to connect to the server; check its rules, and that the server runs")
             } else {
@@ -94,11 +96,18 @@ extension CurlFailure {
         }
     }
 
+    /// What a proxy says that may be different the next time, as it may be without a proxy.
+    private static let serverUnreachable =
+        "the proxy cannot reach the server; check that it runs, and the proxy's network"
+
     /// The error behind the failure of a SOCKS handshake.
     private static func socks(_ error: CURLproxycode) -> (Code, String) {
         switch error {
         case CURLPX_RESOLVE_HOST:
             (.dnsFailed, "the host's name cannot be resolved here; check it, or let the proxy do it (socks5h)")
+        case CURLPX_REPLY_NETWORK_UNREACHABLE, CURLPX_REPLY_HOST_UNREACHABLE, CURLPX_REPLY_CONNECTION_REFUSED,
+            CURLPX_REPLY_TTL_EXPIRED:
+            (.proxyFailed, serverUnreachable)
         case CURLPX_BAD_ADDRESS_TYPE, CURLPX_BAD_VERSION, CURLPX_CLOSED, CURLPX_RECV_ADDRESS, CURLPX_RECV_AUTH,
             CURLPX_RECV_CONNECT, CURLPX_RECV_REQACK, CURLPX_SEND_AUTH, CURLPX_SEND_CONNECT, CURLPX_SEND_REQUEST,
             CURLPX_UNKNOWN_FAIL, CURLPX_UNKNOWN_MODE:

@@ -41,6 +41,8 @@ extension CurlTransfer {
         }
         if report.code == CURLE_OK, let incompleteness { return complete(incompleteness) }
         if report.code == CURLE_PARTIAL_FILE {
+            // libcurl heeds the fields that frame a body before the head is complete.
+            guard hasFinalHead else { return complete(CurlFailure.noHead, report) }
             return complete(CurlFailure.truncated(received: received, expected: expected), report)
         }
         if report.code == CURLE_COULDNT_CONNECT, sockets.all.isEmpty, let address = sockets.forbidden {

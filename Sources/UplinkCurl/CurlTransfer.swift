@@ -160,7 +160,7 @@ final class CurlTransfer {
                 // libcurl does not wait any more, but would still send the field. It reads the list when it sends the
                 // request again.
                 handle?.setFields(self, expectsContinue: false)
-                endConnectionBehindExpectation()
+                endConnectionBehindExpectation(head.status)
                 parser = HeadParser(method: exchange.request.method, limits: exchange.request.limits)
                 events?.note(.interim(head.status))
             case .final(let head):
@@ -170,7 +170,7 @@ final class CurlTransfer {
                 origin.isHTTP10 = parser.isHTTP10
                 if let new = parser.remembered { origin.newestHead = new }
                 events?.finishHead(head.status, now: now)
-                if status == HTTPResponse.Status.expectationFailed.code { endConnectionBehindExpectation() }
+                endConnectionBehindExpectation(head.status)
                 hearOfLeftovers()
                 if isAnswerWhole { endConnectionIfMoreComes() }
             case .trailers: break

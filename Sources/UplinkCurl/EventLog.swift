@@ -60,9 +60,16 @@ final class EventLog {
     }
 
     /// Ends the log. The handle must not have left libcurl yet.
-    func finish(_ outcome: (any Error)?, _ handle: EasyHandle?, received: Int64, now: Int64) -> Announcement? {
+    ///
+    /// - Parameters:
+    ///   - taken: How much of the request's body libcurl has taken.
+    ///   - received: How much of the response's body has come.
+    func finish(
+        _ outcome: (any Error)?, _ handle: EasyHandle?, taken: Int64, received: Int64, now: Int64
+    ) -> Announcement? {
         var first = take() ?? Announcement(observer: observer, events: [])
         var timings = timings(handle, now: now)
+        timings.sentBytes = min(timings.sentBytes, taken)  // libcurl counts what frames chunks, too
         timings.receivedBytes = received
         first.events.append(outcome.map { .failed($0 as? HTTPClientError, timings) } ?? .finished(timings))
         return first

@@ -165,16 +165,18 @@ struct ConnectionFaultTests {
     }
 
     /// However the connection ends, what had begun to come is no answer, and the request may be tried again.
-    @Test(arguments: [RawServer.Step.close, .reset]) func aHeadThatIsCutOffIsABrokenConnection(_ end: RawServer.Step)
-        async throws
-    {
+    @Test(
+        arguments: [RawServer.Step.close, .reset],
+        ["Content-Le", "Content-Length: 2\r\n", "Transfer-Encoding: chunked\r\nDate"])
+    func aHeadThatIsCutOffIsABrokenConnection(_ end: RawServer.Step, _ start: String) async throws {
         let script: [RawServer.Step] = [
-            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Le"), .pause(.milliseconds(50)), end,
+            .readHead, .send("HTTP/1.1 200 OK\r\n\(start)"), .pause(.milliseconds(50)), end,
         ]
         try await withServer(script) { server in
             try await withClient { client, _ in
                 let (error, _) = await failure { _ = try await client.get(server.url()) }
                 #expect(error?.code == .connectionReset)
+                #expect(error?.phase == .firstByte)
                 #expect(error?.requestDisposition == .responseStarted)
                 #expect(error?.url == server.url())
                 var policy = HTTPRetryPolicy()

@@ -135,6 +135,22 @@ struct ProxyTests {
         }
     }
 
+    /// The network is out beyond the proxy, or the server is being restarted, as a proxy says it.
+    @Test(
+        arguments: [502, 503, 504].map { (scheme: "http", answer: Array("HTTP/1.1 \($0) No\r\n\r\n".utf8)) }
+            + [3, 4, 5, 6].map { (scheme: "socks5h", answer: [5, 0, 5, $0, 0, 1, 0, 0, 0, 0, 0, 0]) })
+    func aServerThatTheProxyCannotReachIsANetworkFailure(_ scheme: String, _ answer: [UInt8]) async throws {
+        try await withServer([.send(answer), .waitForClose]) { proxy in
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .always(try .init("\(scheme)://127.0.0.1:\(proxy.port)"), except: [])
+            try await withClient(transport: configuration) { client, _ in
+                let (error, _) = await failure { _ = try await client.get("https://origin.test/") }
+                #expect(error?.code == .proxyFailed && error?.isNetworkFailure == true, "\(String(describing: error))")
+                #expect(error?.requestDisposition == .notSent)
+            }
+        }
+    }
+
     @Test func theProxysOwnNameMayHaveAddresses() async throws {
         let proxy = try TestProxy(.http)
         defer { proxy.stop() }

@@ -30,6 +30,22 @@ struct RetryTests {
         }
     }
 
+    /// Reading on, to use the connection again, has a limit of its own, which is no timeout of the request's.
+    @Test func anAttemptWhoseBodyDoesNotComeIsToldAsDropped() async throws {
+        let busy = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 9\r\n\r\nb"
+        try await withServer([.readHead, .send(busy), .waitForClose], [.readHead, answer]) { server in
+            let counters = HTTPCounters()
+            var configuration = retrying()
+            configuration.timeouts.total = .seconds(60)
+            configuration.middlewares.append(HTTPMetricsReporting(to: counters))
+            try await withClient(configuration) { client, _ in
+                let response = try await client.get(server.url()).collected(upTo: 10)
+                #expect(response.status == .ok)
+            }
+            #expect(counters.counts.outcomes == ["abandoned": 1, "200": 1])
+        }
+    }
+
     @Test func aPostIsSeenOnce() async throws {
         try await withServer([.readHead, .readBody()], [.readHead, .readBody(), answer]) { server in
             try await withClient(retrying()) { client, _ in

@@ -45,21 +45,22 @@ struct UploadExpectationTests {
         }
     }
 
-    /// RFC 9110, section 10.1.1: the server does not know the expectation, so the request is sent without it.
-    @Test(arguments: ["", "no 100 here"])
-    func aServerThatKnowsNoExpectationsIsAskedWithout(_ text: String) async throws {
+    /// RFC 9110, section 10.1.1: the server does not know the expectation, so the request is sent without it; and elsewhere,
+    /// since the server may still wait for the body that was announced to it.
+    @Test(arguments: ["", "no 100 here"], [nil, 5])
+    func aServerThatKnowsNoExpectationsIsAskedWithout(_ text: String, length: Int64?) async throws {
         let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"
-        let script: [RawServer.Step] = [.readHead, .send(refusal), .readHead, .readBody(), .send(Self.answer)]
-        try await withServer(script, Self.script) { server in
+        try await withServer([.readHead, .send(refusal), .waitForClose], Self.script) { server in
             try await withClient { client, _ in
-                var body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)), length: 5)
+                var body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)), length: length)
                 body.expectsContinue = true
-                let request = try HTTPRequest(parsing: server.url(), method: .post)
-                let response = try await client.execute(request, body: body)
+                let timeouts = HTTPTimeouts(firstByte: .seconds(2))
+                let response = try await client.post(server.url(), body: body, timeouts: timeouts)
                 #expect(response.status == .ok)
                 #expect(try await response.body.collect(upTo: 20) == Array("ok".utf8))
             }
             #expect(server.heads.map { $0.contains("Expect: 100-continue") } == [true, false])
+            #expect(server.connections.count == 2)
             #expect(server.bodies == [BodyRecord(of: Array("hello".utf8))])
         }
     }
@@ -67,7 +68,7 @@ struct UploadExpectationTests {
     /// The server refuses the request as such.
     @Test func aSecondRefusalIsTheAnswer() async throws {
         let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"
-        try await withServer([.readHead, .send(refusal), .readHead, .send(refusal), .waitForClose]) { server in
+        try await withServer([.readHead, .send(refusal), .waitForClose]) { server in
             try await withClient { client, _ in
                 var body = HTTPRequestBody.bytes([UInt8](repeating: 1, count: 8_000_000))
                 body.expectsContinue = true
@@ -110,6 +111,23 @@ struct UploadExpectationTests {
             }
             #expect(server.heads.map { $0.contains("Expect: 100-continue") } == [true, false])
             #expect(server.connections.count == 2)
+        }
+    }
+
+    /// The answer comes instead of a 100, so the body is not sent; the server may take for it whatever follows.
+    @Test(arguments: [nil, 5]) func nothingFollowsWhereTheBodyWasNotSent(length: Int64?) async throws {
+        try await withServer([.readHead, .send(Self.answer), .waitForClose], Self.script) { server in
+            try await withClient { client, _ in
+                var body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)), length: length)
+                body.expectsContinue = true
+                let response = try await client.post(server.url(), body: body)
+                #expect(try await response.body.collect(upTo: 2) == Array("ok".utf8))
+                let timeouts = HTTPTimeouts(firstByte: .seconds(2))
+                let next = try await client.put(server.url(), body: .text("next"), timeouts: timeouts)
+                #expect(try await next.body.collect(upTo: 2) == Array("ok".utf8))
+            }
+            #expect(server.connections.map(\.heads.count) == [1, 1])
+            #expect(server.bodies == [BodyRecord(of: Array("next".utf8))])
         }
     }
 

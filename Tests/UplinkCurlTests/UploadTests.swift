@@ -213,6 +213,20 @@ struct UploadTests {
             }
         }
     }
+
+    /// What frames the chunks is not part of the body.
+    @Test(arguments: [0, 100_000]) func whatHasGoneOutIsCountedWithoutItsFraming(_ count: Int) async throws {
+        try await withServer(Self.script) { server in
+            try await withClient { _, transport in
+                let recorder = Recorder()
+                let request = HTTPTransportRequest(
+                    head: try HTTPRequest(parsing: server.url(), method: .post),
+                    body: .stream(Pieces([UInt8](repeating: 3, count: count))), observer: { recorder.observe($0) })
+                _ = try await transport.send(request).body.collect(upTo: 2)
+                #expect(recorder.timings?.sentBytes == Int64(count))
+            }
+        }
+    }
 }
 
 /// Bytes in pieces of odd sizes; iterated as often as one likes.

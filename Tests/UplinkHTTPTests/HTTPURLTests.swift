@@ -146,4 +146,13 @@ struct HTTPURLTests {
         request = HTTPRequest(method: .get, scheme: "http", authority: "a@b", path: "/")
         #expect(throws: HTTPClientError.self) { try request.checkedURL() }
     }
+
+    /// Otherwise the request would go to another host, or ask for something else, than its parts say.
+    @Test(arguments: [
+        ("http", "a/b"), ("http", "a?b"), ("http", "a#b"), ("http://b/?", "a"), ("http:", "/a"), ("http", ""),
+    ])
+    func noPartOfARequestMadeByHandIsAPieceOfAnother(_ scheme: String, _ authority: String) {
+        let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/x")
+        #expect(throws: HTTPClientError.self) { try request.checkedURL() }
+    }
 }

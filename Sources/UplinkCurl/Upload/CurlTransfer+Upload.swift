@@ -43,10 +43,13 @@ extension CurlTransfer {
         return !ends && upload.canBeRepeated
     }
 
-    /// Closes the connection if libcurl stopped in the middle of a body that was announced with an expectation: nothing
-    /// else may follow on it.
-    func endConnectionBehindExpectation() {
-        if let upload, upload.expectsContinue, upload.hasBegun { handle?.forbidReuse() }
+    /// Closes the connection if a body that was announced with an expectation is not sent, or not to its end: the server
+    /// may take for it whatever follows (RFC 9112, section 6.3).
+    ///
+    /// libcurl does not begin a body after a final answer, and stops in the middle of one only after a 417.
+    func endConnectionBehindExpectation(_ answer: HTTPResponse.Status) {
+        guard let upload, upload.expectsContinue else { return }
+        if !upload.hasBegun || answer == .expectationFailed { handle?.forbidReuse() }
     }
 
     /// libcurl's code, corrected if the answer was whole before the request was.

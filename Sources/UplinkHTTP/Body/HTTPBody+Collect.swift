@@ -96,6 +96,7 @@ extension HTTPBody {
     package func discardIfShort(within limit: Duration = Self.longestDiscarding) async {
         if case .none = framing { return }
         guard mayBeShort else { return handle.source.cancel() }
+        handle.source.decline()
         handle.source.limit(toRemaining: limit)
         var iterator = makeAsyncIterator()
         var left = Self.short
@@ -127,6 +128,7 @@ extension HTTPTransportResponse {
             return nil
         }
         if case .none = body.framing { return self }  // nothing follows that could be in the way
+        body.handle.source.decline()
         guard let bytes = try? await body.collect(upTo: HTTPBody.short, within: HTTPBody.longestDiscarding) else {
             return nil
         }

@@ -105,6 +105,8 @@ final class ChecksummedSource: HTTPBodySource {
 
     func limit(toRemaining total: Duration) { reader?.source.limit(toRemaining: total) }
 
+    func decline() { reader?.source.decline() }
+
     var heedsLimit: Bool { reader?.source.heedsLimit ?? true }
 
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {

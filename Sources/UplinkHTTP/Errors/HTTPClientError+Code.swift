@@ -68,7 +68,7 @@ extension HTTPClientError {
         public static let addressForbidden = Code(kind: .addressForbidden)
         /// The interface or the local address that connections are bound to does not exist.
         public static let bindingFailed = Code(kind: .bindingFailed)
-        /// The proxy cannot be reached, or does not behave as a proxy should.
+        /// The proxy cannot be reached, cannot reach the server, or does not behave as a proxy should.
         public static let proxyFailed = Code(kind: .proxyFailed)
         /// The proxy refuses to connect to the host, or requires other credentials.
         public static let proxyRefused = Code(kind: .proxyRefused)

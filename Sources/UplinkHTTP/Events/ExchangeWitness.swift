@@ -9,6 +9,16 @@ final class ExchangeWitness: Sendable {
         var isGiven = false
         var hasHead = false
         var hasEnd = false
+        /// Nobody wants the body.
+        var isDeclined = false
+
+        /// Returns the event as observers hear it: the limit for reading what nobody wants is no timeout of theirs.
+        func seen(_ event: HTTPEvent) -> HTTPEvent {
+            guard isDeclined, case .failed(let error?, let timings) = event, error.code == .totalTimeout else {
+                return event
+            }
+            return .failed(nil, timings)
+        }
     }
 
     /// The exchange's number within its call.
@@ -29,14 +39,14 @@ final class ExchangeWitness: Sendable {
     var observer: @Sendable (HTTPEvent) -> Void { { self.told($0) } }
 
     private func told(_ event: HTTPEvent) {
-        let isNews = testimony.withLock { testimony in
+        let news: HTTPEvent? = testimony.withLock { testimony in
             testimony.isGiven = true
-            guard !testimony.hasEnd else { return false }
+            guard !testimony.hasEnd else { return nil }
             if case .head = event { testimony.hasHead = true }
             testimony.hasEnd = event.isLast
-            return true
+            return testimony.seen(event)
         }
-        if isNews { tell(event) }
+        if let news { tell(news) }
     }
 
     /// The transport has returned a head.
@@ -55,6 +65,9 @@ final class ExchangeWitness: Sendable {
     /// The body was read to its end, which a transport that reports events has reported before.
     func bodyEnded() { end(evenIfTold: true) { .finished($0) } }
 
+    /// Nobody wants the body any more, though it may still be read.
+    func decline() { testimony.withLock { $0.isDeclined = true } }
+
     /// There is no head, or no complete body.
     func failed(_ error: any Error) { end(evenIfTold: true) { .failed(error as? HTTPClientError, $0) } }
 
@@ -70,7 +83,7 @@ final class ExchangeWitness: Sendable {
         guard isNews else { return }
         var timings = HTTPTimings()
         timings.total = clock.now() - start
-        tell(event(timings))
+        tell(testimony.withLock { [timings] in $0.seen(event(timings)) })
     }
 }
 
@@ -124,6 +137,8 @@ final class WitnessedSource: HTTPBodySource {
     }
 
     func limit(toRemaining total: Duration) { reader.source.limit(toRemaining: total) }
+
+    func decline() { witness?.decline() }
 
     var heedsLimit: Bool { reader.source.heedsLimit }
 

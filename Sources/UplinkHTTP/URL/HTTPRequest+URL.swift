@@ -30,6 +30,12 @@ extension HTTPRequest {
                 .invalidURL, phase: .request,
                 message: "the request lacks a scheme, an authority or a path; make it with HTTPRequest(parsing:)")
         }
+        // Otherwise one part could become a piece of another, and the request go elsewhere than its parts say.
+        guard !scheme.contains(":"), !authority.contains(where: { "/?#".contains($0) }) else {
+            throw HTTPClientError(
+                .invalidURL, phase: .request,
+                message: "the request's scheme or authority is more than that; make it with HTTPRequest(parsing:)")
+        }
         let url = try HTTPURLParser.parse(scheme + "://" + authority + path)
         guard url.fragment == nil else {
             throw HTTPClientError(
