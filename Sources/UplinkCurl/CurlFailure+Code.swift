@@ -51,6 +51,14 @@ extension CurlFailure {
                 .invalidConfiguration,
                 "the client's certificate or key cannot be used; check `identity`, its files and password"
             )
+        // Since 8.16, instead of the next two codes. (A chunk's size that begins with `0x` looks like the last one, and
+        // the rest of its line like a trailer field.)
+        case CURLE_WEIRD_SERVER_REPLY where report.text.contains("without colon"):
+            (
+                .invalidFraming,
+                phase == .body
+                    ? "the body's chunks or trailer fields are malformed" : "a line of the answer's head is no field"
+            )
         case CURLE_WEIRD_SERVER_REPLY:
             report.text.contains("Content-Length")
                 ? (.invalidFraming, "Content-Length is not one number") : (.invalidResponse, "the head is malformed")
@@ -75,20 +83,22 @@ extension CurlFailure {
     /// server itself.
     static func code(of report: CurlReport, through proxy: CurlTransport.Proxy) -> (Code, String)? {
         switch report.code {
-        case CURLE_COULDNT_CONNECT: (.proxyFailed, "no connection to the proxy; check that it runs")
         case CURLE_PEER_FAILED_VERIFICATION where report.proxyVerifyResult != 0:
             certificate(report.proxyVerifyResult, of: "proxy")
         case CURLE_PROXY: socks(report.proxyError)
         // OpenSSL's reason is lost where libcurl tells the server why, through the TLS to the proxy.
         case CURLE_SSL_CONNECT_ERROR where proxy.kind == .https && report.text.contains("SSL_ERROR_SYSCALL"):
             (.tlsFailed, "the TLS handshake with the server failed; is its certificate trusted, and not expired?")
-        case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
+        // 7 for a refused tunnel since 8.20.
+        case CURLE_COULDNT_CONNECT, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
             if report.text.contains("response 407") {
                 (.proxyRefused, "the proxy wants other credentials")
             } else if ["response 502", "response 503", "response 504"].contains(where: report.text.contains) {
                 (.proxyFailed, serverUnreachable)
             } else if report.text.contains("CONNECT tunnel failed"), !report.text.contains("response 0") {
                 (.proxyRefused, "the proxy refuses to connect to the server; check its rules, and that the server runs")
+            } else if report.code == CURLE_COULDNT_CONNECT {
+                (.proxyFailed, "no connection to the proxy; check that it runs")
             } else {
                 (.proxyFailed, "the proxy closed the connection; does it speak what its URL says?")
             }

@@ -20,20 +20,25 @@ extension EasyHandle {
     /// For how many seconds authorities may be used after they were read; libcurl's default is a day.
     private static let authoritiesAge = 300
 
+    /// What no file can be in, where a directory is expected.
+    private static let noAuthorities = "/dev/null"
+
     /// Sets the same for a proxy that is spoken to over TLS.
     private func setTrust(_ trust: CurlTransport.Trust) {
         let isChecked = trust != .dangerouslyAcceptAnyCertificate
         for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] { set(option, isChecked ? 1 : 0) }
         for option in [CURLOPT_SSL_VERIFYHOST, CURLOPT_PROXY_SSL_VERIFYHOST] { set(option, isChecked ? 2 : 0) }
+        // Only the file: with a directory as well, libcurl reads all authorities again for every connection.
+        var directory: String?
         switch trust {
         case .dangerouslyAcceptAnyCertificate: return
         case .system: guard LibCurl.hasAuthorityFile else { return }
         case .authorities(let file):
             for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] { set(option, file.string) }
+            if LibCurl.addsAuthorityDirectory { directory = Self.noAuthorities }
         }
         set(CURLOPT_CA_CACHE_TIMEOUT, Self.authoritiesAge)
-        // Only the file: with a directory as well, libcurl reads all authorities again for every connection.
-        for option in [CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] { note(uplink_easy_set_string(curl, option, nil)) }
+        for option in [CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] { note(uplink_easy_set_string(curl, option, directory)) }
     }
 
     private func setVersion(_ version: CurlTransport.TLSVersion) {

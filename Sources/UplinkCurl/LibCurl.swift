@@ -12,6 +12,11 @@ enum LibCurl {
     /// Whether the system's authorities are in one file (Debian also has them in a directory).
     static let hasAuthorityFile = curl_version_info(uplink_version_now)?.pointee.cainfo != nil
 
+    /// Since 8.17 the system's directory of authorities, if there is one, counts beside any file unless another directory
+    /// is set.
+    static let addsAuthorityDirectory =
+        version >= 0x081100 && curl_version_info(uplink_version_now)?.pointee.capath != nil
+
     /// Before 8.4 the timers that start the next address are lost in event mode (curl pull request 11920).
     static var needsConnectNudge: Bool { version < 0x080400 }
 

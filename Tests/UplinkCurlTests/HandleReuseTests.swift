@@ -4,8 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 import UplinkCore
-import UplinkCurl
 import UplinkHTTP
+
+@testable import UplinkCurl
 
 /// libcurl's handles are used again, with what their last transfer has set: a request goes out as if it were the first.
 @Suite(.timeLimit(.minutes(1)))
@@ -69,9 +70,11 @@ struct HandleReuseTests {
     private static let paths = ["/", "//b//?c", "/%2F/%2e%2E%2fb", "/b/..%2f?c=/../d&e=%20?'", "/b?c", "/b?c", "/"]
 
     /// Asks for every path of every origin, and returns the first lines that the server got.
-    private func lines(_ server: RawServer, _ configuration: CurlTransport.Configuration) async throws -> [String] {
+    private func lines(
+        _ server: RawServer, _ configuration: CurlTransport.Configuration, from origins: [String]
+    ) async throws -> [String] {
         try await withClient(transport: configuration) { client, _ in
-            for origin in Self.origins {
+            for origin in origins {
                 for path in Self.paths { _ = try await client.get("\(origin)\(path)#d").body.collect(upTo: 0) }
             }
         }
@@ -86,7 +89,7 @@ struct HandleReuseTests {
         let server = try RawServer([.readHead, .send(Self.answer), .loop], at: directory.path.appending("socket"))
         defer { server.stop() }
         let expected = Self.origins.flatMap { _ in Self.paths.map { "GET \($0) HTTP/1.1" } }
-        #expect(try await lines(server, configuration) == expected)
+        #expect(try await lines(server, configuration, from: Self.origins) == expected)
         let hosts = Self.origins.flatMap { origin in Self.paths.map { _ in "Host: \(origin.dropFirst(7))\r\n" } }
         #expect(zip(server.heads, hosts).allSatisfy { $0.contains($1) })
     }
@@ -96,8 +99,9 @@ struct HandleReuseTests {
         try await withServer([.readHead, .send(Self.answer), .loop]) { server in
             var configuration = CurlTransport.Configuration()
             configuration.proxy = .always(try .init("http://127.0.0.1:\(server.port)"), except: [])
-            let expected = Self.origins.flatMap { origin in Self.paths.map { "GET \(origin)\($0) HTTP/1.1" } }
-            #expect(try await lines(server, configuration) == expected)
+            let origins = Self.origins.filter { !$0.contains("[") || !LibCurl.refusesIPv6ThroughProxies }
+            let expected = origins.flatMap { origin in Self.paths.map { "GET \(origin)\($0) HTTP/1.1" } }
+            #expect(try await lines(server, configuration, from: origins) == expected)
         }
     }
 

@@ -69,8 +69,10 @@ struct ProxyTests {
             let host = isThere ? "origin.test" : "localhost"
             let body = try await client.get("http://\(host):\(server.port)/").body.collect(upTo: 2)
             #expect(body == Array("ok".utf8))
-            let expected = isThere ? "origin.test" : "127.0.0.1"
-            #expect(proxy.seen == ["\(expected):\(server.port) resolved \(isThere ? "there" : "here")"])
+            // Newer versions of libcurl prefer ::1.
+            let expected = isThere ? ["origin.test"] : ["127.0.0.1", "0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.1"]
+            let wanted = expected.map { "\($0):\(server.port) resolved \(isThere ? "there" : "here")" }
+            #expect(proxy.seen.count == 1 && wanted.contains(proxy.seen[0]), "\(proxy.seen)")
             #expect(server.heads.first?.lowercased().contains("proxy") == false)
         }
     }
