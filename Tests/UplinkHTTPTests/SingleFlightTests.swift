@@ -106,6 +106,25 @@ struct SingleFlightTests {
         #expect(try await second.value.body == Array("in time".utf8))
     }
 
+    /// One of them has sent it for all.
+    @Test func whoseTotalPassesMeanwhileIsNotToldThatNothingWasSent() async throws {
+        transport.answer(url, .silence)
+        let flight = flight()
+        let client = client(flight)
+        let calls = (0..<2).map { _ in
+            Task { [url] in
+                await clientError { _ = try await client.get(url, timeouts: HTTPTimeouts(total: .seconds(10))) }
+            }
+        }
+        try await eventually { flight.waiting == 2 && transport.requests.count == 1 }
+        try await clock.advance(by: .seconds(10), sleepers: 2)
+        for call in calls {
+            let error = await call.value
+            #expect(error?.code == .totalTimeout)
+            #expect(error?.requestDisposition == .maybeProcessed)
+        }
+    }
+
     /// The provider asks for what waits for its token.
     @Test func whatIsAskedInTheCourseOfARequestDoesNotWaitForIt() async throws {
         transport.respond { .text($0.head.headerFields[.authorization] ?? "nobody") }

@@ -79,12 +79,18 @@ public final class HTTPSingleFlight: HTTPMiddleware {
 }
 
 extension HTTPSingleFlight {
+    /// The total has passed while the answer was awaited. Whoever asked for it, a server may have seen the request.
+    private static let totalPassed = HTTPClientError(
+        .totalTimeout, phase: .firstByte, requestDisposition: .maybeProcessed,
+        message: "no answer within the total timeout to this request, or to the identical one that it waits for")
+
     /// Joins an identical request in progress, or starts one.
     private func answer(
         to request: HTTPClientRequest, _ key: Key, _ next: @escaping Next
     ) async throws -> Answer {
         while true {
             let isFirst = Locked(false)
+            let mayBegin = request.remainingTime != .zero
             do {
                 return try await request.withinTotal { [work, maximum] in
                     try await work.value(for: key) {
@@ -101,7 +107,9 @@ extension HTTPSingleFlight {
                 }
             } catch let error as HTTPClientError where error.code == .totalTimeout {
                 // It was the total timeout of another request, which began before this one.
-                guard !isFirst.withLock({ $0 }), let left = request.remainingTime, left > .zero else { throw error }
+                guard !isFirst.withLock({ $0 }), let left = request.remainingTime, left > .zero else {
+                    throw mayBegin && error.requestDisposition == .notSent ? Self.totalPassed : error
+                }
             }
         }
     }
