@@ -46,7 +46,9 @@ extension CurlFailure {
             )
         case CURLE_SSL_CACERT_BADFILE:
             (.invalidConfiguration, "the file of trusted authorities cannot be read; check `trust`")
-        case CURLE_SSL_CERTPROBLEM:
+        // The second for a key, since 8.20.
+        case CURLE_SSL_CERTPROBLEM,
+            CURLE_BAD_FUNCTION_ARGUMENT where report.text.contains("private key file"):
             (
                 .invalidConfiguration,
                 "the client's certificate or key cannot be used; check `identity`, its files and password"

@@ -58,7 +58,8 @@ extension CurlTransport {
         public var maximumConcurrentTransfersPerHost = 6
         /// How many transfers may wait; more are refused with `HTTPClientError.Code.queueFull`.
         public var maximumQueuedTransfers = 10_000
-        /// How many names are resolved at the same time, each on a thread of libcurl's.
+        /// How many names are resolved at the same time, each on a thread of libcurl's (since
+        /// libcurl 8.20 on two, one for each address family).
         public var maximumConcurrentLookups = 8
         /// How many bytes all bodies together may hold for readers that are slower than the network. Beyond that, each
         /// body pauses after one piece (16 KiB) until its reader has taken it.
