@@ -135,6 +135,18 @@ extension Outbox {
         return stream
     }
 
+    /// Makes this process's run look up keys that it knows nothing of, because another process may have added entries
+    /// of theirs.
+    package func heed(_ keys: Set<String>) {
+        let runner = core.withLock { core -> (@Sendable () -> Void)? in
+            let unknown = keys.filter { core.machine.state(of: $0) == nil }
+            guard let runner = core.runner, !unknown.isEmpty else { return nil }
+            core.changed.formUnion(unknown.map { ExactKey($0) })
+            return runner
+        }
+        runner?()
+    }
+
     func state(after last: OutboxState?) async -> OutboxState {
         var state = last ?? OutboxState()
         do {

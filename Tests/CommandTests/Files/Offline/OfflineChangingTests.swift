@@ -137,6 +137,25 @@ struct OfflineChangingTests {
         }
     }
 
+    /// SQLite does not tell of it, and who sends would wait for it without ever sending it.
+    @Test(arguments: [Duration.zero, .seconds(60)])
+    func whatAnotherProcessKeepsMeanwhileIsSentToo(limit: Duration) async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            _ = try await site.files.makeFolder(named: "a", in: site.root)
+            site.be(.fine)
+            var remote = site.remote
+            remote.makeFolder = StandInMakeFolder { name, folder in
+                if name == "a" { try await site.keepAsAnotherProcess(name: "b") }
+                return try await site.remote.makeFolder(named: name, in: folder)
+            }
+            let files = remote.stored(in: site.store, clock: ManualClock())
+            let outcome = try await files.pending.send(within: limit)
+            #expect(outcome.sent.map(\.item.name) == ["a"] && outcome.left.isEmpty)
+            #expect(try await site.served.items(in: site.root).map(\.name) == ["a", "b"])
+        }
+    }
+
     @Test func wrongCredentialsKeepWhatWaits() async throws {
         try await OfflineSite.with { site in
             site.be(.unreachable)
