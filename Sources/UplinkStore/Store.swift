@@ -27,9 +27,9 @@ public final class Store: Sendable {
     let now: @Sendable () -> Date
     let syncs = SharedSyncs()
     /// The names of the outboxes that are being run.
-    let running = Locked<Set<String>>([])
+    let running = Locked<Set<ExactKey>>([])
     /// What is known about each outbox, by name: all objects of one name share it.
-    private let outboxes = Locked<[String: Locked<OutboxCore>]>([:])
+    private let outboxes = Locked<[ExactKey: Locked<OutboxCore>]>([:])
 
     private init(
         _ database: any DatabaseWriter, path: FilePath?, performer: any NetworkOperationPerforming,
@@ -45,9 +45,9 @@ public final class Store: Sendable {
 
     func outbox(_ name: String) -> Locked<OutboxCore> {
         outboxes.withLock { outboxes in
-            if let core = outboxes[name] { return core }
+            if let core = outboxes[ExactKey(name)] { return core }
             let core = Locked(OutboxCore())
-            outboxes[name] = core
+            outboxes[ExactKey(name)] = core
             return core
         }
     }

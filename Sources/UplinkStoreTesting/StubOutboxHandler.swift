@@ -14,8 +14,8 @@ public final class StubOutboxHandler: Sendable {
         var results: [Result<OutboxVerdict, any Error>]
         var entries: [OutboxEntry] = []
         var running = 0
-        /// The number of running calls, by the entries' keys.
-        var runningOfKey: [String: Int] = [:]
+        /// The number of running calls, by the bytes of the entries' keys: strings may be equal with other bytes.
+        var runningOfKey: [[UInt8]: Int] = [:]
         var overlaps = 0
         var mostRunning = 0
     }
@@ -55,16 +55,17 @@ public final class StubOutboxHandler: Sendable {
     ///
     /// - Throws: What it was given, or `CancellationError` when it is cancelled while it is held.
     public func callAsFunction(_ entry: OutboxEntry) async throws -> OutboxVerdict {
+        let key = Array(entry.key.utf8)
         state.withLock { state in
             state.entries.append(entry)
-            if state.runningOfKey[entry.key, default: 0] > 0 { state.overlaps += 1 }
-            state.runningOfKey[entry.key, default: 0] += 1
+            if state.runningOfKey[key, default: 0] > 0 { state.overlaps += 1 }
+            state.runningOfKey[key, default: 0] += 1
             state.running += 1
             state.mostRunning = max(state.mostRunning, state.running)
         }
         defer {
             state.withLock { state in
-                state.runningOfKey[entry.key, default: 1] -= 1
+                state.runningOfKey[key, default: 1] -= 1
                 state.running -= 1
             }
         }

@@ -45,6 +45,32 @@ struct OutboxTests: OutboxSuite {
         #expect(try await store.words("a\0b").isEmpty)
     }
 
+    /// For SQLite they are two; for Swift, the strings are equal.
+    @Test func keysAndNamesThatOnlyLookTheSameAreTwo() async throws {
+        let store = try Store.lists()
+        let outbox = try Outbox(store, name: "caf\u{e9}")
+        try await add(outbox, "caf\u{e9}", "1")
+        try await add(outbox, "cafe\u{301}", "2")
+        let handler = StubOutboxHandler()
+        handler.hold()
+        let run = start(outbox, handler)
+        try await eventually { handler.running == 2 }
+        #expect(handler.overlaps == 0)
+        handler.release()
+        try await eventually { try await outbox.entries().isEmpty }
+        try await add(outbox, "cafe\u{301}", "3")
+        try await add(outbox, "caf\u{e9}", "4")
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect(Set(texts(handler)) == ["1", "2", "3", "4"])
+
+        let other = try Outbox(store, name: "cafe\u{301}")
+        try await add(other, "a", "5")
+        let otherRun = start(other, handler)
+        try await eventually { try await other.entries().isEmpty }
+        await stop(otherRun)
+        await stop(run)
+    }
+
     @Test func aHandlerCanFailAsTheTestSays() async throws {
         let handler = StubOutboxHandler(results: [.failure(Broken(number: 1)), .success(.failed(reason: "no"))])
         let outbox = try Outbox(try Store.lists())

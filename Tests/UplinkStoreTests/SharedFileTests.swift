@@ -186,7 +186,7 @@ struct SharedFileTests: OutboxSuite {
         var changers: [OutboxLock] = []
         for _ in 0..<2 { changers.append(try #require(try OutboxLock.changing(outbox.name, beside: path))) }
         let run = Task { try await outbox.run { _ in .done() } }
-        try await eventually { store.running.withLock { $0.contains(outbox.name) } }
+        try await eventually { store.running.withLock { $0.contains(ExactKey(outbox.name)) } }
         let id = try await outbox.enqueue(key: "a", payload: Data()).id
         #expect(try await Outbox(other).cancel(id) == .cancelled)
         #expect(outbox.core.withLock { $0.runner == nil })
@@ -223,7 +223,7 @@ struct SharedFileTests: OutboxSuite {
         #expect(
             await code { _ = try await outbox.beginChange { Issue.record("it waits for another process") } }
                 == .outboxInUse)
-        store.running.withLock { _ = $0.insert(outbox.name) }
+        store.running.withLock { _ = $0.insert(ExactKey(outbox.name)) }
         let looks = Locked(0)
         let right = try await outbox.beginChange {
             if looks.withLock({
@@ -246,10 +246,10 @@ struct SharedFileTests: OutboxSuite {
         let store = try await open(path)
         let outbox = try Outbox(store)
         let lock = Locked<OutboxLock?>(try await OutboxLock.running(outbox.name, beside: path) { _ in })
-        store.running.withLock { _ = $0.insert(outbox.name) }
+        store.running.withLock { _ = $0.insert(ExactKey(outbox.name)) }
         let right = try await outbox.beginChange {
             lock.withLock { $0 = nil }
-            store.running.withLock { _ = $0.remove(outbox.name) }
+            store.running.withLock { _ = $0.remove(ExactKey(outbox.name)) }
         }
         guard case .locked = right else { throw Broken() }
     }

@@ -47,6 +47,20 @@ struct SharedSyncTests {
         #expect(try await store.record(of: "a").number == 1)
     }
 
+    /// In the database each has a record of its own; for Swift, the strings are equal.
+    @Test func keysThatOnlyLookTheSameAreNotShared() async throws {
+        let store = try Store.lists()
+        let fetches = [StubFetch(["one scalar"]), StubFetch(["two scalars"])]
+        for fetch in fetches { fetch.hold() }
+        let recorders = zip(["caf\u{e9}", "cafe\u{301}"], fetches).map { key, fetch in
+            StoreRecorder(store.stream(Lists.query(key), sync: Lists.sync(fetch, key)))
+        }
+        try await eventually { fetches.allSatisfy { $0.running == 1 } }
+        for fetch in fetches { fetch.release() }
+        try await eventually { recorders.map(\.values.last) == [["one scalar"], ["two scalars"]] }
+        try await eventually { store.syncs.isIdle }
+    }
+
     @Test func theOutcomeIsSharedAlsoAnError() async throws {
         let store = try Store.lists()
         let fetch = StubFetch<[String]>(results: [.failure(Broken())])

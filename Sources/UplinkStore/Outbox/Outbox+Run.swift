@@ -17,8 +17,8 @@ extension Outbox {
     ///   already run, here or by another process. That can also happen later, if someone removed the outbox's lock
     ///   file, beside the database, and another process was faster to create it again.
     public func run(_ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict) async throws {
-        guard store.running.withLock({ $0.insert(name).inserted }) else { throw OutboxLock.inUse(name) }
-        defer { store.running.withLock { _ = $0.remove(name) } }
+        guard store.running.withLock({ $0.insert(ExactKey(name)).inserted }) else { throw OutboxLock.inUse(name) }
+        defer { store.running.withLock { _ = $0.remove(ExactKey(name)) } }
         try await runAlone(send)
     }
 
@@ -79,7 +79,7 @@ extension Outbox {
 
     /// Looks up the keys that have changed, or all until that has gone well once. Returns when to look again, if this
     /// failed.
-    private func look(_ changed: Set<String>, _ knowsAll: inout Bool, _ clock: ElapsedClock) async -> Duration? {
+    private func look(_ changed: Set<ExactKey>, _ knowsAll: inout Bool, _ clock: ElapsedClock) async -> Duration? {
         do {
             try await lookUp(knowsAll ? changed : nil, clock)
             knowsAll = true
@@ -92,22 +92,22 @@ extension Outbox {
     }
 
     /// Looks up the first entries of these keys, or of all.
-    private func lookUp(_ keys: Set<String>?, _ clock: ElapsedClock) async throws {
+    private func lookUp(_ keys: Set<ExactKey>?, _ clock: ElapsedClock) async throws {
         if let keys, keys.isEmpty { return }
         let heads = try await store.reading("reading the outbox `\(name)`") { [name] db in
             guard let keys else { return try OutboxRow.heads(of: name, in: db) }
-            return try keys.compactMap { try OutboxRow.head(of: name, key: $0, in: db) }
+            return try keys.compactMap { try OutboxRow.head(of: name, key: $0.text, in: db) }
         }
         let now = store.now().timeIntervalSince1970
         reportLook(keys, heads)
         core.withLock { core in
             var missing = keys ?? []
             for head in heads {
-                missing.remove(head.key)
+                missing.remove(ExactKey(head.key))
                 let rest = OutboxBackoff.remainder(of: head.pause, since: head.failedAt, now: now)
                 core.machine.looked(head.key, .init(id: head.id, rest: rest), now: clock.now())
             }
-            for key in missing { core.machine.looked(key, nil, now: clock.now()) }
+            for key in missing { core.machine.looked(key.text, nil, now: clock.now()) }
         }
     }
 
@@ -128,7 +128,7 @@ extension Outbox {
                 let rest = await deliver(claim, under: lock, send)
                 tell { core in
                     core.machine.ended(claim, rest: rest, now: clock.now())
-                    core.changed.insert(claim.key)
+                    core.changed.insert(ExactKey(claim.key))
                 }
             }
         }

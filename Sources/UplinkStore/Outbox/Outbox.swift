@@ -204,7 +204,7 @@ public final class Outbox: Sendable {
     }
 
     /// Whether a call of this process runs the outbox, or is about to.
-    private var isClaimed: Bool { store.running.withLock { $0.contains(name) } }
+    private var isClaimed: Bool { store.running.withLock { $0.contains(ExactKey(name)) } }
 
     /// Schedules a failed or resting entry to be tried again immediately, in its place in the order.
     ///

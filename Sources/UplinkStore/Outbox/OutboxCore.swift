@@ -6,7 +6,7 @@ import UplinkCore
 struct OutboxCore {
     var machine = OutboxMachine()
     /// Keys whose first entry the runner is to look up. Empty without a runner, which looks up all keys when it begins.
-    var changed: Set<String> = []
+    var changed: Set<ExactKey> = []
     /// Failures of entries that could not be written to the database.
     private var unwritten: [OutboxEntry.ID: OutboxRow.Failures] = [:]
     /// What the open transaction has changed.
@@ -29,7 +29,7 @@ struct OutboxCore {
 
     private struct Changes {
         /// Keys whose first entry may be another one after it.
-        var keys: Set<String> = []
+        var keys: Set<ExactKey> = []
         /// Entries that are to be tried again.
         var retried: [(key: String, id: Int64)] = []
     }
@@ -38,7 +38,7 @@ struct OutboxCore {
     /// only one writer.
     mutating func changes(_ key: String, retried id: Int64?) -> Bool {
         defer {
-            uncommitted.keys.insert(key)
+            uncommitted.keys.insert(ExactKey(key))
             if let id { uncommitted.retried.append((key, id)) }
         }
         return uncommitted.keys.isEmpty
@@ -79,7 +79,7 @@ struct OutboxCore {
     }
 
     /// Begins a look at the database. Returns the keys that have changed since the last one.
-    mutating func lookBegins() -> Set<String> {
+    mutating func lookBegins() -> Set<ExactKey> {
         defer { changed = [] }
         machine.lookBegins()
         return changed
@@ -135,6 +135,18 @@ extension Outbox {
         return stream
     }
 
+    /// Makes this process's run look up keys that it knows nothing of, because another process may have added entries
+    /// of theirs.
+    package func heed(_ keys: Set<String>) {
+        let runner = core.withLock { core -> (@Sendable () -> Void)? in
+            let unknown = keys.filter { core.machine.state(of: $0) == nil }
+            guard let runner = core.runner, !unknown.isEmpty else { return nil }
+            core.changed.formUnion(unknown.map { ExactKey($0) })
+            return runner
+        }
+        runner?()
+    }
+
     func state(after last: OutboxState?) async -> OutboxState {
         var state = last ?? OutboxState()
         do {
@@ -169,11 +181,11 @@ extension Outbox {
     func reportNoProblem() { report { _ in nil } }
 
     /// Reports that looking for entries went well, and found these first entries of the keys.
-    func reportLook(_ keys: Set<String>?, _ heads: [OutboxRow.Head]) {
+    func reportLook(_ keys: Set<ExactKey>?, _ heads: [OutboxRow.Head]) {
         report { problem in
             // The problem of an entry that is still there stays.
             guard let claim = problem?.claim,
-                keys?.contains(claim.key) == false || heads.contains(where: { $0.id == claim.id })
+                keys?.contains(ExactKey(claim.key)) == false || heads.contains(where: { $0.id == claim.id })
             else { return nil }
             return problem
         }

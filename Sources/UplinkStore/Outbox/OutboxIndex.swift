@@ -9,7 +9,7 @@ struct OutboxIndex {
     /// Those that rest, ordered by the moment at which they have rested enough.
     private var resting = DeadlineHeap()
     /// The heaps' number of each key, and the key of each number.
-    private var slots: [String: UInt32] = [:]
+    private var slots: [ExactKey: UInt32] = [:]
     private var heads: [OutboxMachine.Claim] = []
     private var freeSlots: [UInt32] = []
 
@@ -79,12 +79,12 @@ struct OutboxIndex {
     private mutating func takeSlot(for head: OutboxMachine.Claim) -> UInt32 {
         let slot = freeSlots.popLast() ?? UInt32(heads.count)
         if Int(slot) == heads.count { heads.append(head) } else { heads[Int(slot)] = head }
-        slots[head.key] = slot
+        slots[ExactKey(head.key)] = slot
         return slot
     }
 
     private mutating func freeSlot(of key: String) {
-        guard let slot = slots.removeValue(forKey: key) else { return }
+        guard let slot = slots.removeValue(forKey: ExactKey(key)) else { return }
         ready.remove(slot: slot)
         resting.remove(slot: slot)
         freeSlots.append(slot)

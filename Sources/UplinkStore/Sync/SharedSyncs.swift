@@ -6,7 +6,7 @@ import UplinkCore
 final class SharedSyncs: Sendable {
     private struct Place: Hashable {
         let era: UInt64
-        let key: String
+        let key: ExactKey
     }
 
     private let shared = SharedWork<Place, SyncReceipt>()
@@ -43,7 +43,7 @@ final class SharedSyncs: Sendable {
         defer { board.withLock { $0.ignore(id, key) } }
         if let stage { listener(stage) }
         let era = era.withLock { $0 }
-        return try await shared.value(for: Place(era: era, key: key)) { [board] in
+        return try await shared.value(for: Place(era: era, key: ExactKey(key))) { [board] in
             let number = board.withLock { $0.begin(key) }
             defer { board.withLock { $0.end(key, number) } }
             return try await work(era) { stage in
@@ -78,43 +78,43 @@ struct SyncReceipt: Sendable, Equatable {
 struct StageBoard {
     typealias Listener = @Sendable (SyncStage) -> Void
 
-    private var running: [String: (number: UInt64, stage: SyncStage)] = [:]
-    private var listeners: [String: [UInt64: Listener]] = [:]
+    private var running: [ExactKey: (number: UInt64, stage: SyncStage)] = [:]
+    private var listeners: [ExactKey: [UInt64: Listener]] = [:]
     private var lastNumber: UInt64 = 0
 
     var isEmpty: Bool { running.isEmpty && listeners.isEmpty }
 
-    func stage(of key: String) -> SyncStage? { running[key]?.stage }
+    func stage(of key: String) -> SyncStage? { running[ExactKey(key)]?.stage }
 
     /// Records that a sync has begun. One that was given up may still be unwinding; it is no longer reported.
     mutating func begin(_ key: String) -> UInt64 {
         lastNumber += 1
-        running[key] = (lastNumber, .starting)
+        running[ExactKey(key)] = (lastNumber, .starting)
         return lastNumber
     }
 
     /// Records a stage, and returns the listeners to call.
     mutating func reached(_ stage: SyncStage, _ key: String, _ number: UInt64) -> [Listener] {
-        guard running[key]?.number == number else { return [] }
-        running[key]?.stage = stage
-        return listeners[key].map { Array($0.values) } ?? []
+        guard running[ExactKey(key)]?.number == number else { return [] }
+        running[ExactKey(key)]?.stage = stage
+        return listeners[ExactKey(key)].map { Array($0.values) } ?? []
     }
 
     mutating func end(_ key: String, _ number: UInt64) {
-        if running[key]?.number == number { running[key] = nil }
+        if running[ExactKey(key)]?.number == number { running[ExactKey(key)] = nil }
     }
 
     mutating func listen(to key: String, _ listener: @escaping Listener) -> (id: UInt64, stage: SyncStage?) {
         lastNumber += 1
-        listeners[key, default: [:]][lastNumber] = listener
-        return (lastNumber, running[key]?.stage)
+        listeners[ExactKey(key), default: [:]][lastNumber] = listener
+        return (lastNumber, running[ExactKey(key)]?.stage)
     }
 
     mutating func ignore(_ id: UInt64, _ key: String) {
-        listeners[key]?[id] = nil
-        guard listeners[key]?.isEmpty == true else { return }
-        listeners[key] = nil
-        running[key] = nil  // given up; it may take its time to unwind
+        listeners[ExactKey(key)]?[id] = nil
+        guard listeners[ExactKey(key)]?.isEmpty == true else { return }
+        listeners[ExactKey(key)] = nil
+        running[ExactKey(key)] = nil  // given up; it may take its time to unwind
     }
 }
 #endif

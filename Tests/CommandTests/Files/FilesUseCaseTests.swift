@@ -197,6 +197,12 @@ struct FilesUseCaseTests {
         #expect(FilesError(missing, while: "read the file").message == "could not read the file: the disk is full")
     }
 
+    /// A slash and a mark after it are one character of Swift's.
+    @Test func aNameMayBeginWithACombiningMark() {
+        #expect(RemotePath("/a/\u{301}b").names == ["a", "\u{301}b"])
+        #expect(RemotePath("\u{301}/../a\u{301}/\u{FE0F}").names == ["a\u{301}", "\u{FE0F}"])
+    }
+
     @Test func aPathIsFoundByListing() async throws {
         let inner = anItem(2, "e\u{301}", folder: true, in: itemID(1))
         let files = FilesUseCases.standIn([

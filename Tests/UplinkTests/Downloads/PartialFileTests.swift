@@ -80,6 +80,22 @@ struct PartialFileTests: PartialFileSuite {
         }
     }
 
+    /// Nobody's download makes one, so it is not removed.
+    @Test(arguments: [".f.uplink-part", ".f.uplink-record", ".f.uplink-record-new"])
+    func aDirectoryInTheWayIsNamed(name: String) throws {
+        try with { directory, target in
+            #expect(mkdir(directory.path.appending(name).string, 0o700) == 0)
+            let error = #expect(throws: DownloadError.self) {
+                let file = try open(target)
+                defer { _ = file.abandon(keeping: false) }
+                try file.begin(version)
+            }
+            #expect(error?.code == .fileFailed)
+            #expect(error?.message.contains("`\(name)`") == true && error?.message.contains("remove") == true)
+            #expect(directory.names == [name])
+        }
+    }
+
     @Test func whatOthersCouldHaveWrittenIsThrownAway() throws {
         try with { directory, target in
             let part = directory.path.appending(".f.uplink-part").string

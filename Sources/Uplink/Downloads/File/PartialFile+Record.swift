@@ -21,7 +21,7 @@ extension PartialFile {
         let (folder, name) = (directory.descriptor, directory.names.newRecord)
         unlinkat(folder, name, 0)
         let file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw .file("creating a file beside `\(directory.path)`", errno) }
+        guard file >= 0 else { throw directory.failure("creating", name, errno) }
         var number: CInt = 0
         do {
             try FileDescriptor(rawValue: file).writeAll(record.text.utf8)

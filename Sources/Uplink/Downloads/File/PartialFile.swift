@@ -139,7 +139,7 @@ final class PartialFile: Sendable {
         if unlinkat(directory.descriptor, directory.names.record, 0) == 0 {
             directory.synchronise()
         } else if errno != ENOENT {
-            throw .file("removing a file beside `\(directory.path)`", errno)
+            throw directory.failure("removing", directory.names.record, errno)
         }
         // ext4 flushes a file that was truncated to nothing when it is closed, so that is not done without need.
         if try status().st_size > 0 { try truncate(to: 0) }

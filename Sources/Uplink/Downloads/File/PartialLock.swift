@@ -93,7 +93,7 @@ enum PartialLock {
                     + "or remove it, or choose another name")
             error.errno = number
             throw error
-        default: throw .file("opening the file in the making of `\(directory.path)`", number)
+        default: throw directory.failure("opening", name, number)
         }
     }
 

@@ -72,6 +72,14 @@ final class TargetDirectory: Sendable {
 
     func remove(_ name: [CChar]) { unlinkat(descriptor, name, 0) }
 
+    /// The error for a system call on a file beside the target. A directory with its name is not ours, and stays.
+    func failure(_ activity: String, _ name: [CChar], _ number: CInt) -> DownloadError {
+        let file = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        let what = "\(activity) `\(file)`, beside `\(path)`"
+        guard number == EISDIR || number == EEXIST else { return .file(what, number) }
+        return .file(what, number, "remove what has this name, or choose another name")
+    }
+
     /// Removes the partial file and its record: the bytes first, because a record alone is harmless.
     func removePartial() {
         for name in [names.partial, names.record, names.newRecord] { remove(name) }

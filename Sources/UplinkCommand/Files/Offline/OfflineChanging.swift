@@ -105,12 +105,15 @@ struct StoredDeleteItem: DeleteItem {
 extension OfflineStore {
     /// Creates something in a folder on the server and records it, or stores a pending change to do so, also if the
     /// folder itself is still to be created.
+    ///
+    /// - Throws: ``FilesError``, also when the folder is to be deleted; or `CancellationError`.
     func change(
         in folder: ItemID, _ make: (_ folder: ItemID) async throws -> Item,
         orKeep keep: (_ folder: ItemID, _ reason: String) async throws -> Item
     ) async throws -> Item {
         let (folder, isNew) = try await place(folder)
         guard !isNew else { return try await keep(folder, "its folder is still to be made on the server") }
+        try await read { db in try ChangeTable.checkStays(folder.text, db) }
         do {
             let item = try await reach.ask { try await make(folder) }
             // It has been created, and a full disk does not change that.

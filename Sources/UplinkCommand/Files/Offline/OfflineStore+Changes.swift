@@ -170,14 +170,32 @@ enum ChangeTable {
     }
 
     /// The outbox's key for changes in a folder: these are made in order, and in a folder still to be created, after
-    /// that.
+    /// that. What still waits for a folder that has just been created keeps that key, so what comes after it has it too.
     static func key(for folder: String, in db: Database) throws -> String {
-        try String.fetchOne(
-            db, sql: "SELECT key FROM change WHERE id = ? AND kind = 'newFolder'", arguments: [folder]) ?? folder
+        let first = """
+            SELECT key FROM change WHERE id = :folder AND kind = 'newFolder' OR folder = :folder ORDER BY entry LIMIT 1
+            """
+        return try String.fetchOne(db, sql: first, arguments: ["folder": folder]) ?? folder
     }
 
-    /// - Throws: ``FilesError`` when the folder is known to have an item of this name.
+    /// - Throws: ``FilesError`` when the folder, or one that it is in, is to be deleted, with all that is in it by then.
+    static func checkStays(_ folder: String, _ db: Database) throws {
+        let deletion = try Row.fetchOne(
+            db,
+            sql: """
+                WITH RECURSIVE way(id) AS (
+                    VALUES (?) UNION SELECT item.folder FROM item JOIN way ON item.id = way.id)
+                SELECT entry, name FROM change WHERE kind = 'deletion' AND id IN (SELECT id FROM way)
+                """, arguments: [folder])
+        guard let deletion else { return }
+        let (entry, name) = (deletion["entry"] as Int64, deletion["name"] as String)
+        throw FilesError(
+            .refused, "the folder `\(name)`, change \(entry), is to be deleted with what is in it; discard that first")
+    }
+
+    /// - Throws: ``FilesError`` when the folder is known to have an item of this name, or is to be deleted.
     static func check(_ name: String, in folder: String, _ db: Database) throws {
+        try checkStays(folder, db)
         let taken = """
             SELECT 1 FROM item WHERE folder = :folder AND name = :name
                 AND id NOT IN (SELECT id FROM change WHERE kind = 'deletion')

@@ -60,7 +60,7 @@ struct StoredSendPendingChanges: SendPendingChanges {
     private func wait(upTo limit: Duration, _ failed: Locked<Set<String>>) async throws -> String? {
         if limit > .zero {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await reach { $0.pending == 0 } }
+                group.addTask { await reach { _ in await waiting() == [] } }
                 group.addTask { try? await clock.sleep(for: limit) }
                 _ = await group.next()
                 group.cancelAll()
@@ -71,11 +71,20 @@ struct StoredSendPendingChanges: SendPendingChanges {
             if state.pending == 0 || state.isWaiting && state.sending.isEmpty { return true }
             problem = state.problem
             if problem != nil { return true }
-            guard state.sending.isEmpty, let entries = try? await files.outbox.entries() else { return false }
-            return Set(entries.filter { !$0.isFailed }.map(\.key)).isSubset(of: failed.withLock { $0 })
+            guard let waiting = await waiting(), state.sending.isEmpty else { return false }
+            return waiting.isSubset(of: failed.withLock { $0 })
         }
         try Task.checkCancellation()
         return problem
+    }
+
+    /// The outbox's keys with entries that wait; nil if they cannot be read. Those that another process has added
+    /// meanwhile are sent too.
+    private func waiting() async -> Set<String>? {
+        guard let entries = try? await files.outbox.entries() else { return nil }
+        let keys = Set(entries.filter { !$0.isFailed }.map(\.key))
+        files.outbox.heed(keys)
+        return keys
     }
 
     private func reach(_ isSo: (OutboxState) async -> Bool) async {

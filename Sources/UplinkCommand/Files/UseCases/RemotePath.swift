@@ -7,7 +7,8 @@ struct RemotePath: Sendable, Hashable, CustomStringConvertible {
     /// Reads a path. Empty parts and `.` are ignored, `..` goes up; a slash at the beginning makes no difference.
     init(_ text: String) {
         names = []
-        for part in text.split(separator: "/").map(String.init) where part != "." {
+        // By scalars, because a slash and a combining mark after it are one character.
+        for part in text.unicodeScalars.split(separator: "/").map({ String($0) }) where part != "." {
             if part == ".." { _ = names.popLast() } else { names.append(part) }
         }
     }

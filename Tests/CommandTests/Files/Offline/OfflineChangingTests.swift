@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import Uplink
 import UplinkCore
+import UplinkStore
 import UplinkTesting
 
 @testable import UplinkCommand
@@ -137,6 +138,25 @@ struct OfflineChangingTests {
         }
     }
 
+    /// SQLite does not tell of it, and who sends would wait for it without ever sending it.
+    @Test(arguments: [Duration.zero, .seconds(60)])
+    func whatAnotherProcessKeepsMeanwhileIsSentToo(limit: Duration) async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            _ = try await site.files.makeFolder(named: "a", in: site.root)
+            site.be(.fine)
+            var remote = site.remote
+            remote.makeFolder = StandInMakeFolder { name, folder in
+                if name == "a" { try await site.keepAsAnotherProcess(name: "b") }
+                return try await site.remote.makeFolder(named: name, in: folder)
+            }
+            let files = remote.stored(in: site.store, clock: ManualClock())
+            let outcome = try await files.pending.send(within: limit)
+            #expect(outcome.sent.map(\.item.name) == ["a"] && outcome.left.isEmpty)
+            #expect(try await site.served.items(in: site.root).map(\.name) == ["a", "b"])
+        }
+    }
+
     @Test func wrongCredentialsKeepWhatWaits() async throws {
         try await OfflineSite.with { site in
             site.be(.unreachable)
@@ -244,6 +264,22 @@ struct OfflineChangingTests {
             }
             #expect(try await site.send().left.isEmpty)
             #expect(try await site.files.item(at: RemotePath("/a/in")).isFolder)
+        }
+    }
+
+    @Test func whatGoesIntoAFolderThatHasBeenMadeComesAfterWhatWaitsForIt() async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            let folder = try await site.files.makeFolder(named: "a", in: site.root)
+            _ = try await site.files.upload(.bytes([1]), named: "first", in: folder.id, progress: nil)
+            site.be(.fine)
+            var remote = site.remote
+            remote.upload = StandInUploadFile { _, _, _ in throw FilesError(status: 503, while: "upload") }
+            _ = try await remote.stored(in: site.store, clock: ManualClock()).pending.send(within: .zero)
+            site.be(.unreachable)
+            _ = try await site.files.upload(.bytes([2]), named: "second", in: folder.id, progress: nil)
+            let keys = try await site.store.outbox.entries().map(\.key)
+            #expect(keys.count == 2 && keys[0] == keys[1])
         }
     }
 

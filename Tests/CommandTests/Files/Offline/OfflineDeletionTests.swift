@@ -98,13 +98,56 @@ struct OfflineDeletionTests {
         }
     }
 
-    @Test func aDeletionIsGivenUpThoughSomethingIsToGoIntoTheFolder() async throws {
+    /// It would be deleted with the folder, whether or not the server is reached, and be told to be sent before that.
+    @Test func nothingGoesIntoAFolderThatIsToBeDeleted() async throws {
+        try await OfflineSite.with { site in
+            let folder = try await site.served.makeFolder(named: "a", in: site.root)
+            let inner = try await site.served.makeFolder(named: "b", in: folder.id)
+            for place in [try await site.root, folder.id] { _ = try await site.files.list(place) }
+            site.be(.unreachable)
+            try await site.files.delete(folder.id)
+            for weather in [OfflineSite.Weather.unreachable, .fine] {
+                site.be(weather)
+                for place in [folder.id, inner.id] {
+                    let error = await #expect(throws: FilesError.self) {
+                        _ = try await site.files.upload(.bytes([1]), named: "in", in: place, progress: nil)
+                    }
+                    #expect(error?.code == .refused)
+                    #expect(error?.message.contains("`a`, change 1,") == true)
+                    await expectError(.refused) { _ = try await site.files.makeFolder(named: "c", in: place) }
+                }
+            }
+            #expect(try await site.files.pending.list().map(\.kind) == [.deletion])
+            #expect(try site.uploads.isEmpty)
+            try await site.files.pending.discard(1)
+            _ = try await site.files.upload(.bytes([1]), named: "in", in: inner.id, progress: nil)
+        }
+    }
+
+    /// As when another process keeps the deletion while this one copies what is to be uploaded.
+    @Test func whatIsCopiedMeanwhileDoesNotGoThereEither() async throws {
         try await OfflineSite.with { site in
             let folder = try await site.served.makeFolder(named: "a", in: site.root)
             _ = try await site.files.list(site.root)
             site.be(.unreachable)
             try await site.files.delete(folder.id)
+            await expectError(.refused) { _ = try await site.store.keep(named: "in", in: folder.id, because: "a test") }
+            #expect(try await site.files.pending.list().map(\.kind) == [.deletion])
+        }
+    }
+
+    /// As an earlier version may have left it.
+    @Test func aDeletionIsGivenUpThoughSomethingIsToGoIntoTheFolder() async throws {
+        try await OfflineSite.with { site in
+            let folder = try await site.served.makeFolder(named: "a", in: site.root)
+            let other = try await site.served.makeFolder(named: "b", in: site.root)
+            _ = try await site.files.list(site.root)
+            site.be(.unreachable)
+            try await site.files.delete(other.id)
             _ = try await site.files.upload(.bytes([1]), named: "in", in: folder.id, progress: nil)
+            try await site.store.write { db in
+                try db.execute(sql: "UPDATE change SET id = ? WHERE entry = 1", arguments: [folder.id.text])
+            }
             try await site.files.pending.discard(1)
             #expect(try await site.files.pending.list().map(\.kind) == [.upload])
         }

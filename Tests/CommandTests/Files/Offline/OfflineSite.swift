@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
 import Foundation
+import GRDB
 import SystemPackage
 import TestSupport
 import Testing
@@ -97,6 +98,24 @@ final class OfflineSite: Sendable {
         be(.fine)
         #expect(try await send().left.map(\.isConflict) == [true])
         return new
+    }
+
+    /// Keeps a folder to be made, as the first change is one, with a key of its own. The outbox is not told.
+    func keepAsAnotherProcess(name: String) async throws {
+        try await store.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO uplink_outbox (outbox, key, kind, payload, bytes, idempotencyKey, createdAt, attempts,
+                        isFailed) SELECT outbox, 'another', kind, payload, bytes, 'another', createdAt, 0, 0
+                        FROM uplink_outbox LIMIT 1;
+                    """)
+            try db.execute(
+                sql: """
+                    INSERT INTO change (entry, kind, key, id, folder, name, isFolder, seconds, nanoseconds, madeAt)
+                        SELECT ?, kind, 'another', ?, folder, ?, isFolder, seconds, nanoseconds, madeAt
+                        FROM change LIMIT 1
+                    """, arguments: [db.lastInsertedRowID, ItemID.random().text, name])
+        }
     }
 
     /// What somebody else does on the server.
