@@ -145,6 +145,21 @@ struct SharedFileTests: OutboxSuite {
     }
 
     /// Whoever runs it would not learn of it.
+    @Test func whatAnotherProcessAddsWhileSomethingIsSentIsSentNext() async throws {
+        defer { directory.remove() }
+        let (store, other) = (try await open(path), try await open(path))
+        let outbox = try Outbox(store)
+        let handler = StubOutboxHandler()
+        handler.hold()
+        try await outbox.enqueue(key: "mine", payload: Data())
+        let run = start(outbox, handler)
+        try await eventually { handler.entries.count == 1 }
+        try await Outbox(other).enqueue(key: "theirs", payload: Data())
+        handler.release()
+        try await eventually { handler.entries.map(\.key) == ["mine", "theirs"] }
+        await stop(run)
+    }
+
     @Test func whatAnotherProcessRunsIsNotTriedAgainFromHere() async throws {
         defer { directory.remove() }
         let (store, other) = (try await open(path), try await open(path))

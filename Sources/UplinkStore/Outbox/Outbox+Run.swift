@@ -41,7 +41,11 @@ extension Outbox {
                     end = error
                     break
                 }
-                let retry = await look(changed, &knowsAll, clock)
+                var retry = await look(changed, &knowsAll, clock)
+                if retry == nil, !changed.isEmpty, core.withLock({ $0.machine.isIdle }) {
+                    knowsAll = false  // another process may have added something meanwhile
+                    retry = await look([], &knowsAll, clock)
+                }
                 let (claims, rested) = claim(clock)
                 deliver(claims, under: lock, in: &group, clock, send)
                 alarm.set(to: [retry, rested].compactMap(\.self).min())

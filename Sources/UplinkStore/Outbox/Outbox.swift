@@ -15,8 +15,8 @@ import UplinkCore
 ///
 /// The entries of one key are sent in order, one at a time; entries of different keys are sent in parallel. Each is
 /// sent at least once: if a process dies between the server's answer and recording it, the entry is sent again, with
-/// the same idempotency key. One process at a time runs an outbox. It does not learn of entries that others add, and
-/// others can neither cancel nor retry meanwhile. All objects with the same name and store are the same outbox; limits
+/// the same idempotency key. One process at a time runs an outbox. It looks for entries that others have
+/// added when it has sent what it knew of, and others can neither cancel nor retry meanwhile. All objects with the same name and store are the same outbox; limits
 /// and back-off are those of the object that is asked.
 public final class Outbox: Sendable {
     /// The outbox's name in its store.
@@ -52,7 +52,8 @@ public final class Outbox: Sendable {
 
     /// Adds an entry in the caller's transaction, together with whatever else changes there; in one of its own if there
     /// is none. It is sent after the commit. The database must be the store's own; an entry that another connection
-    /// adds is sent with its key's next change, or by the next run.
+    /// adds is sent with its key's next change, or when everything else has been sent that was added meanwhile, or by
+    /// the next run.
     ///
     /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`, `invalidArgument` for a key or kind that contains a NUL;
     ///   what GRDB throws.

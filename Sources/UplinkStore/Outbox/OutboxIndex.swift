@@ -22,6 +22,8 @@ struct OutboxIndex {
     /// How many entries are claimed, wait for the network or are being sent.
     private(set) var runningCount = 0
 
+    /// Whether an entry can be sent.
+    var hasReady: Bool { !ready.isEmpty }
     /// When the next entry will have rested enough; nil when none rests.
     var alarm: Duration? { resting.first.map { .nanoseconds($0.deadline) } }
 

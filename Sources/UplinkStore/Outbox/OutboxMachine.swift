@@ -61,6 +61,8 @@ struct OutboxMachine {
 
     /// The entries whose handlers run.
     var sending: Set<Int64> { index.sending }
+    /// Whether nothing is being sent, and nothing could be.
+    var isIdle: Bool { index.runningCount == 0 && !index.hasReady }
     /// Whether an entry waits for the network.
     var isWaiting: Bool { index.waitingCount > 0 }
     /// How many keys rest with their first entry.

@@ -47,13 +47,20 @@ struct Notes {
         try await withHTTPClient { client in
             await withTaskGroup { group in
                 group.addTask {
-                    try? await outbox.run { entry in try await send(entry, store, client, url) }
+                    do {
+                        try await outbox.run { entry in try await send(entry, store, client, url) }
+                    } catch {  // another process may be sending
+                        if !Task.isCancelled { print("nothing is sent from here:", error) }
+                    }
                 }
                 await show(store, client, url)
-                for await state in outbox.states where state.pending == 0 || state.isWaiting || state.resting > 0 {
-                    if state.pending > 0 { print("\(state.pending) to be sent another time") }
-                    break
+                group.addTask {
+                    for await state in outbox.states where state.pending == 0 || state.isWaiting || state.resting > 0 {
+                        if state.pending > 0 { print("\(state.pending) to be sent another time") }
+                        break
+                    }
                 }
+                await group.next()  // whichever ends first
                 group.cancelAll()
             }
         }
