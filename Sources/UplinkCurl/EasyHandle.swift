@@ -75,8 +75,8 @@ final class EasyHandle {
         errorText.deallocate()
     }
 
-    /// What libcurl said about the failure.
-    var text: String { String(cString: errorText) }
+    /// What libcurl said about the failure. It may quote the server.
+    var text: String { HTTPFields.printable(String(cString: errorText), atMost: .max) }
 
     func set(_ option: CURLoption, _ value: Int) { note(uplink_easy_set_long(curl, option, value)) }
 

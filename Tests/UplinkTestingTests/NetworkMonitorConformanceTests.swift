@@ -70,7 +70,8 @@ struct NetworkMonitorConformanceTests {
             let poll = Task { [weak broadcaster] in
                 for await _ in demand.stream {
                     while broadcaster?.hasSubscribers == true {
-                        broadcaster?.send(state.withLock { $0.isOnline } ? .online() : .offline())
+                        // With the lock, so that what is sent after a turn was seen after it.
+                        state.withLock { broadcaster?.send($0.isOnline ? .online() : .offline()) }
                         await Task.yield()
                     }
                 }

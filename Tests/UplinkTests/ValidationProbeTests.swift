@@ -156,7 +156,10 @@ struct ValidationProbeTests {
 
     @Test func aProbeThatIsCancelledLeavesNothing() async throws {
         try await withServer(.nothing, .nothing) { fixture in
-            try await Task.sleep(for: .milliseconds(1))  // libdispatch opens what it needs with its first timer
+            // What libdispatch opens with its first timer, and libcurl with its first transfer, stays.
+            try await Task.sleep(for: .milliseconds(1))
+            let refused = ValidationProbe.http204("http://192.0.2.1:1/", on: fixture.loop, transport: fixture.transport)
+            #expect(await refused(.ipv4, NetworkPath()).state == .failed)
             let before = Census().descriptors
             for _ in 0..<5 {
                 let probe = ValidationProbe.http204(fixture.url, on: fixture.loop, transport: fixture.transport)

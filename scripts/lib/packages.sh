@@ -13,6 +13,7 @@ packages_of() {
     c-library) echo abigail-tools iproute2 mandoc valgrind ;;
     fresh) echo debootstrap ;;
     docs) echo python3-minimal ;;
+    libraries) echo cmake libssl-dev zlib1g-dev ;;
     fuzz) echo iproute2 python3-minimal util-linux ;;
     comparison) echo aria2 curl python3-minimal ;;
     picture-of-demo) echo tmux python3-pil fonts-dejavu-core ;;

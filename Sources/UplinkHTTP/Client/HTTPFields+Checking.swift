@@ -39,9 +39,9 @@ extension HTTPFields {
     }
 
     /// The beginning of text from elsewhere, for a message, without control characters that a terminal would obey.
-    package static func printable(_ text: String) -> String {
+    package static func printable(_ text: String, atMost maximum: Int = 64) -> String {
         String(
             String.UnicodeScalarView(
-                text.unicodeScalars.prefix(64).map { $0.properties.generalCategory == .control ? "?" : $0 }))
+                text.unicodeScalars.prefix(maximum).map { $0.properties.generalCategory == .control ? "?" : $0 }))
     }
 }
