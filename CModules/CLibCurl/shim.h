@@ -139,6 +139,7 @@ static const long uplink_global_default = CURL_GLOBAL_DEFAULT;
 
 // Newer than the headers may be: libcurl says at run time whether it knows them.
 static const CURLMoption uplink_multi_quick_exit = (CURLMoption)(CURLOPTTYPE_LONG + 21); // CURLMOPT_QUICK_EXIT, 8.20
+static const CURLMoption uplink_multi_resolve_threads_max = (CURLMoption)(CURLOPTTYPE_LONG + 20); // the same
 static const CURLcode uplink_code_too_large = (CURLcode)100;                            // CURLE_TOO_LARGE, 8.6
 
 #endif

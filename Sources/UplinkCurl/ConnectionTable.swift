@@ -101,10 +101,11 @@ final class ConnectionTable {
         }
     }
 
-    /// Whether anything is to be read: bytes, an end or an error.
+    /// Whether anything is to be read: bytes, an end or an error. (recv(2) would take the error away, even if it only
+    /// looks.)
     static func hasNews(_ descriptor: CInt) -> Bool {
-        var byte: UInt8 = 0
-        return recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) >= 0 || errno != EAGAIN
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&request, 1, 0) != 0
     }
 
     /// Whether there are bytes that libcurl has not read; false if the other end has closed the connection.

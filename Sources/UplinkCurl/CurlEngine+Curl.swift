@@ -9,10 +9,10 @@ extension CurlEngine {
 
     func socketIsReady(_ descriptor: curl_socket_t, _ readiness: Readiness, in number: UInt64) {
         guard let generation = generation(number), let socket = generation.sockets[descriptor] else { return }
-        guard socket.isWanted else { return nobodyWants(socket, descriptor, in: generation) }
-        if readiness.contains(.readable), let user = socket.user, transfers[user]?.isPaused == true {
+        guard socket.isWanted else { return nobodyWants(socket, descriptor, readiness, in: generation) }
+        if let user = socket.user, transfers[user]?.isPaused == true {
             socket.holdReading()
-            guard readiness != .readable else { return }
+            guard socket.isForWriting else { return }
         }
         var events: CInt = 0
         if readiness.contains(.readable), !socket.isReadingHeld { events |= CURL_CSELECT_IN }
@@ -25,9 +25,11 @@ extension CurlEngine {
     }
 
     /// Ends an idle connection on which something has come.
-    private func nobodyWants(_ socket: WatchedSocket, _ descriptor: curl_socket_t, in generation: Generation) {
+    private func nobodyWants(
+        _ socket: WatchedSocket, _ descriptor: curl_socket_t, _ readiness: Readiness, in generation: Generation
+    ) {
         // It may have been the end of the answer, which libcurl has read since, before the loop came to this socket.
-        guard ConnectionTable.hasNews(descriptor) else { return socket.watchIdle() }
+        guard readiness.contains(.error) || ConnectionTable.hasNews(descriptor) else { return socket.watchIdle() }
         socket.stop()
         guard let last = socket.lastTransfer, transfers[last] == nil, !isOfPaused(descriptor, in: generation) else {
             return

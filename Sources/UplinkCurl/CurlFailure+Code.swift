@@ -46,21 +46,17 @@ extension CurlFailure {
             )
         case CURLE_SSL_CACERT_BADFILE:
             (.invalidConfiguration, "the file of trusted authorities cannot be read; check `trust`")
-        // The second for a key, since 8.20.
+        // The second for a key, since 8.16.
         case CURLE_SSL_CERTPROBLEM,
             CURLE_BAD_FUNCTION_ARGUMENT where report.text.contains("private key file"):
             (
                 .invalidConfiguration,
                 "the client's certificate or key cannot be used; check `identity`, its files and password"
             )
-        // Since 8.16, instead of the next two codes. (A chunk's size that begins with `0x` looks like the last one, and
-        // the rest of its line like a trailer field.)
-        case CURLE_WEIRD_SERVER_REPLY where report.text.contains("without colon"):
-            (
-                .invalidFraming,
-                phase == .body
-                    ? "the body's chunks or trailer fields are malformed" : "a line of the answer's head is no field"
-            )
+        // Since 8.21, of trailer fields. (A chunk's size that begins with `0x` looks like the last one, and the rest of
+        // its line like such a field.)
+        case CURLE_WEIRD_SERVER_REPLY where phase == .body && report.text.contains("without colon"):
+            (.invalidFraming, "the body's chunks or trailer fields are malformed")
         case CURLE_WEIRD_SERVER_REPLY:
             report.text.contains("Content-Length")
                 ? (.invalidFraming, "Content-Length is not one number") : (.invalidResponse, "the head is malformed")
@@ -97,7 +93,7 @@ extension CurlFailure {
                 (.proxyRefused, "the proxy wants other credentials")
             } else if ["response 502", "response 503", "response 504"].contains(where: report.text.contains) {
                 (.proxyFailed, serverUnreachable)
-            } else if report.text.contains("CONNECT tunnel failed"), !report.text.contains("response 0") {
+            } else if report.isOfTunnel, !report.text.contains("response 0") {
                 (.proxyRefused, "the proxy refuses to connect to the server; check its rules, and that the server runs")
             } else if report.code == CURLE_COULDNT_CONNECT {
                 (.proxyFailed, "no connection to the proxy; check that it runs")
@@ -188,6 +184,9 @@ extension CurlReport {
         default: false
         }
     }
+
+    /// Whether it was a proxy's answer to CONNECT.
+    var isOfTunnel: Bool { text.contains("CONNECT tunnel failed") }
 
     /// Whether the server rejected the client's certificate, or the lack of one. With TLS 1.3 the client's handshake is
     /// over by then, and the alert comes instead of the answer.

@@ -50,7 +50,7 @@ extension CurlTransfer {
                 .addressForbidden, .connect,
                 "the host's address \(address) is not on the internet; see `publicAddressesOnly`", report)
         }
-        if report.code == CURLE_COULDNT_CONNECT, let shortage = sockets.shortage {
+        if report.code == CURLE_COULDNT_CONNECT, !report.isOfTunnel, let shortage = sockets.shortage {
             var report = report
             report.errno = shortage
             let reason = String(cString: strerror(shortage))

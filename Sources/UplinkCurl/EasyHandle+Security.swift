@@ -20,7 +20,7 @@ extension EasyHandle {
     /// For how many seconds authorities may be used after they were read; libcurl's default is a day.
     private static let authoritiesAge = 300
 
-    /// What no file can be in, where a directory is expected.
+    /// No directory, so that no authority is found in it. (libcurl 8.21 takes NULL for the system's.)
     private static let noAuthorities = "/dev/null"
 
     /// Sets the same for a proxy that is spoken to over TLS.

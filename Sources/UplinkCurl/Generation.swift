@@ -146,8 +146,7 @@ final class Generation {
 
     func socketChanged(_ descriptor: curl_socket_t, to change: CInt, for easy: UnsafeMutableRawPointer?) {
         guard change != CURL_POLL_REMOVE else {
-            // A connection stays watched for its next transfer; stopping and starting would cost two system calls each
-            // time.
+            // A connection stays watched for its next transfer.
             if let socket = sockets[descriptor], socket.isConnected {
                 return socket.rest(after: easy.flatMap { EasyHandle.transfer(of: $0)?.id })
             }
@@ -185,92 +184,4 @@ final class Generation {
         }
         isTimerSet = milliseconds > 0
     }
-}
-
-/// The sockets of a generation, indexed by their numbers: the kernel gives out the lowest that is free.
-struct WatchedSockets {
-    private var places: [WatchedSocket?] = []
-
-    var all: some Sequence<WatchedSocket> { places.lazy.compactMap { $0 } }
-
-    subscript(descriptor: curl_socket_t) -> WatchedSocket? {
-        places.indices.contains(Int(descriptor)) ? places[Int(descriptor)] : nil
-    }
-
-    mutating func add(_ socket: WatchedSocket, as descriptor: curl_socket_t) {
-        let missing = Int(descriptor) + 1 - places.count
-        if missing > 0 { places.append(contentsOf: repeatElement(nil, count: missing)) }
-        places[Int(descriptor)] = socket
-    }
-
-    mutating func remove(_ descriptor: curl_socket_t) -> WatchedSocket? {
-        guard let socket = self[descriptor] else { return nil }
-        places[Int(descriptor)] = nil
-        return socket
-    }
-}
-
-/// A socket that libcurl wants watched.
-final class WatchedSocket {
-    private let watcher: DescriptorWatcher
-    private var interest: Readiness = []
-    /// Whether libuv has stopped the watcher because of an error on the socket, or we have.
-    private var isStopped = false
-    /// Whether libcurl wants to know about it now, and for which transfer, if it is one of ours.
-    private(set) var isWanted = false
-    private(set) var user: UInt64?
-    /// The transfer that last wanted to know about it, and has ended or is paused since.
-    private(set) var lastTransfer: UInt64?
-    /// Whether it is not watched for what is to be read, though libcurl wants that.
-    private(set) var isReadingHeld = false
-    /// Whether it is a connection, whose closing libcurl reports (`CLOSESOCKETFUNCTION`). It closes sockets that have
-    /// not become one without a report.
-    var isConnected = false
-
-    init(_ watcher: DescriptorWatcher) { self.watcher = watcher }
-
-    /// Watches for only this. Registers again even if nothing has changed, unless it is a connection: the number may be
-    /// another socket's by now.
-    func watch(for interest: Readiness, of user: UInt64?) {
-        (isWanted, self.user) = (true, user)
-        if isConnected, !isStopped, !isReadingHeld, self.interest == interest { return }
-        self.interest = interest
-        (isStopped, isReadingHeld) = (false, false)
-        watcher.start(interest)
-    }
-
-    /// Stops watching for what is to be read while its transfer is paused. Some versions of libcurl (8.5) want to know
-    /// of that all the same, and would then read it and keep it.
-    func holdReading() {
-        isReadingHeld = true
-        let rest = interest.subtracting(.readable)
-        if rest.isEmpty { watcher.stop() } else { watcher.start(rest) }
-    }
-
-    /// Watches for that again, because the transfer goes on.
-    func readOn() { if isReadingHeld, isWanted { watch(for: interest, of: user) } }
-
-    /// Watches an idle connection for what may come on it.
-    func watchIdle() {
-        guard interest != .readable else { return }
-        interest = .readable
-        watcher.start(interest)
-    }
-
-    /// Notes that no one wants to know about it for now.
-    ///
-    /// - Parameter transfer: The transfer that wanted to, if it is one of ours.
-    func rest(after transfer: UInt64?) { (isWanted, lastTransfer) = (false, transfer) }
-
-    func stop() {
-        isStopped = true
-        watcher.stop()
-    }
-
-    func didStop() { isStopped = true }
-
-    /// Goes on watching after an error, unless libcurl has said otherwise meanwhile.
-    func goOn() { if isStopped, isWanted { watch(for: interest, of: user) } }
-
-    func close() { watcher.close() }
 }

@@ -12,10 +12,10 @@ enum LibCurl {
     /// Whether the system's authorities are in one file (Debian also has them in a directory).
     static let hasAuthorityFile = curl_version_info(uplink_version_now)?.pointee.cainfo != nil
 
-    /// Since 8.17 the system's directory of authorities, if there is one, counts beside any file unless another directory
+    /// Since 8.21 the system's directory of authorities, if there is one, counts beside any file unless another directory
     /// is set.
     static let addsAuthorityDirectory =
-        version >= 0x081100 && curl_version_info(uplink_version_now)?.pointee.capath != nil
+        version >= 0x081500 && curl_version_info(uplink_version_now)?.pointee.capath != nil
 
     /// Before 8.4 the timers that start the next address are lost in event mode (curl pull request 11920).
     static var needsConnectNudge: Bool { version < 0x080400 }
@@ -23,8 +23,8 @@ enum LibCurl {
     /// Before 8.8 percent signs in a proxy's credentials are decoded, though they are not parts of a URL.
     static var decodesProxyCredentials: Bool { version < 0x080800 }
 
-    /// Since 8.8 what is sent is not always the URL's own text: an empty query is dropped (until 8.19), and what is
-    /// percent-encoded may be encoded differently.
+    /// Since 8.8 what is sent is not always the URL's own text: an empty query is dropped (until 8.20), and what is
+    /// percent-encoded is written in capitals (since 8.20).
     static var rewritesTargets: Bool { version >= 0x080800 }
 
     /// QUICK_EXIT, which keeps a cancelled name lookup from blocking the loop, came with 7.87.

@@ -50,6 +50,25 @@ struct ConnectionFaultTests {
         }
     }
 
+    /// It must not look like the end of the connection, which is the end of a body without a length.
+    @Test(arguments: ["Content-Length: 100\r\n", ""]) func aResetOfAPausedBodyIsAnError(_ field: String) async throws {
+        let head = "HTTP/1.1 200 OK\r\n\(field)\r\nabc"
+        let script: [RawServer.Step] = [
+            .readHead, .send(head), .pause(.milliseconds(50)), .send("def"), .pause(.milliseconds(50)), .reset,
+        ]
+        var configuration = HTTPClient.Configuration()
+        configuration.limits.bufferedBytes = 1  // the second piece pauses
+        try await withServer(script) { server in
+            try await withClient(configuration) { client, _ in
+                let body = try await client.get(server.url()).body
+                try await Task.sleep(for: .milliseconds(300))
+                let (error, _) = await failure { _ = try await body.discard() }
+                #expect(error?.code == .connectionReset)
+                #expect(error?.receivedBytes == 6)
+            }
+        }
+    }
+
     /// The server closes idle connections; the next request must not notice.
     @Test func aDeadIdleConnectionIsReplaced() async throws {
         let script: [RawServer.Step] = [.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]

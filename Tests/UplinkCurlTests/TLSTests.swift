@@ -289,7 +289,7 @@ struct TLSTests {
         }
     }
 
-    /// nginx is killed: the connection ends without `close_notify`, which libcurl does not tell before 8.14.
+    /// nginx is killed: the connection ends without `close_notify`, which libcurl does not tell before 8.14.1.
     @Test(arguments: [false, true]) func aCutConnectionIsNoCertainEnd(_ isStrict: Bool) async throws {
         let script: [RawServer.Step] = [.readHead, .send("HTTP/1.0 200 OK\r\n\r\nabc"), .waitForClose]
         try await withServer(script) { backend in

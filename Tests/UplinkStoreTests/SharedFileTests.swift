@@ -144,7 +144,6 @@ struct SharedFileTests: OutboxSuite {
         #expect(try await outbox.entries().isEmpty)
     }
 
-    /// Whoever runs it would not learn of it.
     @Test func whatAnotherProcessAddsWhileSomethingIsSentIsSentNext() async throws {
         defer { directory.remove() }
         let (store, other) = (try await open(path), try await open(path))
@@ -160,6 +159,7 @@ struct SharedFileTests: OutboxSuite {
         await stop(run)
     }
 
+    /// Whoever runs it would not learn of it.
     @Test func whatAnotherProcessRunsIsNotTriedAgainFromHere() async throws {
         defer { directory.remove() }
         let (store, other) = (try await open(path), try await open(path))

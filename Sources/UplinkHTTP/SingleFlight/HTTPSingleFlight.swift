@@ -108,7 +108,8 @@ extension HTTPSingleFlight {
             } catch let error as HTTPClientError where error.code == .totalTimeout {
                 // It was the total timeout of another request, which began before this one.
                 guard !isFirst.withLock({ $0 }), let left = request.remainingTime, left > .zero else {
-                    throw mayBegin && error.requestDisposition == .notSent ? Self.totalPassed : error
+                    // Thrown here, of this request alone, it knows nothing of the one that is shared.
+                    throw mayBegin && error.phase == .request ? Self.totalPassed : error
                 }
             }
         }

@@ -32,6 +32,7 @@ extension Outbox {
         await withDiscardingTaskGroup { group in
             var alarm = OutboxAlarm(on: clock, wake)
             var knowsAll = false
+            var others = OtherProcesses()
             wake()
             for await _ in signals where !Task.isCancelled {
                 let changed = core.withLock { $0.lookBegins() }
@@ -42,9 +43,15 @@ extension Outbox {
                     break
                 }
                 var retry = await look(changed, &knowsAll, clock)
-                if retry == nil, !changed.isEmpty, core.withLock({ $0.machine.isIdle }) {
-                    knowsAll = false  // another process may have added something meanwhile
-                    retry = await look([], &knowsAll, clock)
+                if !changed.isEmpty { others.mayHaveAdded = true }
+                if retry == nil, core.withLock({ $0.machine.isIdle }) {
+                    switch others.isToBeLookedFor(now: clock.now()) {
+                    case .no: break
+                    case .later(let moment): retry = moment
+                    case .now:
+                        knowsAll = false
+                        retry = await look([], &knowsAll, clock)
+                    }
                 }
                 let (claims, rested) = claim(clock)
                 deliver(claims, under: lock, in: &group, clock, send)

@@ -15,9 +15,9 @@ import UplinkCore
 ///
 /// The entries of one key are sent in order, one at a time; entries of different keys are sent in parallel. Each is
 /// sent at least once: if a process dies between the server's answer and recording it, the entry is sent again, with
-/// the same idempotency key. One process at a time runs an outbox. It looks for entries that others have
-/// added when it has sent what it knew of, and others can neither cancel nor retry meanwhile. All objects with the same name and store are the same outbox; limits
-/// and back-off are those of the object that is asked.
+/// the same idempotency key. One process at a time runs an outbox. It looks for entries that others have added when it
+/// has sent what it knew of, and others can neither cancel nor retry meanwhile. All objects with the same name and store
+/// are the same outbox; limits and back-off are those of the object that is asked.
 public final class Outbox: Sendable {
     /// The outbox's name in its store.
     public let name: String
