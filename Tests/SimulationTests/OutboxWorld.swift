@@ -5,7 +5,7 @@
 /// An outbox: `OutboxMachine` with a database, a network and a server that are models. What is read from the database
 /// reaches the machine later than it was read, transactions fail, somebody cancels and retries, and the program is killed.
 final class OutboxWorld: World {
-    private static let keys = ["a", "b", "c"]
+    private static let keys: [ExactKey] = ["a", "b", "c"]
     private static let longestPause = Duration.seconds(5)
 
     let dice: Dice
@@ -13,10 +13,10 @@ final class OutboxWorld: World {
     private var database = SimulatedOutbox()
     private var machine = OutboxMachine()
     /// Keys that are to be looked up; nil: all.
-    private var changed: Set<String> = []
+    private var changed: Set<ExactKey> = []
     private var knowsAll = false
     /// What the runner has read, and not told the machine yet.
-    private var look: [String: OutboxMachine.Head?]?
+    private var look: [ExactKey: OutboxMachine.Head?]?
     private var isWoken = true
     /// The time of the clock that only goes on, and what the wall clock shows beside it.
     private var (now, wallClock) = (Duration.zero, Duration.zero)
@@ -68,7 +68,7 @@ final class OutboxWorld: World {
         tell(key)
     }
 
-    private func tell(_ key: String) {
+    private func tell(_ key: ExactKey) {
         changed.insert(key)
         isWoken = true
     }
@@ -118,7 +118,7 @@ final class OutboxWorld: World {
         tell(row.key)
     }
 
-    private func holdIsReady(_ key: String) throws {
+    private func holdIsReady(_ key: ExactKey) throws {
         let state = machine.state(of: key)
         try hold(state == .ready, "\(key) is to be tried again at once, and is \(state.map { "\($0)" } ?? "unknown")")
     }
@@ -143,7 +143,7 @@ final class OutboxWorld: World {
             return
         }
         self.look = nil
-        for (key, head) in look.sorted(by: { $0.key < $1.key }) { machine.looked(key, head, now: now) }
+        for (key, head) in look.sorted(by: { $0.key.text < $1.key.text }) { machine.looked(key, head, now: now) }
         for claim in machine.next(now: now) {
             dice.tell("entry \(claim.id) of \(claim.key) is to be sent")
             let isTaken = deliveries.contains { $0.claim.key == claim.key }

@@ -6,7 +6,7 @@
 struct SimulatedOutbox {
     struct Row {
         let id: Int64
-        let key: String
+        let key: ExactKey
         var isFailed = false
         var pause: Duration?
         var failedAt = Duration.zero
@@ -17,7 +17,7 @@ struct SimulatedOutbox {
     private(set) var rows: [Row] = []
     private var lastID: Int64 = 0
 
-    mutating func add(_ key: String) -> Int64 {
+    mutating func add(_ key: ExactKey) -> Int64 {
         lastID += 1
         rows.append(Row(id: lastID, key: key))
         return lastID
@@ -32,8 +32,8 @@ struct SimulatedOutbox {
     mutating func remove(_ id: Int64) { rows.removeAll { $0.id == id } }
 
     /// The first entries of keys, as a query finds them.
-    func heads(of keys: Set<String>?, wallClock: Duration) -> [String: OutboxMachine.Head?] {
-        var heads: [String: OutboxMachine.Head?] = [:]
+    func heads(of keys: Set<ExactKey>?, wallClock: Duration) -> [ExactKey: OutboxMachine.Head?] {
+        var heads: [ExactKey: OutboxMachine.Head?] = [:]
         for key in keys ?? Set(rows.map(\.key)) {
             let head = rows.first { $0.key == key && !$0.isFailed }
             heads[key] = .some(

@@ -74,6 +74,16 @@ struct RedirectTests {
         #expect(next.isIdempotent == (becomesGet && method != .get ? nil : false))
     }
 
+    /// RFC 9110, section 10.2.2. It is never sent.
+    @Test(arguments: [("/b", "http://a/b#here"), ("/b#there", "http://a/b#there"), ("/b#", "http://a/b#")])
+    func aTargetInheritsTheFragment(location: String, url: String) async throws {
+        let table = Table(["http://a/": redirect(302, location), "http://a/b": HTTPResponse(status: .ok)])
+        let response = try await HTTPClient(transport: table).get("http://a/#here")
+        #expect(table.urls == ["http://a/", "http://a/b"])
+        #expect(response.url == url)
+        #expect(response.redirects == ["http://a/#here"])
+    }
+
     @Test func aGetWithABodyLosesItWithSeeOther() async throws {
         let table = Table(["http://a/": redirect(303, "/b"), "http://a/b": HTTPResponse(status: .ok)])
         _ = try await HTTPClient(transport: table).execute(HTTPRequest(parsing: "http://a/"), body: .text("hello"))

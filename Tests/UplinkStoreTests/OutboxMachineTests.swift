@@ -9,7 +9,7 @@ import Testing
 struct OutboxMachineTests {
     private typealias Claim = OutboxMachine.Claim
 
-    private func machine(_ heads: (String, Int64, Duration)...) -> Machine {
+    private func machine(_ heads: (ExactKey, Int64, Duration)...) -> Machine {
         let machine = Machine()
         for (key, id, rest) in heads { machine.looked(key, .init(id: id, rest: rest), now: .zero) }
         return machine
@@ -22,13 +22,13 @@ struct OutboxMachineTests {
         init() { restart() }
         func restart() { value.restart(maximumConcurrent: 2) }
         func lookBegins() { value.lookBegins() }
-        func retried(_ key: String, _ id: Int64) { value.retried(key, id) }
+        func retried(_ key: ExactKey, _ id: Int64) { value.retried(key, id) }
 
         var sending: Set<Int64> { value.sending }
         var isWaiting: Bool { value.isWaiting }
         var alarm: Duration? { value.alarm }
-        func state(of key: String) -> OutboxMachine.State? { value.state(of: key) }
-        func looked(_ key: String, _ head: OutboxMachine.Head?, now: Duration) { value.looked(key, head, now: now) }
+        func state(of key: ExactKey) -> OutboxMachine.State? { value.state(of: key) }
+        func looked(_ key: ExactKey, _ head: OutboxMachine.Head?, now: Duration) { value.looked(key, head, now: now) }
         func next(now: Duration) -> [Claim] { value.next(now: now) }
         func waits(_ claim: Claim) { value.waits(claim) }
         func begins(_ claim: Claim) -> Bool { value.begins(claim) }
@@ -145,7 +145,7 @@ struct OutboxMachineTests {
         let count: Int64 = 30_000
         let machine = machine()
         for id in 1...count {
-            machine.looked("\(id)", .init(id: id, rest: id % 3 == 0 ? .seconds(1) : .zero), now: .zero)
+            machine.looked(ExactKey("\(id)"), .init(id: id, rest: id % 3 == 0 ? .seconds(1) : .zero), now: .zero)
         }
         var order: [Int64] = []
         for now in [Duration.zero, .seconds(1)] {
@@ -166,11 +166,11 @@ struct OutboxMachineTests {
     @Test func itClaimsWhatALookAtAllKeysWould() {
         var generator = SeededGenerator(seed: Effort.seed)
         let machine = machine()
-        var world: [String: (id: Int64, until: Duration)] = [:]
+        var world: [ExactKey: (id: Int64, until: Duration)] = [:]
         var now = Duration.zero
         for id in 1...2000 as ClosedRange<Int64> {
             now += .milliseconds(Int64.random(in: 0...3, using: &generator))
-            let key = "\(Int.random(in: 0..<50, using: &generator))"
+            let key = ExactKey("\(Int.random(in: 0..<50, using: &generator))")
             if world[key] == nil {
                 let rest = Duration.milliseconds(Int64.random(in: -5...20, using: &generator))
                 world[key] = (id, now + max(.zero, rest))

@@ -84,7 +84,7 @@ extension HTTPClient {
         var options = options
         if let timeouts { options.timeouts = timeouts }
         return try hops(HTTPCall(options, settings), body) { () throws(HTTPClientError) in
-            RequestHead(method, try HTTPURLParser.parse(url).withoutFragment, headers)
+            RequestHead(method, try HTTPURLParser.parse(url), headers)
         }
     }
 }

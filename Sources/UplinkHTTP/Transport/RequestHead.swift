@@ -4,7 +4,7 @@ import HTTPTypes
 /// A request's head with a parsed URL: holds what an `HTTPRequest` does, at a third of its cost.
 struct RequestHead: Sendable {
     let method: HTTPRequest.Method
-    /// The URL; without a fragment, unless a redirect gave one.
+    /// The URL. Its fragment is not sent, but redirects inherit it.
     let url: HTTPURL
     let fields: HTTPFields
 

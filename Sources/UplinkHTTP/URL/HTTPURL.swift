@@ -76,12 +76,6 @@ package final class HTTPURL: Sendable, Hashable {
     /// The whole URL.
     package var text: String { fragment.map { "\(textWithoutFragment)#\($0)" } ?? textWithoutFragment }
 
-    /// The same URL without a fragment.
-    var withoutFragment: HTTPURL {
-        guard fragment != nil else { return self }
-        return HTTPURL(scheme: scheme, host: host, port: port, text: textWithoutFragment, path: pathStart..<pathEnd)
-    }
-
     /// The URL for messages and logs, without what may be secret.
     package var redacted: String { text(from: 0, to: pathEnd) + (hasQuery ? "?…" : "") }
 

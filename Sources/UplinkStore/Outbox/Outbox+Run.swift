@@ -114,11 +114,12 @@ extension Outbox {
         core.withLock { core in
             var missing = keys ?? []
             for head in heads {
-                missing.remove(ExactKey(head.key))
+                let key = ExactKey(head.key)
+                missing.remove(key)
                 let rest = OutboxBackoff.remainder(of: head.pause, since: head.failedAt, now: now)
-                core.machine.looked(head.key, .init(id: head.id, rest: rest), now: clock.now())
+                core.machine.looked(key, .init(id: head.id, rest: rest), now: clock.now())
             }
-            for key in missing { core.machine.looked(key.text, nil, now: clock.now()) }
+            for key in missing { core.machine.looked(key, nil, now: clock.now()) }
         }
     }
 
@@ -139,7 +140,7 @@ extension Outbox {
                 let rest = await deliver(claim, under: lock, send)
                 tell { core in
                     core.machine.ended(claim, rest: rest, now: clock.now())
-                    core.changed.insert(ExactKey(claim.key))
+                    core.changed.insert(claim.key)
                 }
             }
         }

@@ -236,7 +236,7 @@ public final class Outbox: Sendable {
     /// then.
     private func tellAfterCommit(of key: String, in db: Database, retried id: Int64? = nil) {
         // Each observer of a transaction costs something at every statement in it.
-        guard core.withLock({ $0.changes(key, retried: id) }) else { return }
+        guard core.withLock({ $0.changes(ExactKey(key), retried: id) }) else { return }
         db.afterNextTransaction { [core] _ in
             let wakes = core.withLock { core in
                 core.transactionEnded(isCommitted: true)

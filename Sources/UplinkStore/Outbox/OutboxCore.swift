@@ -31,14 +31,14 @@ struct OutboxCore {
         /// Keys whose first entry may be another one after it.
         var keys: Set<ExactKey> = []
         /// Entries that are to be tried again.
-        var retried: [(key: String, id: Int64)] = []
+        var retried: [(key: ExactKey, id: Int64)] = []
     }
 
     /// Records that the open transaction changes a key. True at its first change, so that it is reported once; there is
     /// only one writer.
-    mutating func changes(_ key: String, retried id: Int64?) -> Bool {
+    mutating func changes(_ key: ExactKey, retried id: Int64?) -> Bool {
         defer {
-            uncommitted.keys.insert(ExactKey(key))
+            uncommitted.keys.insert(key)
             if let id { uncommitted.retried.append((key, id)) }
         }
         return uncommitted.keys.isEmpty
@@ -139,9 +139,9 @@ extension Outbox {
     /// of theirs.
     package func heed(_ keys: Set<String>) {
         let runner = core.withLock { core -> (@Sendable () -> Void)? in
-            let unknown = keys.filter { core.machine.state(of: $0) == nil }
+            let unknown = keys.map { ExactKey($0) }.filter { core.machine.state(of: $0) == nil }
             guard let runner = core.runner, !unknown.isEmpty else { return nil }
-            core.changed.formUnion(unknown.map { ExactKey($0) })
+            core.changed.formUnion(unknown)
             return runner
         }
         runner?()
@@ -185,7 +185,7 @@ extension Outbox {
         report { problem in
             // The problem of an entry that is still there stays.
             guard let claim = problem?.claim,
-                keys?.contains(ExactKey(claim.key)) == false || heads.contains(where: { $0.id == claim.id })
+                keys?.contains(claim.key) == false || heads.contains(where: { $0.id == claim.id })
             else { return nil }
             return problem
         }

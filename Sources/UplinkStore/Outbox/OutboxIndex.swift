@@ -28,7 +28,7 @@ struct OutboxIndex {
     var alarm: Duration? { resting.first.map { .nanoseconds($0.deadline) } }
 
     /// Adds a key, which was in no state, in a state.
-    mutating func add(_ key: String, _ id: Int64, _ state: OutboxMachine.State) {
+    mutating func add(_ key: ExactKey, _ id: Int64, _ state: OutboxMachine.State) {
         switch state {
         case .ready: ready.insert(deadline: id, slot: takeSlot(for: .init(key: key, id: id)))
         case .resting(let until):
@@ -45,7 +45,7 @@ struct OutboxIndex {
     }
 
     /// Removes a key from its state.
-    mutating func remove(_ key: String, _ id: Int64, _ state: OutboxMachine.State) {
+    mutating func remove(_ key: ExactKey, _ id: Int64, _ state: OutboxMachine.State) {
         switch state {
         case .ready: freeSlot(of: key)
         case .resting:
@@ -81,12 +81,12 @@ struct OutboxIndex {
     private mutating func takeSlot(for head: OutboxMachine.Claim) -> UInt32 {
         let slot = freeSlots.popLast() ?? UInt32(heads.count)
         if Int(slot) == heads.count { heads.append(head) } else { heads[Int(slot)] = head }
-        slots[ExactKey(head.key)] = slot
+        slots[head.key] = slot
         return slot
     }
 
-    private mutating func freeSlot(of key: String) {
-        guard let slot = slots.removeValue(forKey: ExactKey(key)) else { return }
+    private mutating func freeSlot(of key: ExactKey) {
+        guard let slot = slots.removeValue(forKey: key) else { return }
         ready.remove(slot: slot)
         resting.remove(slot: slot)
         freeSlots.append(slot)

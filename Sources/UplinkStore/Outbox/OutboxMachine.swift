@@ -14,7 +14,7 @@ struct OutboxMachine {
 
     /// An entry that the caller is to send.
     struct Claim: Equatable, Sendable {
-        let key: String
+        let key: ExactKey
         let id: Int64
     }
 
@@ -57,7 +57,7 @@ struct OutboxMachine {
     }
 
     /// The state of a key's first entry; nil when the key has none.
-    func state(of key: String) -> State? { keys[ExactKey(key)]?.state }
+    func state(of key: ExactKey) -> State? { keys[key]?.state }
 
     /// The entries whose handlers run.
     var sending: Set<Int64> { index.sending }
@@ -71,9 +71,9 @@ struct OutboxMachine {
     var alarm: Duration? { index.alarm }
 
     /// Puts a key into a state, or forgets it: the one place where a state changes.
-    private mutating func put(_ key: String, _ entry: (id: Int64, state: State)?) {
-        if let old = keys[ExactKey(key)] { index.remove(key, old.id, old.state) }
-        keys[ExactKey(key)] = entry
+    private mutating func put(_ key: ExactKey, _ entry: (id: Int64, state: State)?) {
+        if let old = keys[key] { index.remove(key, old.id, old.state) }
+        keys[key] = entry
         if let entry { index.add(key, entry.id, entry.state) }
     }
 
@@ -84,9 +84,9 @@ struct OutboxMachine {
     ///
     /// This is ignored if the key's sending has ended since ``lookBegins()``, because the key is then looked up again.
     /// Nor does it end a rest, which is missing in the database if that could not be written.
-    mutating func looked(_ key: String, _ head: Head?, now: Duration) {
-        guard !ended.contains(ExactKey(key)) else { return }
-        guard let known = keys[ExactKey(key)] else {
+    mutating func looked(_ key: ExactKey, _ head: Head?, now: Duration) {
+        guard !ended.contains(key) else { return }
+        guard let known = keys[key] else {
             if let head { put(key, (head.id, state(of: head, now))) }
             return
         }
@@ -112,12 +112,12 @@ struct OutboxMachine {
 
     /// Records that the network is not there.
     mutating func waits(_ claim: Claim) {
-        if let known = keys[ExactKey(claim.key)], known.state == .claimed { put(claim.key, (known.id, .waiting)) }
+        if let known = keys[claim.key], known.state == .claimed { put(claim.key, (known.id, .waiting)) }
     }
 
     /// Records that the handler is about to run. False when it must not, because the entry is being removed.
     mutating func begins(_ claim: Claim) -> Bool {
-        guard withdrawn[claim.id] == nil, keys[ExactKey(claim.key)]?.id == claim.id else { return false }
+        guard withdrawn[claim.id] == nil, keys[claim.key]?.id == claim.id else { return false }
         put(claim.key, (claim.id, .sending))
         return true
     }
@@ -125,15 +125,15 @@ struct OutboxMachine {
     /// Records that the sending of a claim has ended. The entry rests for this long; nil: its key is to be looked up
     /// again.
     mutating func ended(_ claim: Claim, rest: Duration?, now: Duration) {
-        guard keys[ExactKey(claim.key)]?.id == claim.id else { return }
-        ended.insert(ExactKey(claim.key))
+        guard keys[claim.key]?.id == claim.id else { return }
+        ended.insert(claim.key)
         let isRetried = retried.remove(claim.id) != nil
         put(claim.key, rest.map { (claim.id, isRetried ? .ready : .resting(until: now + min($0, .longest))) })
     }
 
     /// Makes an entry due immediately.
-    mutating func retried(_ key: String, _ id: Int64) {
-        guard let known = keys[ExactKey(key)], known.id == id else { return }
+    mutating func retried(_ key: ExactKey, _ id: Int64) {
+        guard let known = keys[key], known.id == id else { return }
         switch known.state {
         case .ready, .claimed, .waiting: break
         case .resting: put(key, (id, .ready))

@@ -21,7 +21,7 @@ final class SharedSyncs: Sendable {
     var waiting: Int { shared.waiting }
 
     /// How far the key's sync is; nil when none is under way.
-    func stage(of key: String) -> SyncStage? { board.withLock { $0.stage(of: key) } }
+    func stage(of key: ExactKey) -> SyncStage? { board.withLock { $0.stage(of: key) } }
 
     /// Begins a new era because everything is cleared: later callers share no sync that began before.
     func beginEra() { era.withLock { $0 += 1 } }
@@ -36,14 +36,14 @@ final class SharedSyncs: Sendable {
     ///     any thread.
     ///   - work: The sync. It gets its era, and a closure to report its stages with.
     func join(
-        _ key: String, listener: @escaping StageBoard.Listener,
+        _ key: ExactKey, listener: @escaping StageBoard.Listener,
         _ work: @escaping @Sendable (_ era: UInt64, @escaping @Sendable (SyncStage) -> Void) async throws -> SyncReceipt
     ) async throws -> SyncReceipt {
         let (id, stage) = board.withLock { $0.listen(to: key, listener) }
         defer { board.withLock { $0.ignore(id, key) } }
         if let stage { listener(stage) }
         let era = era.withLock { $0 }
-        return try await shared.value(for: Place(era: era, key: ExactKey(key))) { [board] in
+        return try await shared.value(for: Place(era: era, key: key)) { [board] in
             let number = board.withLock { $0.begin(key) }
             defer { board.withLock { $0.end(key, number) } }
             return try await work(era) { stage in
@@ -84,37 +84,37 @@ struct StageBoard {
 
     var isEmpty: Bool { running.isEmpty && listeners.isEmpty }
 
-    func stage(of key: String) -> SyncStage? { running[ExactKey(key)]?.stage }
+    func stage(of key: ExactKey) -> SyncStage? { running[key]?.stage }
 
     /// Records that a sync has begun. One that was given up may still be unwinding; it is no longer reported.
-    mutating func begin(_ key: String) -> UInt64 {
+    mutating func begin(_ key: ExactKey) -> UInt64 {
         lastNumber += 1
-        running[ExactKey(key)] = (lastNumber, .starting)
+        running[key] = (lastNumber, .starting)
         return lastNumber
     }
 
     /// Records a stage, and returns the listeners to call.
-    mutating func reached(_ stage: SyncStage, _ key: String, _ number: UInt64) -> [Listener] {
-        guard running[ExactKey(key)]?.number == number else { return [] }
-        running[ExactKey(key)]?.stage = stage
-        return listeners[ExactKey(key)].map { Array($0.values) } ?? []
+    mutating func reached(_ stage: SyncStage, _ key: ExactKey, _ number: UInt64) -> [Listener] {
+        guard running[key]?.number == number else { return [] }
+        running[key]?.stage = stage
+        return listeners[key].map { Array($0.values) } ?? []
     }
 
-    mutating func end(_ key: String, _ number: UInt64) {
-        if running[ExactKey(key)]?.number == number { running[ExactKey(key)] = nil }
+    mutating func end(_ key: ExactKey, _ number: UInt64) {
+        if running[key]?.number == number { running[key] = nil }
     }
 
-    mutating func listen(to key: String, _ listener: @escaping Listener) -> (id: UInt64, stage: SyncStage?) {
+    mutating func listen(to key: ExactKey, _ listener: @escaping Listener) -> (id: UInt64, stage: SyncStage?) {
         lastNumber += 1
-        listeners[ExactKey(key), default: [:]][lastNumber] = listener
-        return (lastNumber, running[ExactKey(key)]?.stage)
+        listeners[key, default: [:]][lastNumber] = listener
+        return (lastNumber, running[key]?.stage)
     }
 
-    mutating func ignore(_ id: UInt64, _ key: String) {
-        listeners[ExactKey(key)]?[id] = nil
-        guard listeners[ExactKey(key)]?.isEmpty == true else { return }
-        listeners[ExactKey(key)] = nil
-        running[ExactKey(key)] = nil  // given up; it may take its time to unwind
+    mutating func ignore(_ id: UInt64, _ key: ExactKey) {
+        listeners[key]?[id] = nil
+        guard listeners[key]?.isEmpty == true else { return }
+        listeners[key] = nil
+        running[key] = nil  // given up; it may take its time to unwind
     }
 }
 #endif

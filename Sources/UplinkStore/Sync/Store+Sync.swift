@@ -79,7 +79,7 @@ extension Store {
 
     /// Joins the key's sync, or starts it.
     func join(_ sync: StoreSync, listener: @escaping StageBoard.Listener) async throws -> SyncReceipt {
-        try await syncs.join(sync.key, listener: listener) { [self] era, reached in
+        try await syncs.join(ExactKey(sync.key), listener: listener) { [self] era, reached in
             var start = try await reading("reading about `\(sync.key)`") { try SyncStart.of(sync.key, in: $0) }
             var clearings = 0
             for round in 1...Self.maximumFetches {

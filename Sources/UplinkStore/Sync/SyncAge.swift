@@ -37,7 +37,7 @@ extension Store {
         let record = try await record(of: sync.key)
         let age = SyncAge.of(record, now: now())
         if let age, age <= maximumAge { return .valid(age: age) }
-        if let stage = syncs.stage(of: sync.key) { return .refreshing(stage) }
+        if let stage = syncs.stage(of: ExactKey(sync.key)) { return .refreshing(stage) }
         return record.succeededAt == nil ? .missing : .stale(age: age)
     }
 }
