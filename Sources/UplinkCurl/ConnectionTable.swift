@@ -134,24 +134,25 @@ enum LocalAddress {
     static func isGone(_ address: IPAddress) -> Bool {
         ask(about: address, port: 0) { socket, name in
             name.withSockaddr { bind(socket, $0, $1) } != 0 && errno == EADDRNOTAVAIL
-        }
+        } ?? false
     }
 
-    /// Whether packets to this address stay on this host: the kernel then sends them from the address itself.
+    /// Whether packets to this address stay on this host: the kernel then sends them from the address itself. True if it
+    /// cannot be asked.
     static func isOurs(_ address: IPAddress) -> Bool {
         ask(about: address, port: 9) { socket, name in
             name.withSockaddr { connect(socket, $0, $1) } == 0
                 && SocketIdentity(of: socket).localAddress == address
-        }
+        } ?? true
     }
 
-    /// Asks the kernel with a datagram socket, which sends nothing. False if there is no descriptor for one.
+    /// Asks the kernel with a datagram socket, which sends nothing. Nil if there is no descriptor for one.
     private static func ask(
         about address: IPAddress, port: UInt16, _ question: (CInt, inout SocketAddress) -> Bool
-    ) -> Bool {
+    ) -> Bool? {
         let family = address.family == .ipv4 ? AF_INET : AF_INET6
         let descriptor = socket(family, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var name = SocketAddress(address, port: port)
         return question(descriptor, &name)

@@ -49,7 +49,8 @@ extension CurlEngine {
         let action = transfer.machine.networkChanged()
         guard case .enterGate = action else { return }
         takeFromLibcurl(transfer)
-        (transfer.sockets, transfer.watchedSocket) = (OpenedSockets(), -1)
+        transfer.generation?.forgetUpload(transfer, on: transfer.uploadSocket)
+        (transfer.sockets, transfer.watchedSocket, transfer.uploadSocket) = (OpenedSockets(), -1, -1)
         perform(action, on: transfer)
     }
 

@@ -63,7 +63,7 @@ extension CurlTransfer {
                 .connectionFailed, .connect, "cannot connect to the socket `\(path)`; check that its server runs",
                 report)
         }
-        if machine.lastPhase == .connecting, let proxy,
+        if wasConnecting, !hasFinalHead, let proxy,
             let (code, message) = CurlFailure.code(of: report, through: proxy)
         {
             return error(code, phase == .dns ? .dns : .connect, message, report)
@@ -89,14 +89,13 @@ extension CurlTransfer {
     ) -> HTTPClientError {
         let disposition: HTTPClientError.RequestDisposition =
             switch phase {
-            case .tls where machine.lastPhase == .awaitingHead: .maybeProcessed
-            case .request, .queue, .dns, .connect, .tls: .notSent
+            case .request, .queue: .notSent
+            case .dns, .connect, .tls: machine.lastPhase == .awaitingHead ? .maybeProcessed : .notSent
             case .firstByte: parser.hasBegun ? .responseStarted : .maybeProcessed
             case .redirect, .body, .sink: .responseStarted
             }
         // If the way there failed, the message says that it leads through a proxy.
-        let isOfTheWay = machine.lastPhase == .connecting
-        let place = isOfTheWay ? proxy.map { "through the proxy \($0.url): " } ?? "" : ""
+        let place = wasConnecting && !hasFinalHead ? proxy.map { "through the proxy \($0.url): " } ?? "" : ""
         return complete(
             HTTPClientError(code, phase: phase, requestDisposition: disposition, message: place + message), report)
     }

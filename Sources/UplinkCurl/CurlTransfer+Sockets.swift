@@ -96,8 +96,13 @@ extension CurlTransfer {
 
     /// Whether a connection is being made: the first, or another one for a request whose connection has turned out
     /// dead.
-    var isConnecting: Bool {
-        switch machine.phase {
+    var isConnecting: Bool { isConnecting(in: machine.phase) }
+
+    /// Whether one was being made when it ended.
+    var wasConnecting: Bool { isConnecting(in: machine.lastPhase) }
+
+    private func isConnecting(in phase: TransferMachine.Phase) -> Bool {
+        switch phase {
         case .queued, .gated, .ended: false
         case .connecting: true
         case .awaitingHead, .bodyFlowing, .bodyPaused: sockets.sinceRequest > 0

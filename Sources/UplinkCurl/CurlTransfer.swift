@@ -139,7 +139,8 @@ final class CurlTransfer {
     /// Whether the request is to go out again because the connection that was there before had died. libcurl does that
     /// by itself, but not if it is the body that cannot be sent.
     func goesOutAgain(after code: CURLcode) -> Bool {
-        guard code == CURLE_SEND_ERROR, usesOldConnection, machine.phase == .awaitingHead else { return false }
+        guard code == CURLE_SEND_ERROR, usesOldConnection, sockets.sinceRequest == 0, machine.phase == .awaitingHead
+        else { return false }
         return exchange.mayBeRepeated && !parser.hasBegun && refusal == nil && upload?.failure == nil
     }
 

@@ -21,10 +21,14 @@ extension CurlTransport.Configuration {
         }
         let times = [
             ("maximumIdleTime", maximumIdleTime), ("maximumConnectionAge", maximumConnectionAge),
-            ("keepAlive", keepAlive ?? .seconds(1)), ("unacknowledgedTimeout", unacknowledgedTimeout ?? .seconds(1)),
+            ("unacknowledgedTimeout", unacknowledgedTimeout ?? .seconds(1)),
         ]
         for (name, value) in times where value <= .zero || value > .seconds(86_400) {
             throw Self.invalid("`\(name)` is \(value); give more than zero and no more than a day")
+        }
+        // The kernel refuses more as TCP_KEEPIDLE, and libcurl would only log that (tcp(7)).
+        if let keepAlive, keepAlive <= .zero || keepAlive > .seconds(32_767) {
+            throw Self.invalid("`keepAlive` is \(keepAlive); give more than zero and no more than 32767 seconds")
         }
         try validateAddresses()
         for pin in pinnedKeys where !Self.isPin(pin) {
@@ -37,8 +41,8 @@ extension CurlTransport.Configuration {
         }
         if unixSocket != nil, proxy != .none { throw Self.invalid("`unixSocket` and `proxy` exclude each other") }
         // The size of sun_path in sockaddr_un, less the terminating zero (unix(7)).
-        if let path = unixSocket, path.string.utf8.count > 107 || path.isEmpty {
-            throw Self.invalid("`unixSocket` has \(path.string.utf8.count) bytes; 1 to 107 are possible")
+        if let path = unixSocket, path.length > 107 || path.isEmpty {
+            throw Self.invalid("`unixSocket` has \(path.length) bytes; 1 to 107 are possible")
         }
     }
 

@@ -25,7 +25,7 @@ public final class CurlTransport: HTTPTransport, BeginningTransport {
     private let lastID = Locked<UInt64>(0)
     private let forks = ForkCount.current
 
-    /// Creates a transport; libcurl is not used before the first request is sent.
+    /// Creates a transport; nothing is opened before the first request is sent.
     ///
     /// - Throws: `HTTPClientError` when a setting is invalid, or libcurl is older than 7.87.
     public init(on loop: EventLoop, configuration: Configuration = .init()) throws(HTTPClientError) {

@@ -25,7 +25,7 @@ extension EasyHandle {
         case .address(let address): set(CURLOPT_INTERFACE, "host!\(address)")
         case nil: break
         }
-        if let path = configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path.string) }
+        if let path = configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path) }
         // libcurl never uses the environment's proxies: `ProxyRules` has read them if they are wanted.
         set(CURLOPT_NOPROXY, "")
         set(CURLOPT_PROXY, "")

@@ -34,7 +34,7 @@ extension EasyHandle {
         case .dangerouslyAcceptAnyCertificate: return
         case .system: guard LibCurl.hasAuthorityFile else { return }
         case .authorities(let file):
-            for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] { set(option, file.string) }
+            for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] { set(option, file) }
             if LibCurl.addsAuthorityDirectory { directory = Self.noAuthorities }
         }
         set(CURLOPT_CA_CACHE_TIMEOUT, Self.authoritiesAge)
@@ -54,12 +54,12 @@ extension EasyHandle {
         switch identity.form {
         case .pem(let certificate, let key):
             set(CURLOPT_SSLCERTTYPE, "PEM")
-            set(CURLOPT_SSLCERT, certificate.string)
+            set(CURLOPT_SSLCERT, certificate)
             set(CURLOPT_SSLKEYTYPE, "PEM")
-            set(CURLOPT_SSLKEY, key.string)
+            set(CURLOPT_SSLKEY, key)
         case .pkcs12(let file):
             set(CURLOPT_SSLCERTTYPE, "P12")
-            set(CURLOPT_SSLCERT, file.string)
+            set(CURLOPT_SSLCERT, file)
         }
         // Without a password OpenSSL would ask the terminal.
         set(CURLOPT_KEYPASSWD, password ?? "")

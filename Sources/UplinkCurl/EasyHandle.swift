@@ -2,6 +2,7 @@
 import CLibCurl
 import Glibc
 import HTTPTypes
+import SystemPackage
 import UplinkCore
 import UplinkHTTP
 
@@ -82,6 +83,11 @@ final class EasyHandle {
 
     func set(_ option: CURLoption, _ value: String) {
         note(value.withCString { uplink_easy_set_string(curl, option, $0) })
+    }
+
+    /// Sets a path as it is, even if it is not UTF-8.
+    func set(_ option: CURLoption, _ path: FilePath) {
+        note(path.withPlatformString { uplink_easy_set_string(curl, option, $0) })
     }
 
     func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {

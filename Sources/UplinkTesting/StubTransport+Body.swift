@@ -16,7 +16,8 @@ final class StubBody: HTTPBodySource {
         var pieces: [[UInt8]]
         var received: Int64 = 0
         var timeouts: StubTimeouts?
-        var isOver = false
+        /// How it ended; nil while it has not.
+        var result: Result<Void, any Error>?
     }
 
     private let state: Locked<State>
@@ -39,6 +40,10 @@ final class StubBody: HTTPBodySource {
     }
 
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
+        if let result = state.withLock({ $0.result }) {
+            try result.get()
+            return nil
+        }
         do {
             try Task.checkCancellation()
             try state.withLock { $0.timeouts }?.check()
@@ -106,8 +111,9 @@ final class StubBody: HTTPBodySource {
 
     private func finish(_ result: Result<Void, any Error>) {
         let received: Int64? = state.withLock { state in
-            defer { state.isOver = true }
-            return state.isOver ? nil : state.received
+            guard state.result == nil else { return nil }
+            state.result = result
+            return state.received
         }
         if let received { tell(received, result) }
     }

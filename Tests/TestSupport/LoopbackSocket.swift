@@ -47,7 +47,11 @@ package enum LoopbackSocket {
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var name = sockaddr_un()
         name.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.string.utf8) }
+        path.withPlatformString { text in
+            withUnsafeMutableBytes(of: &name.sun_path) {
+                $0.copyBytes(from: UnsafeRawBufferPointer(start: text, count: path.length))
+            }
+        }
         let status = withUnsafePointer(to: &name) { name in
             name.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))

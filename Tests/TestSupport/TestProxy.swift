@@ -14,12 +14,12 @@ package final class TestProxy: Sendable {
     package var port: UInt16 { listener.port }
     /// `user:password`, where they are asked for.
     private let credentials: String?
-    private let isRefusing: Bool
+    private let refuses: Locked<Bool>
     private let listener: Listener
     private let asked = Locked<[String]>([])
 
     package init(_ kind: Kind, credentials: String? = nil, isRefusing: Bool = false) throws {
-        (self.credentials, self.isRefusing) = (credentials, isRefusing)
+        (self.credentials, refuses) = (credentials, Locked(isRefusing))
         listener = try Listener()
         listener.start { [unowned self] client in
             {
@@ -35,6 +35,11 @@ package final class TestProxy: Sendable {
     package var seen: [String] { asked.withLock { $0 } }
 
     package func stop() { listener.stop() }
+
+    /// From here on it lets nobody through.
+    package func refuse() { refuses.withLock { $0 = true } }
+
+    private var isRefusing: Bool { refuses.withLock { $0 } }
 
     private func note(_ text: String) { asked.withLock { $0.append(text) } }
 

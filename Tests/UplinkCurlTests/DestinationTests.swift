@@ -36,6 +36,24 @@ struct DestinationTests {
         #expect(server.heads.first?.contains("Host: any.test\r\n") == true)
     }
 
+    /// Paths are bytes.
+    @Test func aUnixSocketsNameNeedNotBeUTF8() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let name: [CChar] = [0x61, -1, 0]
+        let path = name.withUnsafeBufferPointer {
+            directory.path.appending(FilePath(platformString: $0.baseAddress!).components.first!)
+        }
+        let server = try RawServer(Self.answer, at: path)
+        defer { server.stop() }
+        var configuration = CurlTransport.Configuration()
+        configuration.unixSocket = path
+        try await withClient(transport: configuration) { client, _ in
+            let body = try await client.get("http://any.test/x").body.collect(upTo: 2)
+            #expect(body == Array("ok".utf8))
+        }
+    }
+
     @Test func aUnixSocketThatIsNotThereIsTold() async throws {
         var configuration = CurlTransport.Configuration()
         configuration.unixSocket = "/nonexistent/socket"

@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 import UplinkCore
 import UplinkCurl
-import UplinkHTTP
+import UplinkEventLoop
+
+@testable import UplinkHTTP
 
 @Suite(.timeLimit(.minutes(1)))
 struct FileTests {
@@ -305,5 +307,14 @@ struct FileTests {
             }
             #expect(directory.names.isEmpty)
         }
+    }
+
+    /// What is in memory is written where it holds nobody up, too, even if its caller prefers a loop.
+    @Test(arguments: [HTTPBody([1, 2, 3]), HTTPBody(pulling: { nil })])
+    func noFileIsOpenedOnALoop(body: HTTPBody) async throws {
+        let wasOnLoop = try await withTaskExecutorPreference(EventLoop.shared) {
+            try await body.handle.source.performBlocking { EventLoop.shared.isCurrent }
+        }
+        #expect(!wasOnLoop)
     }
 }

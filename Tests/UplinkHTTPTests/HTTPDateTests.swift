@@ -59,4 +59,16 @@ struct HTTPDateTests {
         #expect(pause() == nil)
         #expect(pause("1", "2") == nil)
     }
+
+    /// RFC 9110, section 8.8.2.2; a year of two digits is near the answer's.
+    @Test(arguments: [
+        ("Thu, 26 Nov 2026 10:00:00 GMT", true), ("Thu, 26 Nov 2026 10:00:30 GMT", false),
+        ("Thursday, 26-Nov-26 10:00:00 GMT", true), ("Thursday, 26-Nov-26 10:01:00 GMT", false),
+        ("Thu Nov 26 10:00:01 2026", false), ("yesterday", false),
+    ])
+    func aDateIsAStrongValidatorIfItIsAMinuteOlder(date: String, isStrong: Bool) {
+        let fields: HTTPFields = [.date: "Thu, 26 Nov 2026 10:01:00 GMT", .lastModified: date]
+        #expect(LastModified.strong(in: fields) == (isStrong ? date : nil))
+        #expect(LastModified.strong(in: [.lastModified: date]) == nil)
+    }
 }

@@ -84,6 +84,19 @@ struct RedirectTests {
         #expect(response.redirects == ["http://a/#here"])
     }
 
+    @Test func whatDescribesTheBodyDoesNotGoOnWithoutIt() async throws {
+        let about = ["digest", "repr-digest", "content-digest", "last-modified"].compactMap { HTTPField.Name($0) }
+        var fields: HTTPFields = [.accept: "*/*"]
+        for name in about { fields[name] = "x" }
+        for (code, isKept) in [(303, false), (301, false), (307, true)] {
+            let table = Table(["http://a/": redirect(code, "/b"), "http://a/b": HTTPResponse(status: .ok)])
+            _ = try await HTTPClient(transport: table).post("http://a/", body: .text("hello"), headers: fields)
+            let next = try #require(table.requests.last).head.headerFields
+            for name in about { #expect(next.contains(name) == isKept, "\(code): \(name)") }
+            #expect(next[.accept] == "*/*")
+        }
+    }
+
     @Test func aGetWithABodyLosesItWithSeeOther() async throws {
         let table = Table(["http://a/": redirect(303, "/b"), "http://a/b": HTTPResponse(status: .ok)])
         _ = try await HTTPClient(transport: table).execute(HTTPRequest(parsing: "http://a/"), body: .text("hello"))

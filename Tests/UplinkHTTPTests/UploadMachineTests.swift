@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import UplinkCore
 
 @testable import UplinkHTTP
 
@@ -176,5 +177,17 @@ struct UploadMachineTests {
         #expect(machine.failure == nil)
         let isParked = machine.park(4)
         #expect(!isParked)
+    }
+
+    /// The task of a production may come to run only when its transfer has ended, and the body then still is to be sent.
+    @Test func whatNobodyWantsAnyMoreDoesNotBegin() async {
+        let (stopped, wanted) = (UploadPipe(length: nil) {}, UploadPipe(length: nil) {})
+        let begun = Locked(0)
+        let production = BodyProduction(length: nil, runsForeignCode: true) { _ in begun.withLock { $0 += 1 } }
+        #expect(stopped.stop() == nil)
+        await stopped.run(production)
+        #expect(begun.withLock { $0 } == 0)
+        await wanted.run(production)
+        #expect(begun.withLock { $0 } == 1)
     }
 }

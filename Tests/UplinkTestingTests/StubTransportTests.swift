@@ -239,4 +239,16 @@ struct StubTransportTests {
         #expect(error?.code == .totalTimeout)
         try clock.checkNobodySleeps()
     }
+
+    /// As a real transport's.
+    @Test func aBodyThatHasFailedFailsAgain() async throws {
+        let error = HTTPClientError(.stallTimeout, phase: .body, message: "a test")
+        transport.answer("http://a.example/", .broken(error, after: [[1]]))
+        var iterator = try await client.get("http://a.example/").body.makeAsyncIterator()
+        #expect(try await iterator.next()?.count == 1)
+        for _ in 1...2 {
+            let thrown = await #expect(throws: HTTPClientError.self) { try await iterator.next() }
+            #expect(thrown?.code == .stallTimeout)
+        }
+    }
 }

@@ -85,7 +85,7 @@ final class PulledSource: HTTPBodySource {
     var heedsLimit: Bool { false }
 
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try work()
+        try await offLoops(work)
     }
 
     var trailerFields: HTTPFields? { nil }

@@ -62,7 +62,8 @@ public struct HTTPRequestBody: Sendable {
     ///   - pieces: The bytes, in order; empty pieces are skipped.
     ///   - length: The number of bytes. If there are more or fewer, the request fails with
     ///     ``HTTPClientError/Code/bodyLengthMismatch``, and the server never sees a body that looks complete. Nil sends
-    ///     the body in chunks. With zero, the sequence is iterated before the request is sent, outside its timeouts.
+    ///     the body in chunks. With zero, the sequence is iterated before the request is sent, outside its timeouts and
+    ///     by the calling task.
     ///   - isReplayable: Whether the sequence can be iterated again and then gives the same bytes.
     public static func stream<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces, length: Int64? = nil, isReplayable: Bool = false

@@ -25,6 +25,6 @@ final class KeptBody: HTTPBodySource {
     func limit(toRemaining total: Duration) {}
 
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try work()
+        try await offLoops(work)
     }
 }

@@ -83,10 +83,16 @@ struct RedirectMachine {
         }
     }
 
+    /// Fields about a body that do not begin with `Content-` (RFC 9110, section 15.4; RFC 9530).
+    private static let aboutBody: Set = ["digest", "repr-digest", "last-modified"]
+
     /// The next request is a different one, without a body.
     private mutating func dropBody(_ fields: inout HTTPFields) {
         (request.body, request.isIdempotent) = (.none, nil)
-        for field in fields where field.name.canonicalName.hasPrefix("content-") { fields[field.name] = nil }
+        for name in fields.map(\.name)
+        where name.canonicalName.hasPrefix("content-") || Self.aboutBody.contains(name.canonicalName) {
+            fields[name] = nil
+        }
     }
 
     private func location(in response: HTTPResponse) throws(HTTPClientError) -> String? {

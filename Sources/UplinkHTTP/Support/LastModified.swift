@@ -8,7 +8,8 @@ package enum LastModified {
     package static func strong(in fields: HTTPFields) -> String? {
         let dates = fields[values: .lastModified]
         guard dates.count == 1, let date = fields[.date],
-            let answered = HTTPDate.seconds(of: date, now: 0), let modified = HTTPDate.seconds(of: dates[0], now: 0),
+            let answered = HTTPDate.seconds(of: date, now: 0),
+            let modified = HTTPDate.seconds(of: dates[0], now: answered),
             answered - modified >= 60
         else { return nil }
         return dates[0]

@@ -6,6 +6,11 @@ package protocol BlockingWork: Sendable {
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result
 }
 
+/// Runs work that may block on the default pool, for a body that has no loop: the caller may prefer one.
+func offLoops<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await Task.detached { try work() }.value
+}
+
 /// Blocks the caller: for tests, and for transports without a loop.
 struct InlineWork: BlockingWork {
     func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {

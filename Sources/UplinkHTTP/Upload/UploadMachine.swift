@@ -73,6 +73,14 @@ struct UploadMachine<Waiter: Sendable> {
         }
     }
 
+    /// Whether nobody wants the body any more.
+    var isStopped: Bool {
+        switch phase {
+        case .stopped: true
+        case .producing, .complete, .failed: false
+        }
+    }
+
     // MARK: The producer
 
     mutating func offer(_ chunk: HTTPBody.Chunk) -> Offer {

@@ -41,8 +41,10 @@ package final class UploadPipe: Sendable {
 
     // MARK: The producer's side
 
-    /// Runs a production until it ends or fails.
+    /// Runs a production until it ends or fails. One that nobody wants any more, when its task comes to run, does not
+    /// begin: its body can still be sent.
     package func run(_ production: BodyProduction) async {
+        if machine.withLock({ $0.isStopped }) { return }
         var failure: (any Error)?
         do {
             try await Self.$number.withValue(number) {
