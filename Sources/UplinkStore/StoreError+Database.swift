@@ -28,7 +28,11 @@ extension StoreError {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             (.locked, "another process holds the database; end it, or allow a longer busy timeout")
         case .SQLITE_CORRUPT:
-            (.corrupt, "the file is damaged; restore a copy, or move it away and begin with an empty one")
+            (
+                .corrupt,
+                "the file is damaged; move it away together with its `-wal` and `-shm`, then restore a copy or begin "
+                    + "with an empty one"
+            )
         case .SQLITE_NOTADB: (.notADatabase, "the file is not an SQLite database; was another path meant?")
         case .SQLITE_CANTOPEN: (.cannotOpen, hasDescriptors ? unopened : noDescriptors)
         default: nil

@@ -79,6 +79,25 @@ enum Openings {
         say("\(before > 0) \(after == before) \(try await store.database.read(count) == before)")
     }
 
+    /// Writes more than there is room for, then less; prints what is to be done after each of the two transactions.
+    static func overfill(_ path: FilePath) async throws {
+        let database = try await store(path).database
+        for (number, size) in [2_000_000, 1].enumerated() {
+            do {
+                try await database.writeToItsEnd { db in
+                    db.afterNextTransaction { _ in
+                        say("\(number) committed")
+                    } onRollback: { _ in
+                        say("\(number) rolled back")
+                    }
+                    try db.execute(sql: "INSERT INTO piece (batch, number, filling) VALUES (1, 1, zeroblob(\(size)))")
+                }
+            } catch {
+                say("\(number) failed")
+            }
+        }
+    }
+
     /// Holds the database, so that nobody else writes, or reads; until it is killed.
     static func lock(_ path: FilePath, exclusively: Bool) async throws {
         let database = try DatabaseQueue(path: path.string)

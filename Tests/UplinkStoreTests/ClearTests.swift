@@ -91,6 +91,45 @@ struct ClearTests {
         #expect(try await store.words() == ["mine"])
     }
 
+    /// Nothing was cleared, so what was fetched is good.
+    @Test func aSyncThatWasUnderWayGoesOnIfClearingAllFails() async throws {
+        let store = try Store.lists()
+        let fetch = StubFetch(["theirs"])
+        fetch.hold()
+        let asker = Task { try await store.sync(Lists.sync(fetch)) }
+        try await eventually { fetch.running == 1 }
+        try await store.writing("making a constraint") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE one (id INTEGER PRIMARY KEY);
+                    CREATE TABLE other (id INTEGER REFERENCES one (id) DEFERRABLE INITIALLY DEFERRED);
+                    """)
+        }
+        await #expect(throws: StoreError.self) {  // at its commit
+            try await store.clearAll { try $0.execute(sql: "INSERT INTO other VALUES (7)") }
+        }
+        fetch.release()
+        #expect(try await asker.value == .written)
+        #expect(try await store.words() == ["theirs"])
+    }
+
+    /// Anyone may have written them.
+    @Test func numbersThatCannotGrowAreNoTrap() async throws {
+        let store = try Store.lists()
+        try await store.sync(Lists.sync(StubFetch(["a"])))
+        try await store.writing("a test") { db in
+            try db.execute(sql: "UPDATE uplink_sync SET number = ?, epoch = ?", arguments: [Int64.max, Int64.max])
+        }
+        try await store.sync(Lists.sync(StubFetch(["b"])), force: true)
+        #expect(try await store.words() == ["b"])
+        try await store.writing("a test") { [key = Lists.sync(StubFetch(["c"])).key] db in
+            try db.execute(sql: "UPDATE uplink_sync SET number = ?, epoch = ?", arguments: [Int64.max, Int64.max])
+            try store.outdate(key, in: db)
+        }
+        try await store.clear(Lists.sync(StubFetch(["d"])))
+        #expect(try await store.words() == [])
+    }
+
     /// A sync that is asked for while everything is being cleared is of before, though it reads nothing until that is done.
     @Test func aSyncThatBeginsWhileAllIsClearedEndsToo() async throws {
         let store = try Store.lists()  // in memory: its reads wait for its writes

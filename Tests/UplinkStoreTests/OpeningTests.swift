@@ -333,5 +333,24 @@ struct OpeningTests {
             "fill", path, after: "mount -t tmpfs -o size=512k none \(directory.path)")
         #expect(program.output == "diskFull\ntrue true true\n", "\(program.errors)")
     }
+
+    /// GRDB would take the second commit for the first one's, which SQLite has rolled back by itself.
+    @Test(.needsNetworkNamespaces) func aCommitThatFailsIsNotTakenForTheNext() async throws {
+        defer { directory.remove() }
+        let program = try await Victim.run(
+            "overfill", path, after: "mount -t tmpfs -o size=1m none \(directory.path)")
+        #expect(program.output == "0 rolled back\n0 failed\n1 committed\n", "\(program.errors)")
+    }
+
+    @Test(arguments: [true, false]) func aLogWithoutItsDatabaseIsRefusedAndStays(isThere: Bool) async throws {
+        defer { directory.remove() }
+        try await make()
+        let log = [UInt8](repeating: 7, count: 5000)
+        try directory.write("db-wal", log)
+        if isThere { try directory.write("db", []) } else { try FileManager.default.removeItem(atPath: path.string) }
+        let error = await #expect(throws: StoreError.self) { try await open() }
+        #expect(error?.code == .corrupt && error?.message.contains("db-wal") == true)
+        #expect(try directory.read("db-wal") == log)
+    }
 }
 #endif

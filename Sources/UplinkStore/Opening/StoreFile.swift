@@ -32,7 +32,7 @@ struct StoreFile {
     }
 
     private func open(_ file: String) throws -> DatabasePool {
-        if size(of: file) > 0 { try look(at: file) }
+        if size(of: file) > 0 { try look(at: file) } else { try refuseLeftLog(of: file) }
         let pool = try DatabasePool(path: file, configuration: configuration)
         // GRDB sets NORMAL for WAL, and a power cut may then undo a commit.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
@@ -74,6 +74,17 @@ struct StoreFile {
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA busy_timeout = \(Int(timeout * 1000))") }
         configuration.label = "UplinkStore"
         return configuration
+    }
+
+    /// Refuses to begin a database anew beside the log of one that is gone: SQLite would remove the log, which may be all
+    /// that is left of what was written last.
+    private func refuseLeftLog(of file: String) throws {
+        let log = "\(file)-wal"
+        guard size(of: log) > 0 else { return }
+        throw StoreError(
+            .corrupt,
+            message: "\(path) is empty or missing, and \(log) has what was written to it last; restore both, or move "
+                + "\(log) away and begin with an empty database")
     }
 
     private func look(at file: String) throws {

@@ -190,7 +190,7 @@ extension Outbox {
     /// The entry after an attempt that failed.
     private func failed(_ row: OutboxRow, _ verdict: OutboxVerdict) -> OutboxRow {
         var row = row
-        row.attempts += 1
+        row.attempts = min(row.attempts, .max - 1) + 1  // anyone may have written it
         row.failedAt = store.now().timeIntervalSince1970
         switch verdict {
         case .done: break

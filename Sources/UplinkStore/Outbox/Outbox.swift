@@ -82,7 +82,7 @@ public final class Outbox: Sendable {
     private func checkRoom(for payload: Data, in db: Database) throws {
         let totals = try OutboxRow.totals(of: name, in: db)
         guard totals.pending + totals.failed < configuration.maximumEntries,
-            payload.count <= configuration.maximumBytes - totals.bytes
+            payload.count <= configuration.maximumBytes - max(0, totals.bytes)
         else {
             throw StoreError(
                 .outboxFull,

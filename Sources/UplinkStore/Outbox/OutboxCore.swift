@@ -161,6 +161,8 @@ extension Outbox {
         (state.isRunning, state.isWaiting, state.resting, state.sending) = core.withLock { core in
             (core.runner != nil, core.machine.isWaiting, core.machine.resting, core.machine.sending)
         }
+        // The last entry may have been cancelled while its sending waits for the network, which it goes on to do.
+        if state.pending == 0 { state.isWaiting = false }
         return state
     }
 

@@ -56,7 +56,7 @@ extension Store {
         try await writing("clearing all") { [syncs] db in
             try erase(db)
             try SyncRecord.clearAll(db)
-            syncs.beginEra()  // before the commit: anything written from here on comes after it
+            db.afterNextTransaction { _ in syncs.beginEra() }  // before anything else is written
         }
     }
 
@@ -73,7 +73,7 @@ extension Store {
     /// - Throws: What GRDB throws.
     public func outdate(_ key: String, in db: Database) throws {
         var record = try SyncRecord.of(key, in: db)
-        record.epoch += 1
+        record.epoch &+= 1
         try record.save(db)
     }
 
@@ -159,7 +159,7 @@ extension Store {
             }
             try news?.write(db)
             var record = try SyncRecord.of(key, in: db)
-            record.number += 1
+            record.number &+= 1  // never too large by itself, but anyone may have written it
             record.succeededAt = now().timeIntervalSince1970
             if let news { record.validators = news.validators }
             if decision == .writeOutdated { record.forgetSyncs() }
@@ -175,7 +175,7 @@ extension Store {
 
     func writing<T: Sendable>(_ activity: String, _ body: @escaping @Sendable (Database) throws -> T) async throws -> T
     {
-        try await translating(activity, .writeFailed) { try await database.write(body) }
+        try await translating(activity, .writeFailed) { try await database.writeToItsEnd(body) }
     }
 
     private func translating<T>(

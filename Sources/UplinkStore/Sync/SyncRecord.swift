@@ -55,8 +55,8 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
 
     /// Makes this the record of a key that holds nothing any more.
     mutating func clear() {
-        number += 1
-        epoch += 1
+        number &+= 1
+        epoch &+= 1
         forgetSyncs()
     }
 
@@ -69,7 +69,7 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
     /// Clears the records of all keys, also of those that have none yet.
     static func clearAll(_ db: Database) throws {
         var all = try fetchOne(db, key: idOfAll) ?? Self(key: "", id: idOfAll)
-        all.epoch += 1
+        all.epoch &+= 1
         try all.save(db)
         try db.execute(
             sql: """
