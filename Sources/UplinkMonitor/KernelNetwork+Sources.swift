@@ -35,9 +35,17 @@ extension KernelNetwork {
         case .ipv6:
             guard verdict == .none || verdict == .blocked, let source = source(of: flow) else { break }
             let second = try answer(to: flow, from: source, by: ask)
-            if second.verdict.route != nil { return second }
+            if let route = second.verdict.route, try leads(route, where: flow, from: source) { return second }
         }
         return Answer(flow: flow, verdict: verdict)
+    }
+
+    /// Whether a route leads through the interface that packets are bound to, if they are. With a source, the kernel's
+    /// answers about IPv6 do not heed the interface; a bound socket does.
+    private func leads(_ route: RouteRecord, where flow: Flow, from source: IPAddress) throws(NetlinkError) -> Bool {
+        guard let interface = flow.interface else { return true }
+        if let index = route.interfaceIndex { return index == interface }
+        return try kernel.verdict(on: flow.from(source)).route?.interfaceIndex == interface  // a route of several legs
     }
 
     private func answer(

@@ -33,6 +33,24 @@ struct AlternativesScenarios {
         }
     }
 
+    /// Asked with a source, the kernel names another link's route for IPv6. A socket that is bound to the link gets none.
+    @Test(arguments: [false, true]) func aLinkWithAnIPv6AddressNeedsARouteToBeAnAlternative(hasRoute: Bool) async throws
+    {
+        try await withScenario(
+            from: .ipv6,
+            setUp: { network in
+                try network.connectSecondUplink()
+                try network.device.ip("-6 addr add 2001:db8:9::10/64 dev eth1 nodad")
+                if hasRoute { try network.device.ip("-6 route add default via fe80::2 dev eth1 metric 9999") }
+            }
+        ) { scenario in
+            let path = try #require(await scenario.observer.latest)
+            #expect(path.isSatisfied)
+            #expect(path.interfaces.first?.name == "eth0")
+            #expect(path.alternatives.map(\.name) == (hasRoute ? ["eth1"] : []))
+        }
+    }
+
     @Test func halfARouteIsNoAlternative() async throws {
         try await withScenario(from: .ipv4, setUp: { try $0.connectSecondUplink() }) { scenario in
             try scenario.host.ip("route add 0.0.0.0/1 via 198.51.100.1 metric 9")  // one probe of two

@@ -87,7 +87,9 @@ final class PerformCall: Call {
 
     private func ending(of result: Result<Void, PerformFailure<Never>>, in context: Context) -> Ending {
         if case .failure(.notStarted(let error)) = result {
-            return Ending(status: Status.of(error, in: context), message: Advice.inC(error.message))
+            let status = Status.of(error, in: context)
+            let isAboutContext = status == Status.stopped
+            return Ending(status: status, message: isAboutContext ? Status.text(status) : Advice.inC(error.message))
         }
         let last = progress.withLock { progress in
             defer { progress = .over }

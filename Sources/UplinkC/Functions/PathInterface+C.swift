@@ -73,6 +73,6 @@ public func uplink_path_resolver_count(_ path: OpaquePointer?) -> Int {
 public func uplink_path_resolver_address(_ path: OpaquePointer?, _ resolver: Int) -> UnsafePointer<CChar>? {
     PathBox.of(path).flatMap { box in
         let resolvers = box.path.dns.resolvers
-        return resolvers.indices.contains(resolver) ? box.strings.text(resolvers[resolver].address.description) : nil
+        return resolvers.indices.contains(resolver) ? box.strings.text(resolvers[resolver].text) : nil
     }
 }

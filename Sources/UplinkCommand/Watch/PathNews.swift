@@ -130,9 +130,9 @@ struct PathNews: Equatable {
 
     /// Without a network it goes without saying that no name server can be reached.
     private static func nameServers(_ before: NetworkPath, _ path: NetworkPath) -> [Item] {
-        let areOthers = before.dns.resolvers.map(\.address) != path.dns.resolvers.map(\.address)
+        let areOthers = before.dns.resolvers.map(\.text) != path.dns.resolvers.map(\.text)
         guard areOthers || (before.dns != path.dns && before.isSatisfied && path.isSatisfied) else { return [] }
-        let servers = path.dns.resolvers.map { "\($0.address)\($0.hasRoute ? "" : " (no route)")" }
+        let servers = path.dns.resolvers.map { "\($0.text)\($0.hasRoute ? "" : " (no route)")" }
         return [.notable("name servers: \(servers.isEmpty ? "none" : servers.joined(separator: ", "))")]
     }
 }

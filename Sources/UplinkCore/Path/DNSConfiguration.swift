@@ -17,6 +17,9 @@ public struct DNSConfiguration: Sendable, Hashable {
             self.zone = zone
             self.hasRoute = hasRoute
         }
+
+        /// The address with its zone, as resolv.conf(5) has it.
+        package var text: String { zone.map { "\(address)%\($0)" } ?? "\(address)" }
     }
 
     /// The name servers in the order in which they are asked: the first three that the file names, as in the C library.

@@ -137,7 +137,8 @@ const char *uplink_path_json(const uplink_path *path);
 /* Whether a family (an uplink_family) can be used. */
 bool uplink_path_family_is_available(const uplink_path *path, int family);
 
-/* Why a family cannot be used: an uplink_reason. */
+/* Why a family cannot be used: an uplink_reason. A new reason of one family alone is not reported: this is as old as
+ * the path. */
 int uplink_path_family_reason(const uplink_path *path, int family);
 
 /* The name of the interface that a family's route leads to; NULL where there is none. */
@@ -185,10 +186,10 @@ size_t uplink_path_alternative_count(const uplink_path *path);
 /* The name of one of them. */
 const char *uplink_path_alternative_name(const uplink_path *path, size_t alternative);
 
-/* How many name servers the resolver asks (resolv.conf(5)). */
+/* How many name servers resolv.conf(5) names, three at most. Without any, the C library asks one on this host. */
 size_t uplink_path_resolver_count(const uplink_path *path);
 
-/* The address of one of them, as text. */
+/* The address of one of them, as text; a link-local one with its zone (fe80::1%eth0). */
 const char *uplink_path_resolver_address(const uplink_path *path, size_t resolver);
 
 #ifdef __cplusplus
