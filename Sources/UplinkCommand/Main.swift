@@ -9,6 +9,10 @@ struct Main {
     static func main() {
         InheritedSignals.remember()
         _ = DownloadTarget.usualPermissions  // while there is one thread
+        guard CommandLine.argc > 0 else {  // otherwise `wait` would say that there is a network
+            UplinkProgram.exit(
+                withError: ValidationError("the arguments cannot be read, because there is no /proc; mount it"))
+        }
         if let word = Program.wordThatIsNoText {
             UplinkProgram.exit(
                 withError: ValidationError(

@@ -22,6 +22,21 @@ struct GetOutputTests {
         #expect(try directory.read("kept") == Array("old".utf8) && directory.names == ["kept"])
     }
 
+    /// A terminal that says it takes something may not take everything, and then holds up who writes.
+    @Test func oneSignalEndsItEvenIfTheTerminalTakesNothing() async throws {
+        let server = try RawServer([
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n"), .fill(3_000_000), .waitForClose,
+        ])
+        defer { server.stop() }
+        let program = try RunningProgram(
+            [BuiltProgram.path, "get", server.url()], terminal: TerminalDimensions(columns: 80, rows: 24), isRead: false
+        )
+        try await eventually("some of it has come") { server.connections.first.map { $0.filled > 100_000 } ?? false }
+        try await Task.sleep(for: .milliseconds(500))  // until the terminal is full
+        program.signal(SIGTERM)
+        #expect(try await program.wait(upTo: .seconds(10)) == 128 + SIGTERM)
+    }
+
     /// An answer that leads somewhere, and does not say where, is not the file that was asked for.
     @Test func whatIsNoFileIsNotWrittenToOne() async throws {
         let directory = try TemporaryDirectory()

@@ -4,6 +4,17 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct UsageTests {
+    /// The words of a command line come from there. Without them the overview would be shown, with status 0, as if what
+    /// was asked for were done.
+    @Test(.needsNetworkNamespaces, arguments: ["wait --timeout 1", "run --within 1 -- touch /tmp/never", ""])
+    func withoutProcItRefuses(words: String) async throws {
+        let program = try RunningProgram([
+            "/usr/bin/unshare", "--mount", "/bin/sh", "-c", "umount -l /proc && exec \(BuiltProgram.path) \(words)",
+        ])
+        #expect(try await program.wait() == 64)
+        #expect(program.errors.contains("/proc"))
+    }
+
     @Test(arguments: [
         "frobnicate", "--frobnicate", "wait --timeout -1", "wait --timeout=-1", "wait --timeout=nan",
         "wait --timeout=-nan",

@@ -40,16 +40,16 @@ package enum BuiltProgram {
 extension BuiltProgram {
     /// Starts it where `socket(AF_NETLINK, …)` fails with this error number, as in a sandbox.
     package static func startWithoutNetlink(
-        _ words: String, errno: CInt, in namespace: NetworkNamespace
+        _ words: String, errno: CInt, in namespace: NetworkNamespace? = nil, environment: [String: String] = [:]
     ) async throws -> RunningProgram {
         // nsenter(1), because ip(8) needs netlink itself.
-        let enter = ["/usr/bin/nsenter", "--net=\(namespace.path)"]
+        let enter = namespace.map { ["/usr/bin/nsenter", "--net=\($0.path)"] } ?? []
         let command = enter + [path] + words.split(separator: " ").map(String.init)
         let outcome = Locked<Result<RunningProgram, any Error>?>(nil)
         detachThread {  // the filter stays with the thread, and with what it starts
             let started = Result {
                 guard Sandbox.refuse(.netlinkSocket, with: errno) else { throw ProgramError("seccomp(2)") }
-                return try RunningProgram(command)
+                return try RunningProgram(command, environment: environment)
             }
             outcome.withLock { $0 = started }
         }

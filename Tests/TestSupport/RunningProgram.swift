@@ -23,17 +23,20 @@ package final class RunningProgram: Sendable {
     /// - Parameters:
     ///   - environment: Variables to set beside those of the test; an empty value unsets one.
     ///   - terminal: The size of a pseudo-terminal to run it on; nil for pipes, and an input that is empty.
+    ///   - isRead: Whether what it writes is taken; otherwise it is as on a terminal that has stalled.
     package init(
-        _ command: [String], environment: [String: String] = [:], terminal: TerminalDimensions? = nil
+        _ command: [String], environment: [String: String] = [:], terminal: TerminalDimensions? = nil,
+        isRead: Bool = true
     ) throws {
         // One at a time: a program must not inherit another one's pipes, or their ends are never seen.
         (streams, id) = try Self.spawning.withLock { _ in
             let streams = try ProgramStreams(terminal: terminal)
             return (streams, try streams.spawn(command, environment: environment))
         }
-        state = Locked(State(openStreams: streams.readers.count))
+        let readers = isRead ? streams.readers : []
+        state = Locked(State(openStreams: readers.count))
         let (id, state) = (id, state)
-        for (index, reader) in streams.readers.enumerated() {
+        for (index, reader) in readers.enumerated() {
             detachThread {
                 var buffer = [UInt8](repeating: 0, count: 65536)
                 while true {

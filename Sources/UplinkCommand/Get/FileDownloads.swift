@@ -114,10 +114,8 @@ private final class Teller: Sendable {
 
     /// Records what is there, before all downloads end for the same reason.
     func interrupt(_ state: DownloadBatchProgress) {
-        let remains = report.withLock { report in
-            _ = report.take(state, at: .now - start)
-            return report.remains
-        }
+        let (lines, remains) = report.withLock { ($0.take(state, at: .now - start), $0.remains) }
+        for text in lines { line.say(text) }
         remainsAtInterruption.withLock { $0 = remains }
     }
 

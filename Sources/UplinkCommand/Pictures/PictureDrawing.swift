@@ -19,9 +19,10 @@ enum PictureDrawing {
         defer { chafa_term_info_unref(terminal) }
 
         let ability = Ability(of: terminal, withColors: withColors)
+        let (cellWidth, cellHeight) = cell(of: size)
         var (columns, rows) = (gint(size.columns), gint(size.rows))
         let (width, height) = (gint(picture.info.width), gint(picture.info.height))
-        let cellRatio = Float(size.cellWidth) / Float(size.cellHeight)
+        let cellRatio = Float(cellWidth) / Float(cellHeight)
         chafa_calc_canvas_geometry(width, height, &columns, &rows, cellRatio, 1, 0)
         guard columns > 0, rows > 0 else { return nil }
 
@@ -35,13 +36,23 @@ enum PictureDrawing {
         chafa_canvas_config_set_pixel_mode(config, ability.pixelMode)
         chafa_canvas_config_set_canvas_mode(config, ability.canvasMode)
         chafa_canvas_config_set_geometry(config, columns, rows)
-        chafa_canvas_config_set_cell_geometry(config, gint(size.cellWidth), gint(size.cellHeight))
+        chafa_canvas_config_set_cell_geometry(config, gint(cellWidth), gint(cellHeight))
         guard let canvas = chafa_canvas_new(config) else { return nil }
         defer { chafa_canvas_unref(canvas) }
         chafa_canvas_draw_all_pixels(canvas, CHAFA_PIXEL_RGBA8_UNASSOCIATED, pixels, width, height, width * 4)
         guard let drawn = chafa_canvas_print(canvas, terminal) else { return nil }
         defer { g_string_free(drawn, 1) }
         return Result(sequence: String(cString: drawn.pointee.str), rows: Int(rows))
+    }
+
+    /// The most pixels to draw: those of a screen of 3840 × 2160.
+    private static let maximumPixels = 8_294_400.0
+
+    /// The pixels of a cell, fewer than it has if all cells together would have too many.
+    private static func cell(of size: TerminalSize) -> (width: Int, height: Int) {
+        let pixels = Double(size.columns * size.cellWidth) * Double(size.rows * size.cellHeight)
+        let scale = min(1, (maximumPixels / pixels).squareRoot())
+        return (max(1, Int(Double(size.cellWidth) * scale)), max(1, Int(Double(size.cellHeight) * scale)))
     }
 }
 

@@ -12,7 +12,9 @@ final class ChildProcess: Sendable {
     init(_ command: [String]) throws(CommandFailure) {
         var (toChild, fromChild): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
         guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else {
-            throw CommandFailure("no pipe: \(String(cString: strerror(errno)))")
+            let reason = String(cString: strerror(errno))
+            for descriptor in toChild where descriptor >= 0 { close(descriptor) }
+            throw CommandFailure("no pipe: \(reason)")
         }
         for descriptor in toChild + fromChild { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
@@ -74,7 +76,10 @@ final class ChildProcess: Sendable {
     /// - Returns: Its exit status, or 128 plus the signal's number.
     static func run(_ command: [String], input text: String = "") throws -> CInt {
         let child = try ChildProcess(command)
-        try child.write(text)
+        do { try child.write(text) } catch {
+            child.kill()
+            throw error
+        }
         return child.wait()
     }
 

@@ -4,6 +4,21 @@ import Glibc
 /// Writes whole texts and bytes to a descriptor, without a buffer of its own.
 struct Output: Sendable {
     let descriptor: CInt
+    /// What is written to: a terminal is opened again, without blocking, since a blocking write to it returns only when
+    /// everything is taken, whatever poll(2) says.
+    let device: CInt
+
+    init(descriptor: CInt) {
+        self.descriptor = descriptor
+        let terminal = isatty(descriptor) == 1 ? Self.reopened(descriptor) : -1
+        device = terminal >= 0 ? terminal : descriptor
+    }
+
+    /// The terminal, opened again; negative if that is not permitted, as after `su`. The other openings stay as they are
+    /// for those who have them too, such as the shell.
+    private static func reopened(_ descriptor: CInt) -> CInt {
+        open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+    }
 
     static let standard = Output(descriptor: STDOUT_FILENO)
     static let error = Output(descriptor: STDERR_FILENO)
@@ -29,14 +44,14 @@ struct Output: Sendable {
         var rest = bytes[...]
         while !rest.isEmpty {
             // A pipe that is ready takes PIPE_BUF bytes without blocking.
-            var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            var entry = pollfd(fd: device, events: Int16(POLLOUT), revents: 0)
             if poll(&entry, 1, 20) == 0 {
                 try Task.checkCancellation()
                 if Interruption.hasBegun { throw CancellationError() }  // this thread may be the one to cancel the task
                 continue
             }
             let written = Glibc.write(
-                descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, min(rest.count, 4096))
+                device, UnsafeRawBufferPointer(rebasing: rest).baseAddress, min(rest.count, 4096))
             if written >= 0 {
                 rest = rest.dropFirst(written)
             } else if errno != EINTR, errno != EAGAIN {

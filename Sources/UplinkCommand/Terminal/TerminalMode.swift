@@ -54,7 +54,7 @@ extension TerminalMode {
         while !rest.isEmpty {
             let ready = poll(&entry, 1, 1000)
             guard ready > 0 || ready < 0 && errno == EINTR else { return }
-            let written = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            let written = rest.withUnsafeBytes { Glibc.write(Output.standard.device, $0.baseAddress, $0.count) }
             guard written >= 0 || errno == EINTR || errno == EAGAIN else { return }
             rest = rest.dropFirst(max(0, written))
         }

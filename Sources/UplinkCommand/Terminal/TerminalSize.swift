@@ -8,6 +8,10 @@ struct TerminalSize: Sendable, Hashable {
     var cellWidth = 10
     var cellHeight = 20
 
+    /// More than the largest screens have.
+    private static let largest = (columns: 2000, rows: 1000)
+    private static let largestCell = (width: 100, height: 200)
+
     /// Creates a size, by default the one to assume if nothing better is known.
     init(columns: Int = 80, rows: Int = 24) { (self.columns, self.rows) = (columns, rows) }
 
@@ -15,9 +19,13 @@ struct TerminalSize: Sendable, Hashable {
     init(of descriptor: CInt) {
         var window = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else { return }
-        (columns, rows) = (Int(window.ws_col), Int(window.ws_row))
+        // Anyone can set any size (ssh, stty), and what is drawn takes memory for it.
+        (columns, rows) = (min(Int(window.ws_col), Self.largest.columns), min(Int(window.ws_row), Self.largest.rows))
         if window.ws_xpixel >= window.ws_col, window.ws_ypixel >= window.ws_row {
-            (cellWidth, cellHeight) = (Int(window.ws_xpixel) / columns, Int(window.ws_ypixel) / rows)
+            let cell = (width: Int(window.ws_xpixel / window.ws_col), height: Int(window.ws_ypixel / window.ws_row))
+            if cell.width <= Self.largestCell.width, cell.height <= Self.largestCell.height {
+                (cellWidth, cellHeight) = cell
+            }
         }
     }
 }

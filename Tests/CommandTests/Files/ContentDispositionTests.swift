@@ -27,6 +27,7 @@ struct ContentDispositionTests {
     @Test(arguments: [
         ("attachment; filename=\"a;b \\\"c\\\".txt\"", "a;b \"c\".txt"),
         ("attachment; filename=plain.txt", "plain.txt"),
+        ("attachment; filename=\"\u{301}a;b.txt\"", "\u{301}a;b.txt"),
         ("attachment;filename=x;filename*=UTF-8'en'%e2%82%ac", "€"), ("form-data; FILENAME*=utf-8''a", "a"),
     ])
     func otherFormsAreReadToo(field: String, name: String) {

@@ -63,4 +63,11 @@ struct FileTreeTests {
         var faults = Faults(failEvery: 2, dropEvery: 3)
         #expect((0..<6).map { _ in faults.next() } == [.none, .fail, .drop, .fail, .none, .drop])
     }
+
+    @Test mutating func twoFormsOfAnAccentAreTwoNames() throws {
+        let names = ["\u{e9}", "e\u{301}"]
+        for name in names { _ = try tree.add(named: name, in: tree.rootID, date: date, size: 1) }
+        #expect(try Set(tree.items(in: tree.rootID).map { Array($0.name.utf8) }) == Set(names.map { Array($0.utf8) }))
+        #expect(throws: ServiceError.self) { try tree.check(names[0], in: tree.rootID) }
+    }
 }

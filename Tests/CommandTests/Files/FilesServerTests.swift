@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
 import HTTPTypes
 import SystemPackage
@@ -132,6 +133,20 @@ struct FilesServerTests {
             #expect(file.size == Int64(limit))
             #expect(try await site.files.list(site.root.id).items.map(\.name) == ["fits"])
         }
+    }
+
+    @Test func whatIsUploadedAtTheSameTimeKeepsToTheLimitTogether() async throws {
+        let served = ServedFiles(limit: 100)
+        let root = try await served.root.id
+        var uploads = [
+            try await served.beginUpload(named: "a", in: root), try await served.beginUpload(named: "b", in: root),
+        ]
+        for place in uploads.indices { try uploads[place].write(Data(count: 60)) }
+        _ = try await served.finish(uploads[0], named: "a", in: root)
+        let second = uploads[1]
+        let error = await #expect(throws: ServiceError.self) { try await served.finish(second, named: "b", in: root) }
+        #expect(error == .full)
+        #expect(try await served.items(in: root).map(\.name) == ["a"])
     }
 
     @Test func aFolderIsServedAsItIs() async throws {

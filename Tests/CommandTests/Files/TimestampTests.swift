@@ -36,4 +36,14 @@ struct TimestampTests {
         }
         #expect(Timestamp(seconds: 1_709_209_845, nanoseconds: 120_000_000).description == "2024-02-29T12:30:45.12Z")
     }
+
+    @Test func whatNoDateCanHaveIsClamped() {
+        for (seconds, clamped) in [(1.9, 1), (-0.5, -1), (1e300, .max), (-1e300, .min), (.infinity, .max)]
+            as [(Double, Int64)]
+        {
+            #expect(Timestamp(wholeSeconds: seconds).seconds == clamped)
+        }
+        _ = Timestamp(wholeSeconds: .nan).description
+        #expect(!Timestamp(wholeSeconds: 1e300).description.isEmpty)
+    }
 }

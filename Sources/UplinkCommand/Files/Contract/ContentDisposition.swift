@@ -30,27 +30,29 @@ enum ContentDisposition {
         return PercentEncoding.decode(parts[2]).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
+    private static func isSpace(_ character: Unicode.Scalar) -> Bool { character == " " || character == "\t" }
+
     /// The parameters after the type, by lower-case name. Values may be tokens or quoted strings (RFC 9110, section
     /// 5.6.4), which may contain semicolons.
     private static func parameters(of field: String) -> [String: String] {
         var parameters: [String: String] = [:]
-        var pieces: [String] = [""]
+        var pieces: [String.UnicodeScalarView] = [.init()]
         var (isQuoted, isEscaped) = (false, false)
-        for character in field {
+        for character in field.unicodeScalars {  // an accent after a quote does not make it another character
             switch character {
             case _ where isEscaped:
                 isEscaped = false
                 pieces[pieces.count - 1].append(character)
             case "\\" where isQuoted: isEscaped = true
             case "\"": isQuoted.toggle()
-            case ";" where !isQuoted: pieces.append("")
+            case ";" where !isQuoted: pieces.append(.init())
             default: pieces[pieces.count - 1].append(character)
             }
         }
         for piece in pieces.dropFirst() {
             guard let equals = piece.firstIndex(of: "=") else { continue }
-            let name = piece[..<equals].filter { $0 != " " && $0 != "\t" }.lowercased()
-            let value = piece[piece.index(after: equals)...].trimmingPrefix { $0 == " " || $0 == "\t" }
+            let name = String(String.UnicodeScalarView(piece[..<equals].filter { !isSpace($0) })).lowercased()
+            let value = piece[piece.index(after: equals)...].drop(while: isSpace)
             if parameters[name] == nil { parameters[name] = String(value) }
         }
         return parameters

@@ -12,6 +12,12 @@ struct Timestamp: Sendable, Hashable, Comparable {
         self.nanoseconds = nanoseconds
     }
 
+    /// - Parameter seconds: Seconds since 1970, of which the fraction is dropped. What no date can have, as in a
+    ///   damaged database, becomes the nearest that one can.
+    init(wholeSeconds seconds: Double) {
+        self.init(seconds: Int64(exactly: seconds.rounded(.down)) ?? (seconds > 0 ? .max : .min))
+    }
+
     static func < (one: Self, other: Self) -> Bool {
         (one.seconds, one.nanoseconds) < (other.seconds, other.nanoseconds)
     }

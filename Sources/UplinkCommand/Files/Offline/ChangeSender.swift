@@ -47,6 +47,9 @@ struct ChangeSender: Sendable {
         case .newFolder: return try await remote.makeFolder(named: item.name, in: folder)
         case .upload:
             let path = files.uploads.path(of: change.file ?? "")
+            guard try LocalFile(path).size == item.size else {
+                throw FilesError(.localFile, "somebody has changed its copy, `\(path)`")
+            }
             return try await remote.upload(.file(path), named: item.name, in: folder, progress: nil)
         case .deletion:
             try await remote.delete(item.id)

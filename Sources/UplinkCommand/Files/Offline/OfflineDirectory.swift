@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
+import Foundation
 import Glibc
 import SystemPackage
 import Uplink
@@ -46,9 +47,23 @@ struct OfflineDirectory: Sendable {
                     .localFile, "`\(directory)` is open to others, or not yours; `chmod 700` it, or use --online")
             }
         }
+        try refuseUploadsOfAnother()
         let descriptor = open(database.string, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(database) }
         close(descriptor)
+    }
+
+    /// Uploads beside a database that is missing or empty waited in another one. The new one, which knows nothing of
+    /// them, would remove them.
+    private func refuseUploadsOfAnother() throws(FilesError) {
+        var status = stat()
+        if stat(database.string, &status) == 0, status.st_size > 0 { return }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: uploads.string)) ?? []
+        guard !names.isEmpty else { return }
+        throw FilesError(
+            .localFile,
+            "`\(uploads)` has \(names.count) files that waited to be sent, and `\(database)`, which knew what they were, is "
+                + "gone; restore that, or move the files elsewhere; or use --online")
     }
 
     private func failure(_ path: FilePath) -> FilesError {

@@ -139,7 +139,7 @@ struct ChangeRow: ItemColumns, Codable, Sendable, FetchableRecord, PersistableRe
         item.map {
             PendingChange(
                 id: entry, kind: kind, item: $0, path: path, state: state,
-                date: Timestamp(seconds: Int64(madeAt.rounded(.down))))
+                date: Timestamp(wholeSeconds: madeAt))
         }
     }
 }

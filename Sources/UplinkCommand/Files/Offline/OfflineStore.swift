@@ -66,7 +66,7 @@ struct OfflineStore: Sendable {
     ///
     /// - Throws: ``FilesError``, or `CancellationError`.
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await Self.explained { try await store.database.write(body) }
+        try await Self.explained { try await store.database.writeToItsEnd(body) }
     }
 
     /// Turns an error of `body` into one that says that the store failed.

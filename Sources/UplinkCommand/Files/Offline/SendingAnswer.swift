@@ -42,9 +42,8 @@ enum SendingAnswer: Sendable, Hashable {
     ///
     /// - Returns: The item that may be the same one; for a file, its content has to decide.
     static func twin(_ change: Item, among items: [Item]) -> Item? {
-        items.first { item in
-            guard item.name == change.name, item.isFolder == change.isFolder else { return false }
-            return item.isFolder || item.size == nil || item.size == change.size
-        }
+        items.filter { item in
+            item.isFolder == change.isFolder && (item.isFolder || item.size == nil || item.size == change.size)
+        }.named(change.name)
     }
 }

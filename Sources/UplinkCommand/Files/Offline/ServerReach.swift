@@ -71,21 +71,27 @@ struct ServerReach: Sendable {
 }
 
 extension ServerReach {
+    /// How often the network is looked at where netlink is refused.
+    private static let poll = Duration.seconds(5)
+
     /// Watches the way to a server: to its address if the URL has one; for a name there must be a network, and this
-    /// host itself is always reachable.
+    /// host itself is always reachable. Where netlink is refused, as in some sandboxes, it polls.
     ///
     /// - Throws: ``FilesError`` when the network cannot be watched.
     init(to server: FilesServerURL) throws(FilesError) {
         let host = server.host
-        let (monitor, requirement): (LinuxNetworkMonitor, NetworkRequirement)
+        var monitor: LinuxNetworkMonitor
+        let requirement: NetworkRequirement
         do {
+            monitor = LinuxNetworkMonitor(
+                on: .shared, configuration: try .init(whenUnavailable: .poll(every: Self.poll)))
             if host == "localhost" || IPAddress(host)?.isLoopback == true {
-                (monitor, requirement) = (.shared, .predicate("none") { _ in true })
+                requirement = .predicate("none") { _ in true }
             } else if let address = IPAddress(host) {
-                monitor = try LinuxNetworkMonitor.shared.destination(address)
+                monitor = try monitor.destination(address)
                 requirement = .predicate("a way to \(host)") { $0.isSatisfied }
             } else {
-                (monitor, requirement) = (.shared, .localNetwork)
+                requirement = .localNetwork
             }
         } catch {
             throw FilesError(.invalidServer, "the way to \(host) cannot be watched: \(error); use --online")

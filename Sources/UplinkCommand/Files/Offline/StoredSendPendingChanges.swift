@@ -60,7 +60,7 @@ struct StoredSendPendingChanges: SendPendingChanges {
     private func wait(upTo limit: Duration, _ failed: Locked<Set<String>>) async throws -> String? {
         if limit > .zero {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await reach { _ in await waiting() == [] } }
+                group.addTask { await reach { _ in (try? await waiting()) == [] } }
                 group.addTask { try? await clock.sleep(for: limit) }
                 _ = await group.next()
                 group.cancelAll()
@@ -71,18 +71,21 @@ struct StoredSendPendingChanges: SendPendingChanges {
             if state.pending == 0 || state.isWaiting && state.sending.isEmpty { return true }
             problem = state.problem
             if problem != nil { return true }
-            guard let waiting = await waiting(), state.sending.isEmpty else { return false }
-            return waiting.isSubset(of: failed.withLock { $0 })
+            do {
+                let waiting = try await waiting()
+                return state.sending.isEmpty && waiting.isSubset(of: failed.withLock { $0 })
+            } catch {
+                problem = "\(error)"  // no later state need come
+                return true
+            }
         }
         try Task.checkCancellation()
         return problem
     }
 
-    /// The outbox's keys with entries that wait; nil if they cannot be read. Those that another process has added
-    /// meanwhile are sent too.
-    private func waiting() async -> Set<String>? {
-        guard let entries = try? await files.outbox.entries() else { return nil }
-        let keys = Set(entries.filter { !$0.isFailed }.map(\.key))
+    /// The outbox's keys with entries that wait. Those that another process has added meanwhile are sent too.
+    private func waiting() async throws -> Set<String> {
+        let keys = Set(try await files.outbox.entries().filter { !$0.isFailed }.map(\.key))
         files.outbox.heed(keys)
         return keys
     }

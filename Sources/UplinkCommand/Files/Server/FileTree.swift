@@ -36,7 +36,8 @@ struct FileTree: Sendable {
         _ = try folder(id)
         if let problem = ItemName.problem(with: name) { throw .badRequest(problem) }
         guard name.utf8.count <= 255 else { throw .badRequest("a name has 255 bytes at most") }
-        let isTaken = (children[id] ?? []).contains { items[$0]?.name == name }
+        // As in a folder of Linux, two forms of an "é" are two names.
+        let isTaken = (children[id] ?? []).contains { items[$0]?.name.utf8.elementsEqual(name.utf8) == true }
         guard !isTaken else { throw .badRequest("the folder has an item with this name") }
     }
 

@@ -85,12 +85,14 @@ actor ServedFiles {
         return try tree.add(named: name, in: folder, date: .now, size: nil)
     }
 
+    /// How many bytes are in memory.
+    private var used: Int { contents.values.reduce(0) { $0 + $1.count } }
+
     /// A place for an upload's bytes, if the name is allowed.
     func beginUpload(named name: String, in folder: ItemID) throws -> Upload {
         try tree.check(name, in: folder)
         switch place {
         case .memory(let limit):
-            let used = contents.values.reduce(0) { $0 + $1.count }
             return .memory(Upload.Memory(limit: limit - used))
         case .folder(let folder): return .file(try Upload.File(in: folder))
         }
@@ -101,6 +103,8 @@ actor ServedFiles {
         try tree.check(name, in: folder)
         switch upload {
         case .memory(let memory):
+            // Others may have ended meanwhile.
+            if case .memory(let limit) = place, memory.bytes.count > limit - used { throw ServiceError.full }
             let item = try tree.add(named: name, in: folder, date: .now, size: Int64(memory.bytes.count))
             contents[item.id] = memory.bytes
             return item

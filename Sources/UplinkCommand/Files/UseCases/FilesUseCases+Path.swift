@@ -6,8 +6,14 @@ extension Listing {
         // Items that the server has take precedence over those still to be sent, which it may refuse.
         let named = items.filter { $0.name == name }
         let there = named.filter { !(change(of: $0)?.makesItem ?? false) }
-        let found = there.isEmpty ? named : there
-        return found.first { $0.name.utf8.elementsEqual(name.utf8) } ?? found.first
+        return (there.isEmpty ? named : there).named(name)
+    }
+}
+
+extension [Item] {
+    /// The item with this name; another Unicode form of it counts if there is none with this one.
+    func named(_ name: String) -> Item? {
+        first { $0.name.utf8.elementsEqual(name.utf8) } ?? first { $0.name == name }
     }
 }
 

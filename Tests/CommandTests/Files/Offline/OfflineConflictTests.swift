@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
+import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 import UplinkStore
@@ -38,6 +40,22 @@ struct OfflineConflictTests {
             #expect(try await site.text(of: others[0].id) == "mine")
             await expectError(.notFound) { try await site.files.pending.discard(left[1].id) }
             await expectError(.notFound) { try await site.files.pending.retry(left[1].id) }
+        }
+    }
+
+    /// Otherwise something else than what was to be uploaded would be, and be gone here.
+    @Test func aCopyThatSomebodyHasChangedIsNotSent() async throws {
+        try await OfflineSite.with { site in
+            site.be(.unreachable)
+            _ = try await site.files.upload(.bytes([1, 2, 3]), named: "x", in: site.root, progress: nil)
+            let copy = site.directory.uploads.appending(try #require(try site.uploads.first))
+            #expect(truncate(copy.string, 1) == 0)
+            site.be(.fine)
+            let left = try await site.send().left
+            #expect(left.count == 1 && left.first?.isConflict == true)
+            #expect(left.first?.reason?.contains(copy.string) == true)
+            #expect(try await site.served.items(in: site.root).isEmpty)
+            #expect(try site.uploads.count == 1)
         }
     }
 

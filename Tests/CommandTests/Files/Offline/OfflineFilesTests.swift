@@ -60,6 +60,20 @@ struct OfflineFilesTests {
         #expect(OfflineDirectory.name(for: try FilesServerURL("http://a/"), user: "me") == names[0])
     }
 
+    /// A new database would know of none of them, and remove them all.
+    @Test(arguments: [true, false]) func uploadsOfADatabaseThatIsGoneStay(isEmpty: Bool) async throws {
+        try await with { directory, _ in
+            try directory.make()
+            try directory.make()
+            let draft = try await DraftDirectory(path: directory.uploads).draft()
+            draft.keep()
+            if isEmpty { truncate(directory.database.string, 0) } else { unlink(directory.database.string) }
+            let error = #expect(throws: FilesError.self) { try directory.make() }
+            #expect(error?.message.contains(directory.uploads.string) == true)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.uploads.string) == [draft.name])
+        }
+    }
+
     @Test func aDraftGoesUnlessItIsKept() async throws {
         try await with { directory, _ in
             try directory.make()

@@ -62,6 +62,12 @@ final class OfflineProgram: Sendable {
             environment: environment)
     }
 
+    /// Starts a command where netlink is refused, as in a sandbox.
+    func startWithoutNetlink(_ words: String) async throws -> RunningProgram {
+        try await BuiltProgram.startWithoutNetlink(
+            "files \(words) --server http://\(address):\(port) \(credentials)", errno: EPERM, environment: environment)
+    }
+
     /// Runs a command to its end.
     func uplink(
         _ words: String, status: Int32 = 0, as credentials: String? = nil,

@@ -117,6 +117,17 @@ struct OfflineProgramTests {
         }
     }
 
+    @Test func whereNetlinkIsRefusedTheServerIsReached() async throws {
+        try await OfflineProgram.with { program in
+            try await program.serve {
+                let made = try await program.startWithoutNetlink("mkdir /New")
+                #expect(try await made.wait(upTo: .seconds(60)) == 0)
+                #expect(made.errors.isEmpty)
+                #expect(program.served.names == ["New"])
+            }
+        }
+    }
+
     @Test(arguments: ["pending --retry 1 --discard 2", "pending --online", "sync --online", "sync --within soon"])
     func wrongUsageExits64(words: String) {
         let error = #expect(throws: (any Error).self) {

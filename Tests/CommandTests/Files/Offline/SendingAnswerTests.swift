@@ -48,6 +48,15 @@ struct SendingAnswerTests {
         #expect(SendingAnswer.twin(file, among: [larger]) == nil)
     }
 
+    @Test func aTwinWithTheVeryNameIsTakenBeforeOneWithAnotherForm() {
+        let (own, other) = (anItem(1, "\u{e9}", folder: true), anItem(2, "e\u{301}", folder: true))
+        for items in [[own, other], [other, own]] {
+            #expect(SendingAnswer.twin(own, among: items)?.id == itemID(1))
+            #expect(SendingAnswer.twin(other, among: items)?.id == itemID(2))
+        }
+        #expect(SendingAnswer.twin(own, among: [other])?.id == itemID(2))
+    }
+
     @Test(arguments: [
         (0, "0 seconds ago"), (1, "1 second ago"), (59, "59 seconds ago"), (60, "1 minute ago"), (7199, "1 hour ago"),
         (7200, "2 hours ago"), (86_400, "1 day ago"), (864_000, "10 days ago"),
