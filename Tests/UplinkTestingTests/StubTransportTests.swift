@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 import Testing
+import UplinkCore
 import UplinkHTTP
-import UplinkTesting
+
+@testable import UplinkTesting
 
 @Suite(.timeLimit(.minutes(1)))
 struct StubTransportTests {
@@ -241,14 +243,13 @@ struct StubTransportTests {
     }
 
     /// As a real transport's.
-    @Test func aBodyThatHasFailedFailsAgain() async throws {
-        let error = HTTPClientError(.stallTimeout, phase: .body, message: "a test")
-        transport.answer("http://a.example/", .broken(error, after: [[1]]))
-        var iterator = try await client.get("http://a.example/").body.makeAsyncIterator()
-        #expect(try await iterator.next()?.count == 1)
-        for _ in 1...2 {
-            let thrown = await #expect(throws: HTTPClientError.self) { try await iterator.next() }
-            #expect(thrown?.code == .stallTimeout)
+    @Test func aBodyThatIsOverBringsNoMore() async throws {
+        let ends = Locked(0)
+        let body = StubBody([[1], [2]], .complete, expecting: nil, pause: nil, nil) { _, _ in ends.withLock { $0 += 1 }
         }
+        #expect(try await body.next()?.count == 1)
+        body.cancel()
+        for _ in 1...2 { await #expect(throws: CancellationError.self) { try await body.next() } }
+        #expect(ends.withLock { $0 } == 1)
     }
 }
