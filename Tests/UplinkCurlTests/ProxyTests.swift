@@ -329,36 +329,6 @@ struct ProxyRulesTests {
         #expect(throws: HTTPClientError.self) { try EngineSettings(configuration) }
     }
 
-    /// libcurl sends a request again on a new connection if the one that was there before turns out dead.
-    @Test func aRefusalOfTheSecondConnectionIsTheProxys() async throws {
-        let steps: [RawServer.Step] = [
-            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .readHead, .reset,
-        ]
-        let server = try RawServer(steps)
-        defer { server.stop() }
-        let proxy = try TestProxy(.socks)
-        defer { proxy.stop() }
-        var configuration = CurlTransport.Configuration()
-        configuration.proxy = .always(try .init("socks5h://127.0.0.1:\(proxy.port)"), except: [])
-        try await withClient(transport: configuration) { client, _ in
-            _ = try await client.get(server.url("/a")).body.collect(upTo: 2)
-            proxy.refuse()
-            let (error, _) = await failure { _ = try await client.get(server.url("/b")) }
-            #expect(proxy.seen.count == 2)
-            #expect(error?.code == .proxyRefused, "\(String(describing: error))")
-            #expect(error?.message.hasPrefix("through the proxy socks5h://127.0.0.1:") == true)
-            #expect(error?.requestDisposition == .maybeProcessed)
-        }
-    }
-
-    @Test(arguments: [.zero, .seconds(32_768)] as [Duration]) func theKernelTakesNoLongerKeepAlive(idle: Duration) {
-        var configuration = CurlTransport.Configuration()
-        configuration.keepAlive = .seconds(32_767)
-        #expect(throws: Never.self) { try EngineSettings(configuration) }
-        configuration.keepAlive = idle
-        #expect(throws: HTTPClientError.self) { try EngineSettings(configuration) }
-    }
-
     @Test func settingsThatExcludeOneAnotherAreErrors() async throws {
         let rule = CurlTransport.ProxyRule.always(try .init("p:1"), except: [])
         var first = CurlTransport.Configuration()

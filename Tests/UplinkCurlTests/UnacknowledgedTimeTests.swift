@@ -144,4 +144,12 @@ struct UnacknowledgedTimeTests {
             #expect(unacknowledgedTime(of: upSocket) == 30_000)
         }
     }
+
+    @Test(arguments: [.zero, .seconds(32_768)] as [Duration]) func theKernelTakesNoLongerKeepAlive(idle: Duration) {
+        var configuration = CurlTransport.Configuration()
+        configuration.keepAlive = .seconds(32_767)
+        #expect(throws: Never.self) { try EngineSettings(configuration) }
+        configuration.keepAlive = idle
+        #expect(throws: HTTPClientError.self) { try EngineSettings(configuration) }
+    }
 }

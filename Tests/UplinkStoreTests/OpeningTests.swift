@@ -334,14 +334,6 @@ struct OpeningTests {
         #expect(program.output == "diskFull\ntrue true true\n", "\(program.errors)")
     }
 
-    /// GRDB would take the second commit for the first one's, which SQLite has rolled back by itself.
-    @Test(.needsNetworkNamespaces) func aCommitThatFailsIsNotTakenForTheNext() async throws {
-        defer { directory.remove() }
-        let program = try await Victim.run(
-            "overfill", path, after: "mount -t tmpfs -o size=1m none \(directory.path)")
-        #expect(program.output == "0 rolled back\n0 failed\n1 committed\n", "\(program.errors)")
-    }
-
     @Test(arguments: [true, false]) func aLogWithoutItsDatabaseIsRefusedAndStays(isThere: Bool) async throws {
         defer { directory.remove() }
         try await make()
