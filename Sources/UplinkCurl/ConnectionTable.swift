@@ -137,13 +137,13 @@ enum LocalAddress {
         } ?? false
     }
 
-    /// Whether packets to this address stay on this host: the kernel then sends them from the address itself. True if it
-    /// cannot be asked.
-    static func isOurs(_ address: IPAddress) -> Bool {
+    /// Whether packets to this address stay on this host: the kernel then sends them from the address itself. Nil if there
+    /// is no descriptor to ask with; `errno` says why.
+    static func isOurs(_ address: IPAddress) -> Bool? {
         ask(about: address, port: 9) { socket, name in
             name.withSockaddr { connect(socket, $0, $1) } == 0
                 && SocketIdentity(of: socket).localAddress == address
-        } ?? true
+        }
     }
 
     /// Asks the kernel with a datagram socket, which sends nothing. Nil if there is no descriptor for one.

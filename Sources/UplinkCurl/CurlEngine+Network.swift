@@ -48,8 +48,8 @@ extension CurlEngine {
     private func beginAgain(_ transfer: CurlTransfer) {
         let action = transfer.machine.networkChanged()
         guard case .enterGate = action else { return }
-        takeFromLibcurl(transfer)
         transfer.generation?.forgetUpload(transfer, on: transfer.uploadSocket)
+        takeFromLibcurl(transfer)
         (transfer.sockets, transfer.watchedSocket, transfer.uploadSocket) = (OpenedSockets(), -1, -1)
         perform(action, on: transfer)
     }

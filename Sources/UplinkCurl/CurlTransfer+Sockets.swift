@@ -22,6 +22,24 @@ struct OpenedSockets {
         return connected.count == 1 ? connected[0] : nil
     }
 
+    /// Whether libcurl may connect to an address that has to be public; if not, records why.
+    mutating func isPublic(_ address: IPAddress?) -> Bool {
+        if let address, address.isOnInternet {
+            switch LocalAddress.isOurs(address) {
+            case false: return true
+            case true: break
+            case nil:
+                noteShortage()
+                return false
+            }
+        }
+        forbidden = forbidden ?? address
+        return false
+    }
+
+    /// Records that a socket was missing, if it was for want of a descriptor.
+    mutating func noteShortage() { if errno == EMFILE || errno == ENFILE { shortage = errno } }
+
     mutating func add(_ socket: SocketIdentity) {
         all.append(socket)
         sinceRequest += 1
@@ -33,16 +51,11 @@ extension CurlTransfer {
     func openSocket(_ wish: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
         guard let generation else { return -1 }
         let configuration = generation.engine.configuration
-        if configuration.publicAddressesOnly {
-            guard let address = IPAddress(of: wish), address.isOnInternet, !LocalAddress.isOurs(address) else {
-                sockets.forbidden = sockets.forbidden ?? IPAddress(of: wish)
-                return -1
-            }
-        }
+        if configuration.publicAddressesOnly, !sockets.isPublic(IPAddress(of: wish)) { return -1 }
         let kind = wish.pointee.socktype | CInt(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(wish.pointee.family, kind, wish.pointee.`protocol`)
         guard descriptor >= 0 else {
-            if errno == EMFILE || errno == ENFILE { sockets.shortage = errno }
+            sockets.noteShortage()
             return descriptor
         }
         generation.socketGone(descriptor)  // forgets what had the number before

@@ -10,18 +10,18 @@ extension DatabaseWriter {
     /// empty transaction that is rolled back in between ends them.
     package func writeToItsEnd<T: Sendable>(_ updates: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await writeWithoutTransaction { db in
-            var result: Result<T, any Error>?
+            var result: T?
             do {
                 try db.inTransaction {
-                    result = .success(try updates(db))
+                    result = try updates(db)
                     return .commit
                 }
             } catch {
-                if !db.isInsideTransaction { try? db.inTransaction { .rollback } }
+                try? db.inTransaction(.deferred) { .rollback }  // which waits for no lock
                 throw error
             }
             guard let result else { throw CancellationError() }  // not reached: a transaction sets it, or throws
-            return try result.get()
+            return result
         }
     }
 }

@@ -14,7 +14,7 @@ struct BasicTests {
                 let response = try await client.get(server.url("/a?b=c#d"), headers: [.accept: "text/plain"])
                 #expect(response.status == .ok)
                 #expect(response.headerFields[HTTPField.Name("X-A")!] == "b")
-                #expect(response.url == server.url("/a?b=c"))
+                #expect(response.url == server.url("/a?b=c#d"))
                 #expect(response.body.contentLength == 5)
                 #expect(try await response.body.collect(upTo: 5) == Array("hello".utf8))
             }

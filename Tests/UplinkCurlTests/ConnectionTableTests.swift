@@ -112,6 +112,6 @@ struct ConnectionTableTests {
         let (own, other) = (try #require(IPAddress("127.0.0.1")), try #require(IPAddress("192.0.2.123")))
         #expect(!LocalAddress.isGone(own))
         #expect(LocalAddress.isGone(other))
-        #expect(LocalAddress.isOurs(own) && !LocalAddress.isOurs(other))
+        #expect(LocalAddress.isOurs(own) == true && LocalAddress.isOurs(other) == false)
     }
 }

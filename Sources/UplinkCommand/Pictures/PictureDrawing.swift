@@ -22,7 +22,7 @@ enum PictureDrawing {
         let (cellWidth, cellHeight) = cell(of: size)
         var (columns, rows) = (gint(size.columns), gint(size.rows))
         let (width, height) = (gint(picture.info.width), gint(picture.info.height))
-        let cellRatio = Float(cellWidth) / Float(cellHeight)
+        let cellRatio = Float(size.cellWidth) / Float(size.cellHeight)
         chafa_calc_canvas_geometry(width, height, &columns, &rows, cellRatio, 1, 0)
         guard columns > 0, rows > 0 else { return nil }
 

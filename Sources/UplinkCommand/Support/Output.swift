@@ -4,24 +4,22 @@ import Glibc
 /// Writes whole texts and bytes to a descriptor, without a buffer of its own.
 struct Output: Sendable {
     let descriptor: CInt
-    /// What is written to: a terminal is opened again, without blocking, since a blocking write to it returns only when
+    /// What is written to: a standard stream's terminal is opened again, without blocking, since a blocking write to it returns only when
     /// everything is taken, whatever poll(2) says.
     let device: CInt
 
-    init(descriptor: CInt) {
-        self.descriptor = descriptor
-        let terminal = isatty(descriptor) == 1 ? Self.reopened(descriptor) : -1
-        device = terminal >= 0 ? terminal : descriptor
+    init(descriptor: CInt) { (self.descriptor, device) = (descriptor, descriptor) }
+
+    /// A standard stream; a terminal behind it stays open again until the program ends. The shell's own opening stays as
+    /// it is. That others may not be opened again (after `su`) has to do.
+    private init(standard descriptor: CInt) {
+        let flags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC
+        let terminal = isatty(descriptor) == 1 ? open("/proc/self/fd/\(descriptor)", flags) : -1
+        (self.descriptor, device) = (descriptor, terminal >= 0 ? terminal : descriptor)
     }
 
-    /// The terminal, opened again; negative if that is not permitted, as after `su`. The other openings stay as they are
-    /// for those who have them too, such as the shell.
-    private static func reopened(_ descriptor: CInt) -> CInt {
-        open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
-    }
-
-    static let standard = Output(descriptor: STDOUT_FILENO)
-    static let error = Output(descriptor: STDERR_FILENO)
+    static let standard = Output(standard: STDOUT_FILENO)
+    static let error = Output(standard: STDERR_FILENO)
 
     /// Whether it is a terminal that can move its cursor.
     var isTerminal: Bool { isatty(descriptor) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb" }

@@ -32,7 +32,12 @@ struct StoreFile {
     }
 
     private func open(_ file: String) throws -> DatabasePool {
-        if size(of: file) > 0 { try look(at: file) } else { try refuseLeftLog(of: file) }
+        let logSize = size(of: Self.log(of: file))  // first: who creates a database writes the log after the file
+        if size(of: file) > 0 {
+            try look(at: file)
+        } else if logSize > 0 {
+            throw leftLog(of: file)
+        }
         let pool = try DatabasePool(path: file, configuration: configuration)
         // GRDB sets NORMAL for WAL, and a power cut may then undo a commit.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
@@ -76,12 +81,13 @@ struct StoreFile {
         return configuration
     }
 
-    /// Refuses to begin a database anew beside the log of one that is gone: SQLite would remove the log, which may be all
-    /// that is left of what was written last.
-    private func refuseLeftLog(of file: String) throws {
-        let log = "\(file)-wal"
-        guard size(of: log) > 0 else { return }
-        throw StoreError(
+    private static func log(of file: String) -> String { "\(file)-wal" }
+
+    /// The error for the log of a database that is gone: SQLite would begin a new one and remove the log, which may be
+    /// all that is left of what was written last.
+    private func leftLog(of file: String) -> StoreError {
+        let log = Self.log(of: file)
+        return StoreError(
             .corrupt,
             message: "\(path) is empty or missing, and \(log) has what was written to it last; restore both, or move "
                 + "\(log) away and begin with an empty database")

@@ -44,16 +44,16 @@ struct OutboxMachine {
     /// The same keys by their states.
     private var index = OutboxIndex()
     /// Keys whose sending has ended since the last look began, which may therefore have read an older state of them.
-    private var ended: Set<ExactKey> = []
+    private var endedSinceLook: Set<ExactKey> = []
     /// Entries that are being sent, and will not rest if that fails.
-    private var retried: Set<Int64> = []
+    private var retriedWhileSending: Set<Int64> = []
     /// Entries that are being removed, and by how many calls: their sending must not begin, in this run or the next.
     private var withdrawn: [Int64: Int] = [:]
 
     /// Forgets all keys because a run begins, or because it has ended (nothing is then sent).
     mutating func restart(maximumConcurrent: Int) {
         self.maximumConcurrent = maximumConcurrent
-        (keys, index, ended, retried) = ([:], OutboxIndex(), [], [])
+        (keys, index, endedSinceLook, retriedWhileSending) = ([:], OutboxIndex(), [], [])
     }
 
     /// The state of a key's first entry; nil when the key has none.
@@ -78,14 +78,14 @@ struct OutboxMachine {
     }
 
     /// Call before the database is asked for what ``looked(_:_:now:)`` will be given.
-    mutating func lookBegins() { ended = [] }
+    mutating func lookBegins() { endedSinceLook = [] }
 
     /// Records the first entry of a key, looked up after a change. Nil: it has none.
     ///
     /// This is ignored if the key's sending has ended since ``lookBegins()``, because the key is then looked up again.
     /// Nor does it end a rest, which is missing in the database if that could not be written.
     mutating func looked(_ key: ExactKey, _ head: Head?, now: Duration) {
-        guard !ended.contains(key) else { return }
+        guard !endedSinceLook.contains(key) else { return }
         guard let known = keys[key] else {
             if let head { put(key, (head.id, state(of: head, now))) }
             return
@@ -126,8 +126,8 @@ struct OutboxMachine {
     /// again.
     mutating func ended(_ claim: Claim, rest: Duration?, now: Duration) {
         guard keys[claim.key]?.id == claim.id else { return }
-        ended.insert(claim.key)
-        let isRetried = retried.remove(claim.id) != nil
+        endedSinceLook.insert(claim.key)
+        let isRetried = retriedWhileSending.remove(claim.id) != nil
         put(claim.key, rest.map { (claim.id, isRetried ? .ready : .resting(until: now + min($0, .longest))) })
     }
 
@@ -137,12 +137,12 @@ struct OutboxMachine {
         switch known.state {
         case .ready, .claimed, .waiting: break
         case .resting: put(key, (id, .ready))
-        case .sending: retried.insert(id)
+        case .sending: retriedWhileSending.insert(id)
         }
     }
 
     /// Whether an entry that is being sent will not rest if that fails.
-    func isRetried(_ id: Int64) -> Bool { retried.contains(id) }
+    func isRetried(_ id: Int64) -> Bool { retriedWhileSending.contains(id) }
 
     /// Withdraws entries, so that they are not sent: all of them, or none.
     mutating func withdraw(_ ids: Set<Int64>) -> Withdrawal {

@@ -38,7 +38,7 @@ struct FilesBrowseCommand: AsyncParsableCommand {
                 var machine = FilesMachine(fields)
                 if let problem { machine.notice = .init(text: problem, kind: .failure(retry: nil)) }
                 let actions = FilesModel.Actions(
-                    over: transport, monitor: LinuxNetworkMonitor.shared, isOnline: connection.online)
+                    over: transport, monitor: try LinuxNetworkMonitor.polling(), isOnline: connection.online)
                 let model = FilesModel(machine, actions: actions, clock: ContinuousClock())
                 try await FilesSession(model: model).run()
             }

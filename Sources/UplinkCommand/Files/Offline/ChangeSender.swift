@@ -48,7 +48,8 @@ struct ChangeSender: Sendable {
         case .upload:
             let path = files.uploads.path(of: change.file ?? "")
             guard try LocalFile(path).size == item.size else {
-                throw FilesError(.localFile, "somebody has changed its copy, `\(path)`")
+                throw FilesError(
+                    .localFile, "somebody has changed its copy, `\(path)`; discard this, and upload it anew")
             }
             return try await remote.upload(.file(path), named: item.name, in: folder, progress: nil)
         case .deletion:

@@ -56,13 +56,13 @@ struct OfflineDirectory: Sendable {
     /// Uploads beside a database that is missing or empty waited in another one. The new one, which knows nothing of
     /// them, would remove them.
     private func refuseUploadsOfAnother() throws(FilesError) {
-        var status = stat()
-        if stat(database.string, &status) == 0, status.st_size > 0 { return }
+        // First: who creates a database uploads nothing before.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: uploads.string)) ?? []
-        guard !names.isEmpty else { return }
+        var status = stat()
+        if names.isEmpty || stat(database.string, &status) == 0 && status.st_size > 0 { return }
         throw FilesError(
             .localFile,
-            "`\(uploads)` has \(names.count) files that waited to be sent, and `\(database)`, which knew what they were, is "
+            "`\(uploads)` has \(names.count == 1 ? "a file" : "\(names.count) files") that waited to be sent, and `\(database)`, which knew what they were, is "
                 + "gone; restore that, or move the files elsewhere; or use --online")
     }
 

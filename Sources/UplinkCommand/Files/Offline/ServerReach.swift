@@ -71,9 +71,6 @@ struct ServerReach: Sendable {
 }
 
 extension ServerReach {
-    /// How often the network is looked at where netlink is refused.
-    private static let poll = Duration.seconds(5)
-
     /// Watches the way to a server: to its address if the URL has one; for a name there must be a network, and this
     /// host itself is always reachable. Where netlink is refused, as in some sandboxes, it polls.
     ///
@@ -83,8 +80,7 @@ extension ServerReach {
         var monitor: LinuxNetworkMonitor
         let requirement: NetworkRequirement
         do {
-            monitor = LinuxNetworkMonitor(
-                on: .shared, configuration: try .init(whenUnavailable: .poll(every: Self.poll)))
+            monitor = try .polling()
             if host == "localhost" || IPAddress(host)?.isLoopback == true {
                 requirement = .predicate("none") { _ in true }
             } else if let address = IPAddress(host) {

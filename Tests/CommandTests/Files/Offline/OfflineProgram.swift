@@ -65,7 +65,8 @@ final class OfflineProgram: Sendable {
     /// Starts a command where netlink is refused, as in a sandbox.
     func startWithoutNetlink(_ words: String) async throws -> RunningProgram {
         try await BuiltProgram.startWithoutNetlink(
-            "files \(words) --server http://\(address):\(port) \(credentials)", errno: EPERM, environment: environment)
+            "files \(words) --server http://\(address):\(port) \(credentials)", errno: EPERM, in: device,
+            environment: environment)
     }
 
     /// Runs a command to its end.

@@ -157,5 +157,18 @@ struct OfflineNetworkTests {
             }
         }
     }
+
+    @Test func whereNetlinkIsRefusedTheWayIsLookedAt() async throws {
+        try await withTestNetwork(.ipv4) { network in
+            try await OfflineProgram.with(network) { program in
+                try await program.serve {
+                    let made = try await program.startWithoutNetlink("mkdir /New")
+                    #expect(try await made.wait(upTo: .seconds(60)) == 0)
+                    #expect(made.errors.isEmpty)
+                    #expect(program.served.names == ["New"])
+                }
+            }
+        }
+    }
 }
 #endif

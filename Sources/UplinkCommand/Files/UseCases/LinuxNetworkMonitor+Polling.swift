@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+import Uplink
+
+extension LinuxNetworkMonitor {
+    /// A monitor for `files`, which looks at the network every five seconds where netlink is refused, as in some
+    /// sandboxes: a server can be reached there, too.
+    static func polling() throws(NetworkMonitorError) -> LinuxNetworkMonitor {
+        LinuxNetworkMonitor(on: .shared, configuration: try .init(whenUnavailable: .poll(every: .seconds(5))))
+    }
+}
