@@ -4,14 +4,14 @@ import Glibc
 /// Writes whole texts and bytes to a descriptor, without a buffer of its own.
 struct Output: Sendable {
     let descriptor: CInt
-    /// What is written to: a standard stream's terminal is opened again, without blocking, since a blocking write to it returns only when
-    /// everything is taken, whatever poll(2) says.
+    /// What is written to. The terminal behind a standard stream is opened again, without blocking: a blocking write to
+    /// it returns only when everything is taken, whatever poll(2) says.
     let device: CInt
 
     init(descriptor: CInt) { (self.descriptor, device) = (descriptor, descriptor) }
 
-    /// A standard stream; a terminal behind it stays open again until the program ends. The shell's own opening stays as
-    /// it is. That others may not be opened again (after `su`) has to do.
+    /// A standard stream. What is opened again stays so until the program ends, and the shell's own opening is left as it
+    /// is. A terminal that may not be opened again, as after `su`, is written to as it is.
     private init(standard descriptor: CInt) {
         let flags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC
         let terminal = isatty(descriptor) == 1 ? open("/proc/self/fd/\(descriptor)", flags) : -1

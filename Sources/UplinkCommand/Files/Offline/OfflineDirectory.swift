@@ -62,8 +62,9 @@ struct OfflineDirectory: Sendable {
         if names.isEmpty || stat(database.string, &status) == 0 && status.st_size > 0 { return }
         throw FilesError(
             .localFile,
-            "`\(uploads)` has \(names.count == 1 ? "a file" : "\(names.count) files") that waited to be sent, and `\(database)`, which knew what they were, is "
-                + "gone; restore that, or move the files elsewhere; or use --online")
+            "`\(uploads)` has \(names.count == 1 ? "a file" : "\(names.count) files") that waited to be sent, and "
+                + "`\(database)`, which knew what they were, is gone; restore that, or move the files elsewhere; or use "
+                + "--online")
     }
 
     private func failure(_ path: FilePath) -> FilesError {
