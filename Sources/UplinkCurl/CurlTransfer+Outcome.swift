@@ -63,7 +63,7 @@ extension CurlTransfer {
                 .connectionFailed, .connect, "cannot connect to the socket `\(path)`; check that its server runs",
                 report)
         }
-        if wasConnecting, !hasFinalHead, let proxy,
+        if wasConnecting, let proxy,
             let (code, message) = CurlFailure.code(of: report, through: proxy)
         {
             return error(code, phase == .dns ? .dns : .connect, message, report)
@@ -95,7 +95,7 @@ extension CurlTransfer {
             case .redirect, .body, .sink: .responseStarted
             }
         // If the way there failed, the message says that it leads through a proxy.
-        let place = wasConnecting && !hasFinalHead ? proxy.map { "through the proxy \($0.url): " } ?? "" : ""
+        let place = wasConnecting ? proxy.map { "through the proxy \($0.url): " } ?? "" : ""
         return complete(
             HTTPClientError(code, phase: phase, requestDisposition: disposition, message: place + message), report)
     }

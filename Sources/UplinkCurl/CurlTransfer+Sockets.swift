@@ -111,8 +111,8 @@ extension CurlTransfer {
     /// dead.
     var isConnecting: Bool { isConnecting(in: machine.phase) }
 
-    /// Whether one was being made when it ended.
-    var wasConnecting: Bool { isConnecting(in: machine.lastPhase) }
+    /// Whether one was being made when it ended, without an answer.
+    var wasConnecting: Bool { !hasFinalHead && isConnecting(in: machine.lastPhase) }
 
     private func isConnecting(in phase: TransferMachine.Phase) -> Bool {
         switch phase {

@@ -116,13 +116,14 @@ struct ClearTests {
     /// Anyone may have written them.
     @Test func numbersThatCannotGrowAreNoTrap() async throws {
         let store = try Store.lists()
+        let key = Lists.sync(StubFetch([])).key
         try await store.sync(Lists.sync(StubFetch(["a"])))
         try await store.writing("a test") { db in
             try db.execute(sql: "UPDATE uplink_sync SET number = ?, epoch = ?", arguments: [Int64.max, Int64.max])
         }
         try await store.sync(Lists.sync(StubFetch(["b"])), force: true)
         #expect(try await store.words() == ["b"])
-        try await store.writing("a test") { [key = Lists.sync(StubFetch(["c"])).key] db in
+        try await store.writing("a test") { db in
             try db.execute(sql: "UPDATE uplink_sync SET number = ?, epoch = ?", arguments: [Int64.max, Int64.max])
             try store.outdate(key, in: db)
         }
