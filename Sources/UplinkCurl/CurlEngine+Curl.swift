@@ -42,7 +42,7 @@ extension CurlEngine {
         let paused = transfers.values.lazy.filter { $0.generation === generation && $0.isPaused }
         guard !paused.isEmpty else { return false }
         let port = SocketIdentity(of: descriptor).localPort
-        return paused.contains { $0.localPort == port ?? $0.localPort }
+        return paused.contains { $0.sockets.localPort == port ?? $0.sockets.localPort }
     }
 
     func timePassed(in number: UInt64) {

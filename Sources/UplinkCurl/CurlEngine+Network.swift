@@ -48,9 +48,9 @@ extension CurlEngine {
     private func beginAgain(_ transfer: CurlTransfer) {
         let action = transfer.machine.networkChanged()
         guard case .enterGate = action else { return }
-        transfer.generation?.forgetUpload(transfer, on: transfer.uploadSocket)
+        transfer.generation?.forgetUpload(transfer, on: transfer.sockets.upload)
         takeFromLibcurl(transfer)
-        (transfer.sockets, transfer.watchedSocket, transfer.uploadSocket) = (OpenedSockets(), -1, -1)
+        transfer.sockets = TransferSockets()
         perform(action, on: transfer)
     }
 
@@ -62,7 +62,7 @@ extension CurlEngine {
         for transfer in Array(transfers.values) where transfer.generation?.isRetired == true { beginAgain(transfer) }
         let configured = configuration.unacknowledgedTimeout?.milliseconds ?? .max
         // To the kernel, a peer that takes its time to read an upload looks the same as one that is gone.
-        let uploading = transfers.values.filter { $0.upload != nil }.map(\.uploadSocket)
+        let uploading = transfers.values.filter { $0.upload != nil }.map(\.sockets.upload)
         connections.limitUnacknowledged(
             to: min(Self.unacknowledgedAfterChange, configured), sparing: Set(uploading))
     }

@@ -118,7 +118,7 @@ actor CurlEngine: TurnActor {
     /// Does what a machine decided.
     func perform(_ action: TransferMachine.Action, on transfer: CurlTransfer) {
         switch action {
-        case .none, .keep, .pause, .deliverHead: break  // the last three are done where the bytes are
+        case .none: break
         case .enterGate: enterGate(transfer)
         case .start: start(transfer)
         case .resume: resume(transfer)
@@ -163,7 +163,7 @@ actor CurlEngine: TurnActor {
         let generation = transfer.generation
         // Brings bytes immediately, and may pause again.
         unpause(transfer, handle, to: transfer.pauseBits(resumingUpload: false))
-        generation?.sockets[transfer.watchedSocket]?.readOn()
+        generation?.sockets[transfer.sockets.watched]?.readOn()
     }
 
     /// Lets libcurl go on with what is not paused.
@@ -207,7 +207,7 @@ actor CurlEngine: TurnActor {
                 connections.used(socket, atMost: maximum, isFree: !generation.isInUse(socket))
             }
             if outcome == nil { transfer.endIdleConnectionIfMoreCame(in: generation) }
-            generation.forgetUpload(transfer, on: transfer.uploadSocket)
+            generation.forgetUpload(transfer, on: transfer.sockets.upload)
             takeFromLibcurl(transfer)
             if outcome == nil { generation.takeBack(handle) }
         }

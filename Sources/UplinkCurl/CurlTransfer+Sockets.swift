@@ -4,48 +4,6 @@ import Glibc
 import UplinkCore
 import UplinkHTTP
 
-/// The sockets that a transfer opens while it connects.
-struct OpenedSockets {
-    private(set) var all: [SocketIdentity] = []
-    /// How many sockets were opened since the request last went out; zero if the connection was there already.
-    var sinceRequest = 0
-    /// The first forbidden address for which libcurl wanted a socket.
-    var forbidden: IPAddress?
-    /// The error if the system had no descriptor left (EMFILE, ENFILE).
-    var shortage: CInt?
-
-    /// The connection of a request for which sockets were opened. libcurl has closed those that connected too late or
-    /// never; nil if several are left.
-    var connection: SocketIdentity? {
-        guard sinceRequest > 1 else { return sinceRequest == 1 ? all.last : nil }
-        let connected = all.suffix(sinceRequest).filter(\.isConnected)
-        return connected.count == 1 ? connected[0] : nil
-    }
-
-    /// Whether libcurl may connect to an address that has to be public; if not, records why.
-    mutating func isPublic(_ address: IPAddress?) -> Bool {
-        if let address, address.isOnInternet {
-            switch LocalAddress.isOurs(address) {
-            case false: return true
-            case true: break
-            case nil:
-                noteShortage()
-                return false
-            }
-        }
-        forbidden = forbidden ?? address
-        return false
-    }
-
-    /// Records that a socket was missing, if it was for want of a descriptor.
-    mutating func noteShortage() { if errno == EMFILE || errno == ENFILE { shortage = errno } }
-
-    mutating func add(_ socket: SocketIdentity) {
-        all.append(socket)
-        sinceRequest += 1
-    }
-}
-
 extension CurlTransfer {
     /// Opens a socket that libcurl wants for an address. A bad one makes it go on to the next address.
     func openSocket(_ wish: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
@@ -71,7 +29,7 @@ extension CurlTransfer {
     /// taken for the answer to the next request; libcurl may send that immediately.
     func endConnectionIfMoreComes() {
         guard let handle else { return }
-        let isMoreInKernel = watchedSocket >= 0 && ConnectionTable.hasUnreadBytes(watchedSocket)
+        let isMoreInKernel = sockets.watched >= 0 && ConnectionTable.hasUnreadBytes(sockets.watched)
         guard isMoreInKernel || !isInClear && handle.hasMoreFromTLS else { return }
         handle.forbidReuse()
     }
@@ -127,7 +85,7 @@ extension CurlTransfer {
         switch machine.phase {
         case .queued, .gated, .ended: return false
         case .connecting, .awaitingHead, .bodyFlowing, .bodyPaused:
-            guard isConnecting else { return localAddress.flatMap { IPAddress($0) }.map(isGone) ?? false }
+            guard isConnecting else { return sockets.localAddress.flatMap { IPAddress($0) }.map(isGone) ?? false }
             let addresses = sockets.all.suffix(sockets.sinceRequest).filter(\.isCurrent).compactMap(\.localAddress)
                 .filter { !$0.isUnspecified }
             return !addresses.isEmpty && addresses.allSatisfy(isGone)

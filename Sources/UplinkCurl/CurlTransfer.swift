@@ -24,36 +24,22 @@ final class CurlTransfer {
     let upload: Upload?
     /// Producers to be ended with the turn.
     @exclusivity(unchecked) var uploadEnds: [UploadEnd] = []
-    /// Whether sending is held up so that libcurl reads what the server has sent meanwhile.
-    var reachesForAnswer = false
-    /// Whether sending was held up the last time.
-    var hasReached = false
-    /// The socket that libcurl last had watched for the transfer, and this end's port on it (`localPort`); negative
-    /// before.
-    var watchedSocket: curl_socket_t = -1
-    var localPort: CInt = -1
-    /// The socket on which the request's body goes out; negative before.
-    var uploadSocket: curl_socket_t = -1
+    /// Whether sending is held up, so that libcurl reads an answer that has come before the request's end.
+    var earlyAnswer = EarlyAnswer.unseen
     /// What the server had sent when sending failed, and libcurl did not read.
     var unreadAnswer: [UInt8] = []
     private var hasTakenRefusal = false
-    /// Whether libcurl is about to send the request again, because the server knows no expectations; what comes until
-    /// then is no answer.
-    private var isAskedAgain = false
+    private(set) var expectation = Expectation.standing
     /// Whether the request went out on a connection that was there before.
     private var usesOldConnection = false
     /// Whether libcurl wanted to send the request again although it had been answered, and was kept from it.
     var wasRepetitionStopped = false
-    /// Whether libcurl has sent the request again, which it does only once.
-    private(set) var wasAskedAgain = false
     /// The generation in which libcurl has it.
     var generation: Generation?
     /// The events for its observer, if it has one.
     let events: EventLog?
-    @exclusivity(unchecked) var sockets = OpenedSockets()
-    /// The local address of its connection, once there is one.
-    var localAddress: String?
-    /// Whether it was ended because that address is gone.
+    @exclusivity(unchecked) var sockets = TransferSockets()
+    /// Whether it was ended because the local address of its connection is gone.
     var isAddressGone = false
     /// Whether it is paused because all bodies together hold too much.
     private(set) var isHeldByBudget = false
@@ -150,14 +136,14 @@ final class CurlTransfer {
 
     /// Takes a line of a head or of the trailers from libcurl. False stops the transfer.
     func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        isAskedAgain = false
+        if expectation == .refused { expectation = .dropped }
         if let events, parser.isAtStatusLine { events.beginHead(now: Monotonic.now) }
         do throws(HTTPClientError) {
             switch try parser.take(line: line, after: origin.newestHead) {
             case .more: break
             case .interim(let status): events?.note(.interim(status))
             case .final(let head) where refusesExpectation(head):
-                (isAskedAgain, wasAskedAgain) = (true, true)
+                expectation = .refused
                 // libcurl does not wait any more, but would still send the field. It reads the list when it sends the
                 // request again.
                 handle?.setFields(self, expectsContinue: false)
@@ -166,7 +152,7 @@ final class CurlTransfer {
                 events?.note(.interim(head.status))
             case .final(let head):
                 let now = Monotonic.now
-                guard case .deliverHead = machine.headArrived(now: now) else { return false }
+                guard machine.headArrived(now: now) else { return false }
                 (self.head, framing, status) = (head, head.framing, head.status.code)
                 origin.isHTTP10 = parser.isHTTP10
                 if let new = parser.remembered { origin.newestHead = new }
@@ -188,27 +174,27 @@ final class CurlTransfer {
     /// Takes bytes of the body from libcurl.
     ///
     /// - Returns: What to do; when that is to pause, libcurl brings these bytes again.
-    func takeBody(_ bytes: UnsafeRawBufferPointer, now: Int64) -> TransferMachine.Action {
-        guard !isAskedAgain else { return .keep }
+    func takeBody(_ bytes: UnsafeRawBufferPointer, now: Int64) -> TransferMachine.Intake {
+        guard expectation != .refused else { return .keep }
         hasNewsForReader = true
         let isShort = budget.isSpent
-        var action: TransferMachine.Action?
+        var intake: TransferMachine.Intake?
         mailbox.offer(bytes, expecting: expected.map { $0 - received }, from: pool) { buffered in
             let next = handle?.bytes(behind: bytes.count) ?? 0
-            action = machine.bytesArrived(
+            intake = machine.bytesArrived(
                 bytes.count, buffered: buffered, next: next, isMemoryShort: isShort, now: now)
-            if case .keep = action { return true } else { return false }
+            return intake == .keep
         }
-        guard let action else { return .pause }  // the message that ends the transfer is on its way
-        switch action {
+        guard let intake else { return .pause }  // the message that ends the transfer is on its way
+        switch intake {
         case .keep:
             received += Int64(bytes.count)
             isHeldByBudget = false
             if received == expected { endConnectionIfMoreComes() }
         case .pause: isHeldByBudget = isShort
-        case .none, .enterGate, .start, .deliverHead, .resume, .end: isHeldByBudget = false
+        case .refuse: isHeldByBudget = false
         }
-        return action
+        return intake
     }
 
     /// Takes the head that has come since the last turn.
@@ -253,6 +239,17 @@ final class CurlTransfer {
         guard let expected, received != expected else { return nil }
         return CurlFailure.truncated(received: received, expected: expected)
     }
+}
+
+/// What became of a request's `Expect: 100-continue`.
+enum Expectation {
+    /// Nothing yet, if the request has one at all.
+    case standing
+    /// The server has answered 417: libcurl is about to send the request again without it, which it does only once.
+    /// What comes until then is no answer.
+    case refused
+    /// The request was sent again, without it.
+    case dropped
 }
 
 /// The transfers to which something has happened in this turn, each once.

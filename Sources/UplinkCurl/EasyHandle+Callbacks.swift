@@ -76,7 +76,7 @@ extension CurlTransfer {
         switch takeBody(bytes, now: Monotonic.now) {
         case .keep: return bytes.count
         case .pause: return Int(uplink_writefunc_pause)
-        case .none, .enterGate, .start, .deliverHead, .resume, .end: return bytes.isEmpty ? 1 : 0  // stops libcurl
+        case .refuse: return bytes.isEmpty ? 1 : 0  // another number stops libcurl
         }
     }
 
@@ -107,7 +107,7 @@ extension CurlTransfer {
             wasRepetitionStopped = true
             return false
         }
-        localPort = local.1
+        sockets.localPort = local.1
         guard requestGoesOut(now: Monotonic.now) else { return false }
         guard needsAddresses else {
             sockets.sinceRequest = 0

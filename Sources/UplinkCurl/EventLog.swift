@@ -115,7 +115,7 @@ extension CurlTransfer {
 
     /// Notes that the request goes out on a connection with these ends.
     func connectionStands(local: (String, CInt), remote: (String, CInt), now: Int64) {
-        localAddress = local.0
+        sockets.localAddress = local.0
         defer { sockets.sinceRequest = 0 }
         guard let events else { return }
         var connection = HTTPConnection()

@@ -118,8 +118,8 @@ final class Generation {
     /// Notes that a transfer connects or sends on this socket.
     private func noteUpload(of transfer: CurlTransfer, on descriptor: curl_socket_t) {
         guard transfer.upload != nil else { return }
-        forgetUpload(transfer, on: transfer.uploadSocket)
-        transfer.uploadSocket = descriptor
+        forgetUpload(transfer, on: transfer.sockets.upload)
+        transfer.sockets.upload = descriptor
         uploads[descriptor] = transfer
     }
 
@@ -155,7 +155,7 @@ final class Generation {
         }
         guard !isCleaningUp else { return }
         let transfer = easy.flatMap { EasyHandle.transfer(of: $0) }  // a handle of libcurl's own has none
-        transfer?.watchedSocket = descriptor
+        transfer?.sockets.watched = descriptor
         var interest = Readiness(rawValue: 0)
         if change & CURL_POLL_IN != 0 { interest.insert(.readable) }
         if change & CURL_POLL_OUT != 0 {

@@ -80,7 +80,9 @@ final class SimulatedExchange: @unchecked Sendable {  // one thread runs all job
         switch machine.phase {
         case .queued, .gated, .bodyPaused, .ended: break
         case .connecting: machine.requestGoesOut(now: now)
-        case .awaitingHead: try act(machine.headArrived(now: now))
+        case .awaitingHead:
+            hasHead = machine.headArrived(now: now)
+            wake()
         case .bodyFlowing: try serve(dice, now)
         }
     }
@@ -101,7 +103,7 @@ final class SimulatedExchange: @unchecked Sendable {  // one thread runs all job
             bytes.withUnsafeBytes { mailbox.append($0, expecting: nil, from: pool) }
             arrived += count
         case .pause: break  // they are offered again
-        case let action: throw Violation("\(action) for bytes")
+        case .refuse: throw Violation("bytes are refused")
         }
         publish()
     }
@@ -109,9 +111,6 @@ final class SimulatedExchange: @unchecked Sendable {  // one thread runs all job
     private func act(_ action: TransferMachine.Action) throws {
         switch action {
         case .none, .resume: break  // the engine offers the bytes again
-        case .deliverHead:
-            hasHead = true
-            wake()
         case .end(let ending):
             publish()
             let error: (any Error)? =
@@ -122,7 +121,7 @@ final class SimulatedExchange: @unchecked Sendable {  // one thread runs all job
                 }
             mailbox.finish(throwing: error)?.resume()
             wake()
-        case .enterGate, .start, .keep, .pause: throw Violation("\(action) out of turn")
+        case .enterGate, .start: throw Violation("\(action) out of turn")
         }
     }
 

@@ -150,10 +150,12 @@ final class SimulatedTransfer: CustomStringConvertible {
     /// What still happens after the end is ignored.
     func checkNothingMoves(now: Int64) throws {
         let actions = [
-            machine.turnCame(now: now), machine.gateOpened(), machine.headArrived(now: now),
-            machine.bytesArrived(1, buffered: 0, now: now), machine.demanded(now: now), machine.cancelled(),
+            machine.turnCame(now: now), machine.gateOpened(), machine.demanded(now: now), machine.cancelled(),
             machine.timePassed(now: .max), machine.engineFinished(succeeded: true),
         ]
         try hold(actions.allSatisfy { $0 == .none }, "\(self) moves after its end: \(actions)")
+        try hold(!machine.headArrived(now: now), "\(self) has ended, and takes a head")
+        let intake = machine.bytesArrived(1, buffered: 0, now: now)
+        try hold(intake == .refuse, "\(self) has ended, and takes bytes: \(intake)")
     }
 }

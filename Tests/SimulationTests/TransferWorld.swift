@@ -123,7 +123,7 @@ final class TransferWorld: World {
         case 3:
             (transfer.awaits, transfer.isProducerAwaited) = (.firstByte, false)
             transfer.machine.bodyWasSent(now: now)
-        default: try act(transfer.machine.headArrived(now: now), on: transfer)
+        default: transfer.hasHead = transfer.machine.headArrived(now: now)
         }
     }
 
@@ -140,14 +140,14 @@ final class TransferWorld: World {
     /// Brings bytes; those that are not kept, libcurl brings again when the transfer goes on.
     private func offer(_ count: Int, of transfer: SimulatedTransfer) throws {
         let isShort = held >= memory
-        let action = transfer.machine.bytesArrived(
+        let intake = transfer.machine.bytesArrived(
             count, buffered: transfer.mailbox.bytes, isMemoryShort: isShort, now: now)
-        dice.tell("\(count) bytes for \(transfer), which holds \(transfer.mailbox.bytes): \(action)")
+        dice.tell("\(count) bytes for \(transfer), which holds \(transfer.mailbox.bytes): \(intake)")
         transfer.isActive = true
-        switch action {
+        switch intake {
         case .keep: transfer.receive(count, from: pool)
         case .pause: (transfer.refused, transfer.isHeldByMemory) = (count, isShort)
-        case .none, .enterGate, .start, .deliverHead, .resume, .end: throw Violation("\(action) for bytes")
+        case .refuse: throw Violation("\(transfer) refuses bytes")
         }
     }
 
@@ -162,8 +162,6 @@ final class TransferWorld: World {
         case .enterGate:
             if gate.enter(transfer.id, host: transfer.host) { try act(transfer.machine.gateOpened(), on: transfer) }
         case .start: dice.tell("\(transfer) starts")
-        case .deliverHead: transfer.hasHead = true
-        case .keep, .pause: throw Violation("\(action) for no bytes")
         case .resume:
             try transfer.check(now: now)
             guard let count = transfer.refused else { throw Violation("\(transfer) is resumed, and has no bytes") }

@@ -19,7 +19,7 @@ struct TransferMachineTests {
         #expect(machine.turnCame(now: 0) == .enterGate)
         #expect(machine.gateOpened() == .start)
         machine.requestGoesOut(now: second)
-        #expect(machine.headArrived(now: 3 * second) == .deliverHead)
+        #expect(machine.headArrived(now: 3 * second) == true)
         return machine
     }
 
@@ -126,7 +126,7 @@ struct TransferMachineTests {
         machine.requestGoesOut(now: 0)
         machine.bodyIsSent(now: 0)
         machine.bodyIsAwaited()
-        #expect(machine.headArrived(now: second) == .deliverHead)
+        #expect(machine.headArrived(now: second) == true)
         #expect(machine.deadline == 100 * second)
         #expect(machine.bytesArrived(1, buffered: 0, now: 2 * second) == .keep)
         #expect(machine.deadline == 100 * second)
@@ -210,8 +210,8 @@ struct TransferMachineTests {
         #expect(machine.timePassed(now: 1000 * second) == .none)
         #expect(machine.turnCame(now: 0) == .none)
         #expect(machine.gateOpened() == .none)
-        #expect(machine.headArrived(now: 0) == .none)
-        #expect(machine.bytesArrived(1, buffered: 0, now: 0) == .none)
+        #expect(machine.headArrived(now: 0) == false)
+        #expect(machine.bytesArrived(1, buffered: 0, now: 0) == .refuse)
         #expect(machine.demanded(now: 0) == .none)
         #expect(machine.deadline == nil)
         #expect(machine.phase == .ended)

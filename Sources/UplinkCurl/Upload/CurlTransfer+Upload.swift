@@ -16,8 +16,8 @@ extension CurlTransfer {
 
     /// How much of what was sent the server has, while a body is on its way.
     var sendingProgress: SendingProgress? {
-        guard upload != nil, uploadSocket >= 0, machine.phase == .awaitingHead else { return nil }
-        return SendingProgress(of: uploadSocket)
+        guard upload != nil, sockets.upload >= 0, machine.phase == .awaitingHead else { return nil }
+        return SendingProgress(of: sockets.upload)
     }
 
     /// Notes for the observer, once, everything that went out in this turn.
@@ -35,7 +35,7 @@ extension CurlTransfer {
     /// Whether an answer only refuses the expectation of a 100: libcurl then sends the request again without it (RFC
     /// 9110, section 10.1.1), unless the connection ends with the answer.
     func refusesExpectation(_ head: ReceivedHead) -> Bool {
-        guard let upload, upload.expectsContinue, !wasAskedAgain, head.status == .expectationFailed else {
+        guard let upload, upload.expectsContinue, expectation == .standing, head.status == .expectationFailed else {
             return false
         }
         let connection = head.response.headerFields[values: .connection].joined(separator: ",").lowercased()
@@ -129,7 +129,7 @@ extension CurlEngine: BlockingWork {
         guard let upload = transfer.upload else { return }
         for end in transfer.takeUploadEnds() { resumptions.append(.uploadEnd(end)) }
         if let producer = upload.flush() { resumptions.append(.task(producer)) }
-        if transfer.reachesForAnswer { post { [id = transfer.id] in $0.reach(id) } }
+        if transfer.earlyAnswer == .reachedFor { post { [id = transfer.id] in $0.reach(id) } }
         transfer.noteProgress()
     }
 
@@ -140,8 +140,8 @@ extension CurlEngine: BlockingWork {
     }
 
     private func reach(_ id: UInt64) {
-        guard let transfer = transfers[id], transfer.reachesForAnswer else { return }
-        transfer.reachesForAnswer = false
+        guard let transfer = transfers[id], transfer.earlyAnswer == .reachedFor else { return }
+        transfer.earlyAnswer = .read
         resumeUpload(transfer)
     }
 

@@ -60,9 +60,8 @@ extension CurlTransfer {
         active.note(self)
         guard let upload else { return 0 }
         if isAnsweredEarly {
-            hasReached = true
             upload.pause()
-            reachesForAnswer = true
+            earlyAnswer = .reachedFor
             return Int(CURL_READFUNC_PAUSE)
         }
         switch upload.read(into: memory) {
@@ -84,15 +83,25 @@ extension CurlTransfer {
     /// An answer before the end of the request is often a refusal, after which the connection is closed. libcurl should
     /// read it before the next attempt to send fails; ``keepUnreadAnswer(from:)`` is for what comes in between.
     private var isAnsweredEarly: Bool {
-        guard machine.phase == .awaitingHead, uploadSocket >= 0, !hasReached else {
-            hasReached = false  // libcurl had its chance to read
+        guard machine.phase == .awaitingHead, sockets.upload >= 0, earlyAnswer == .unseen else {
+            earlyAnswer = .unseen
             return false
         }
-        return ConnectionTable.hasUnreadBytes(uploadSocket)
+        return ConnectionTable.hasUnreadBytes(sockets.upload)
     }
 
     fileprivate func callbackForRewind() -> Bool {
         active.note(self)
         return rewindUpload()
     }
+}
+
+/// An answer that comes before the request's body is out.
+enum EarlyAnswer {
+    /// Nothing has come that libcurl has not had its chance to read.
+    case unseen
+    /// Something has: sending is paused until the turn has ended, so that libcurl reads it.
+    case reachedFor
+    /// libcurl has had that chance: the next piece of the body goes out without another look.
+    case read
 }

@@ -57,16 +57,20 @@ package struct TransferMachine: Sendable {
         case enterGate
         /// Hand the transfer to the engine.
         case start
-        /// Give the head to the task that waits for it.
-        case deliverHead
-        /// Keep the bytes.
-        case keep
-        /// Do not keep the bytes; pause the transfer.
-        case pause
         /// Resume the transfer.
         case resume
         /// Take the transfer from the engine and tell its owner. Returned once.
         case end(Ending)
+    }
+
+    /// What to do with offered bytes of the body.
+    package enum Intake: Sendable, Equatable {
+        /// Keep them.
+        case keep
+        /// Do not keep them, and pause the transfer; they will be offered again.
+        case pause
+        /// Do not keep them: no body is expected (any more).
+        case refuse
     }
 
     package private(set) var phase = Phase.queued
@@ -167,13 +171,13 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// The final head is complete.
-    package mutating func headArrived(now: Int64) -> Action {
+    /// The final head is complete. Returns whether it was awaited, and so is to be delivered.
+    package mutating func headArrived(now: Int64) -> Bool {
         switch phase {
         case .connecting, .awaitingHead:
             flow(now: now)
-            return .deliverHead
-        case .queued, .gated, .bodyFlowing, .bodyPaused, .ended: return .none
+            return true
+        case .queued, .gated, .bodyFlowing, .bodyPaused, .ended: return false
         }
     }
 
@@ -185,7 +189,7 @@ package struct TransferMachine: Sendable {
     ///   no room for this.
     package mutating func bytesArrived(
         _ count: Int, buffered: Int, next: Int = 0, isMemoryShort: Bool = false, now: Int64
-    ) -> Action {
+    ) -> Intake {
         switch phase {
         case .bodyFlowing:
             let coming = next <= highMark / 2 ? count + next : count
@@ -196,7 +200,7 @@ package struct TransferMachine: Sendable {
             flow(now: now)
             return .keep
         case .bodyPaused: return .pause
-        case .queued, .gated, .connecting, .awaitingHead, .ended: return .none
+        case .queued, .gated, .connecting, .awaitingHead, .ended: return .refuse
         }
     }
 
