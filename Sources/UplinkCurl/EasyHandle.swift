@@ -21,17 +21,21 @@ final class EasyHandle {
     var isParticular = false
     /// Whether libcurl has allocated a buffer for a body, which the handle would keep, or has a custom method.
     var isForOneTransfer = false
-    /// The current values of settings that may differ for each transfer; at first, those of a new handle.
-    private var isHead = false
-    private var isFreshConnection = false
-    private var isTelling = false
-    private var connectTimeout = 0
-    /// The URL that libcurl has.
-    @exclusivity(unchecked) private var url: String?
-    /// The same URL, parsed.
+    @exclusivity(unchecked) private var current = Settings()
+    /// The current URL, parsed.
     private let parts: OpaquePointer?
-    /// The fields from which ``lists`` was made, and nothing else, if the next transfer may send the same.
-    @exclusivity(unchecked) private var keptFields: RequestFields?
+
+    /// The settings that may differ for each transfer, as libcurl has them; at first, those of a new handle.
+    private struct Settings {
+        var isHead = false
+        var isFreshConnection = false
+        var isTelling = false
+        var connectTimeout = 0
+        var url: String?
+        /// The fields from which ``lists`` was made, and nothing else, if the next transfer may send the same.
+        var keptFields: RequestFields?
+    }
+
     /// The most bytes of fields that are kept.
     private static let keptBytes = 4096
     /// How many bytes libcurl reads from a socket in one call.
@@ -50,7 +54,7 @@ final class EasyHandle {
     func finishTransfer() {
         if isParticular { reset() }
         setTelling(false)
-        if keptFields == nil { freeLists() }
+        if current.keptFields == nil { freeLists() }
     }
 
     /// Makes the handle as good as new, except for its share.
@@ -58,8 +62,7 @@ final class EasyHandle {
         curl_easy_reset(curl)
         firstError = CURLE_OK
         (isPrepared, isParticular) = (false, false)
-        (url, keptFields) = (nil, nil)
-        (isHead, isFreshConnection, isTelling, connectTimeout) = (false, false, false, 0)
+        current = Settings()
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
     }
 
@@ -122,8 +125,8 @@ final class EasyHandle {
     /// another text from the result.
     func setURL(_ newURL: HTTPURL, through proxy: CurlTransport.Proxy?) {
         let url = newURL.textWithoutFragment
-        guard url != self.url else { return }
-        self.url = url
+        guard url != current.url else { return }
+        current.url = url
         set(CURLOPT_URL, url)
         if LibCurl.rewritesTargets {
             let isForProxy = newURL.scheme == .http && (proxy?.kind == .http || proxy?.kind == .https)
@@ -137,21 +140,21 @@ final class EasyHandle {
 
     /// Sets HEAD, or GET if nothing else is set.
     func setHead(_ isHead: Bool) {
-        guard isHead != self.isHead else { return }
-        self.isHead = isHead
+        guard isHead != current.isHead else { return }
+        current.isHead = isHead
         set(isHead ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1)
     }
 
     func setFreshConnection(_ isFresh: Bool) {
-        guard isFresh != isFreshConnection else { return }
-        isFreshConnection = isFresh
+        guard isFresh != current.isFreshConnection else { return }
+        current.isFreshConnection = isFresh
         set(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
     }
 
     /// Makes libcurl log what it does (`CURLOPT_DEBUGFUNCTION`). May be called while the transfer runs.
     func setTelling(_ tells: Bool) {
-        guard tells != isTelling else { return }
-        isTelling = tells
+        guard tells != current.isTelling else { return }
+        current.isTelling = tells
         set(CURLOPT_VERBOSE, tells ? 1 : 0)
     }
 
@@ -163,8 +166,8 @@ final class EasyHandle {
 
     /// - Parameter milliseconds: The timeout; 0 is libcurl's default.
     func setConnectTimeout(_ milliseconds: Int) {
-        guard milliseconds != connectTimeout else { return }
-        connectTimeout = milliseconds
+        guard milliseconds != current.connectTimeout else { return }
+        current.connectTimeout = milliseconds
         set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
     }
 
@@ -172,9 +175,9 @@ final class EasyHandle {
     ///
     /// Without such a line they are kept, so that a next transfer with the same fields need not set them.
     func setFields(_ fields: RequestFields, and line: String?) {
-        if let keptFields {
+        if let keptFields = current.keptFields {
             if line == nil, keptFields === fields || keptFields.all.areWritten(like: fields.all) { return }
-            self.keptFields = nil
+            current.keptFields = nil
             freeLists()
         }
         var list: UnsafeMutablePointer<curl_slist>?
@@ -200,7 +203,7 @@ final class EasyHandle {
         }
         if let line, !line.withCString({ append($0, to: &list) }) { return }
         set(CURLOPT_HTTPHEADER, list)
-        if line == nil, count <= Self.keptBytes { keptFields = fields }
+        if line == nil, count <= Self.keptBytes { current.keptFields = fields }
     }
 
     func note(_ code: CURLcode) { if firstError == CURLE_OK { firstError = code } }

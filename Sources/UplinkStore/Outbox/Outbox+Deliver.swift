@@ -97,7 +97,7 @@ extension Outbox {
         let failed: OutboxRow
         do {
             failed = try await note(claim.id) { [self] db in
-                let failed = try self.failed(row, verdict, in: db)
+                let failed = try attempted(row, verdict, in: db)
                 switch verdict {
                 case .done(let write):
                     try row.delete(db)
@@ -117,7 +117,7 @@ extension Outbox {
         }
         switch verdict {
         case .done, .failed: return nil
-        case .tryAgain: return rest(of: failed)
+        case .tryAgain: return failed.rest
         }
     }
 
@@ -128,14 +128,13 @@ extension Outbox {
     ) async -> Duration? {
         let verdict = OutboxVerdict.tryAgain(reason: "\(error)")
         do {
-            return rest(
-                of: try await note(claim.id) { [self] db in
-                    let failed = try self.failed(row, verdict, in: db)
-                    try failed.update(db)
-                    return failed
-                })
+            return try await note(claim.id) { [self] db in
+                let failed = try attempted(row, verdict, in: db)
+                try failed.update(db)
+                return failed
+            }.rest
         } catch {
-            let failed = failed(row, verdict)
+            let failed = attempted(row, verdict)
             core.withLock { $0.keep(failed) }
             return .limited(seconds: failed.pause ?? 0)
         }
@@ -158,17 +157,6 @@ extension Outbox {
         }
     }
 
-    /// The entry after an attempt that failed, counted from what the database has now. If a retry was asked for while
-    /// the entry was being sent, its count has been reset, and it does not rest.
-    private func failed(_ row: OutboxRow, _ verdict: OutboxVerdict, in db: Database) throws -> OutboxRow {
-        guard let id = row.id else { return failed(row, verdict) }
-        let known = try self.row(id, in: db) ?? row
-        let (whole, isRetried) = core.withLock { ($0.whole(known), $0.machine.isRetried(id)) }
-        var failed = failed(whole, verdict)
-        if isRetried { failed.pause = 0 }
-        return failed
-    }
-
     /// Makes one transaction, in a task of its own: what the server has accepted is recorded even if the run was
     /// cancelled meanwhile.
     private func note(
@@ -182,30 +170,21 @@ extension Outbox {
         return row
     }
 
-    /// How long an entry rests before it is tried again; nil when it is not tried again.
-    private func rest(of failed: OutboxRow) -> Duration? {
-        failed.isFailed ? nil : .limited(seconds: failed.pause ?? 0)
+    /// The entry after another attempt that ended with this verdict, counted from this row.
+    private func attempted(_ row: OutboxRow, _ verdict: OutboxVerdict) -> OutboxRow {
+        row.attempted(
+            verdict, now: store.now().timeIntervalSince1970, configuration, chance: .random(in: 0...1))
     }
 
-    /// The entry after an attempt that failed.
-    private func failed(_ row: OutboxRow, _ verdict: OutboxVerdict) -> OutboxRow {
-        var row = row
-        row.attempts = min(row.attempts, .max - 1) + 1  // anyone may have written it
-        row.failedAt = store.now().timeIntervalSince1970
-        switch verdict {
-        case .done: break
-        case .tryAgain(let reason, let after):
-            let backoff = configuration.backoff
-            let pause =
-                after.map { max($0, backoff.initial) }
-                ?? backoff.pause(after: row.attempts, chance: .random(in: 0...1))
-            row.pause = min(pause, backoff.maximum) / .seconds(1)
-            row.lastError = reason
-            row.isFailed = configuration.maximumAttempts.map { row.attempts >= $0 } ?? false
-        case .failed(let reason, _):
-            (row.lastError, row.isFailed) = (reason, true)
-        }
-        return row
+    /// The same, counted from what the database has now. If a retry was asked for while the entry was being sent, its
+    /// count has been reset, and it does not rest.
+    private func attempted(_ row: OutboxRow, _ verdict: OutboxVerdict, in db: Database) throws -> OutboxRow {
+        guard let id = row.id else { return attempted(row, verdict) }
+        let known = try self.row(id, in: db) ?? row
+        let (whole, isRetried) = core.withLock { ($0.whole(known), $0.machine.isRetried(id)) }
+        var attempted = attempted(whole, verdict)
+        if isRetried { attempted.pause = 0 }
+        return attempted
     }
 }
 #endif
