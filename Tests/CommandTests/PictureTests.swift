@@ -54,6 +54,9 @@ struct PictureTests {
         #expect(throws: PictureError.tooManyPixels(width: 0xFFFF_FFFF, height: 0xFFFF_FFFF)) {
             try Picture(file: Files.png(width: .max, height: .max))
         }
+        #expect(throws: PictureError.tooLong(width: 1_000_001, height: 2)) {
+            try Picture(file: Files.png(width: 1_000_001, height: 2))
+        }
         #expect(throws: PictureError.tooManyBytes) {
             try Picture(file: PictureInfo.pngSignature + [UInt8](repeating: 0, count: PictureInfo.maximumBytes))
         }

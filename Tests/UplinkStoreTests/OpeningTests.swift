@@ -327,13 +327,6 @@ struct OpeningTests {
         try await eventually { recorder.values.last == ["few"] }
     }
 
-    @Test(.needsNetworkNamespaces) func aFullDiskIsAnErrorAndWhatIsThereStays() async throws {
-        defer { directory.remove() }
-        let program = try await Victim.run(
-            "fill", path, after: "mount -t tmpfs -o size=512k none \(directory.path)")
-        #expect(program.output == "diskFull\ntrue true true\n", "\(program.errors)")
-    }
-
     @Test(arguments: [true, false]) func aLogWithoutItsDatabaseIsRefusedAndStays(isThere: Bool) async throws {
         defer { directory.remove() }
         try await make()

@@ -13,10 +13,13 @@ enum RemoteName {
     static func name(ofTarget target: String) throws -> String {
         let path = target.prefix { $0 != "?" && $0 != "#" }
         let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard !last.isEmpty else {
+            throw ValidationError("the URL's path ends in no name for a file; name the file with --output")
+        }
         guard let bytes = PercentEncoding.decode(last), let name = String(validating: bytes, as: UTF8.self),
             isHarmless(name)
         else {
-            throw ValidationError("the URL's path ends in no name for a file (`\(last)`); name the file with --output")
+            throw ValidationError("`\(last)` is not used as the name of a file; name the file with --output")
         }
         return name
     }

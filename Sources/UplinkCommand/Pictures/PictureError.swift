@@ -8,6 +8,7 @@ enum PictureError: Error, Sendable, Equatable {
     case damaged(String)
     case tooManyBytes
     case tooManyPixels(width: Int, height: Int)
+    case tooLong(width: Int, height: Int)
 }
 
 extension PictureError: CustomStringConvertible {
@@ -20,6 +21,8 @@ extension PictureError: CustomStringConvertible {
         case .tooManyBytes: "the picture has more than \(ByteCount(PictureInfo.maximumBytes))"
         case .tooManyPixels(let width, let height):
             "the picture has \(width) × \(height) pixels; \(PictureInfo.maximumPixels / 1_000_000) million is the most"
+        case .tooLong(let width, let height):
+            "the picture has \(width) × \(height) pixels; \(PictureInfo.longestSide) on a side are the most"
         }
     }
 }

@@ -13,6 +13,8 @@ struct PictureInfo: Sendable, Hashable {
     static let maximumBytes = 16 << 20
     /// The most pixels of a picture.
     static let maximumPixels = 40_000_000
+    /// The most pixels of one of its sides, as libpng has it by default.
+    static let longestSide = 1_000_000
 
     static let pngSignature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -43,6 +45,9 @@ struct PictureInfo: Sendable, Hashable {
         guard size.width > 0, size.height > 0 else { throw .damaged("it has no pixels") }
         guard size.width <= Self.maximumPixels / size.height else {
             throw .tooManyPixels(width: size.width, height: size.height)
+        }
+        guard max(size.width, size.height) <= Self.longestSide else {
+            throw .tooLong(width: size.width, height: size.height)
         }
         (width, height, byteCount) = (size.width, size.height, bytes.count)
     }

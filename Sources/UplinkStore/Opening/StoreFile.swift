@@ -25,6 +25,12 @@ struct StoreFile {
             {
                 // SQLite does not wait for a lock when it is to change the journal mode, as every first start does.
                 usleep(10_000)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CANTOPEN && hasNoInodes {
+                // SQLite does not say so, and only a file that it has already can be full.
+                throw StoreError(
+                    .diskFull,
+                    message: "opening \(path) failed: its file system has no room for another file (`df -i`); remove "
+                        + "some and try again", underlyingError: error)
             } catch {
                 throw .database(error, while: "opening \(path)", otherwise: .cannotOpen)
             }
@@ -195,6 +201,13 @@ struct StoreFile {
         guard let real = realpath(path.string, nil) else { return nil }
         defer { free(real) }
         return FilePath(platformString: real)
+    }
+
+    private var hasNoInodes: Bool {
+        var system = statvfs()
+        let directory = path.removingLastComponent()
+        return statvfs(directory.isEmpty ? "." : directory.string, &system) == 0 && system.f_files > 0
+            && system.f_favail == 0
     }
 
     private func size(of file: String) -> Int64 {

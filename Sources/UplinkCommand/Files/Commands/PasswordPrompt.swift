@@ -58,8 +58,9 @@ enum PasswordPrompt {
             guard count > 0 else { throw CommandFailure("no password was given") }
             bytes += buffer[..<count]
             guard bytes.last == UInt8(ascii: "\n") else { continue }
-            guard let text = String(validating: bytes.dropLast(), as: UTF8.self), !text.isEmpty else {
-                throw CommandFailure("no password was given")
+            guard bytes.count > 1 else { throw CommandFailure("no password was given") }
+            guard let text = String(validating: bytes.dropLast(), as: UTF8.self) else {
+                throw CommandFailure("the password is not UTF-8; check the terminal's encoding (`locale charmap`)")
             }
             return text
         }

@@ -42,7 +42,11 @@ struct OfflineDirectory: Sendable {
         for directory in [path, contents, uploads] {
             var status = stat()
             guard lstat(directory.string, &status) == 0 else { throw failure(directory) }
-            guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+            guard status.st_mode & S_IFMT == S_IFDIR else {
+                throw FilesError(
+                    .localFile, "`\(directory)` is in the way: it is not a directory; move it away, or use --online")
+            }
+            guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
                 throw FilesError(
                     .localFile, "`\(directory)` is open to others, or not yours; `chmod 700` it, or use --online")
             }

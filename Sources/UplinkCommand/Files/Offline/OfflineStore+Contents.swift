@@ -13,6 +13,9 @@ extension OfflineStore {
         let age: Duration?
     }
 
+    /// A hundred years: where the clock was not set when the content was read, it may be older than the program.
+    private static let oldest = 100 * 366 * 86_400.0
+
     /// Stores a content, and makes room for it by removing the least recently used ones.
     ///
     /// - Parameter draft: The copy; nil if the content is too large to be stored, which is recorded.
@@ -72,7 +75,7 @@ extension OfflineStore {
                 "\(reason); and its content is not kept: it has \(sizes[0]), and \(sizes[1]) of a file are kept")
         }
         let age = now().timeIntervalSince1970 - found.readAt
-        return Kept(path: contents.path(of: name), age: age < 0 ? nil : .saturating(seconds: age))
+        return Kept(path: contents.path(of: name), age: age < 0 ? nil : .seconds(min(age, Self.oldest)))
     }
 }
 #endif
