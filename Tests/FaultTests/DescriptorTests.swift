@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 import Uplink
-import UplinkCurl
+import UplinkCore
+@testable import UplinkCurl
 
 /// A process that has used up its descriptors in the middle of its work.
 @Suite(.timeLimit(.minutes(1)))
@@ -48,6 +49,20 @@ struct DescriptorTests {
                 try await eventually("no more than before, with room for \(room)") { Census().descriptors == before }
             }
             #expect((2...9).contains(failures))
+        }
+    }
+
+    /// Without a descriptor to ask the kernel with, an address is not public, and not forbidden either.
+    @Test func withoutDescriptorsNoAddressIsPublic() async {
+        await #expect(processExitsWith: .success) {
+            let address = try #require(IPAddress("192.0.32.8"))
+            var sockets = TransferSockets()
+            let limit = setDescriptorLimit(0)
+            let isPublic = sockets.isPublic(address)
+            _ = setDescriptorLimit(limit)
+            #expect(!isPublic)
+            #expect(sockets.shortage == EMFILE && sockets.forbidden == nil)
+            #expect(sockets.isPublic(address))
         }
     }
 
