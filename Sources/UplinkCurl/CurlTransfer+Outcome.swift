@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
 import Glibc
+import UplinkCore
 import UplinkHTTP
 
 extension CurlTransfer {
@@ -63,6 +64,15 @@ extension CurlTransfer {
                 .connectionFailed, .connect, "cannot connect to the socket `\(path)`; check that its server runs",
                 report)
         }
+        if report.code == CURLE_COULDNT_CONNECT, let (code, message) = otherFamily {
+            return error(code, .connect, message, report)
+        }
+        if phase == .firstByte, !parser.hasBegun, handle?.long(CURLINFO_REQUEST_SIZE) == 0,
+            report.code == CURLE_OUT_OF_MEMORY || report.code == uplink_code_too_large
+        {
+            return error(
+                .invalidRequest, .request, "the request's head is larger than libcurl sends (1 MiB); send less", report)
+        }
         if wasConnecting, let proxy,
             let (code, message) = CurlFailure.code(of: report, through: proxy)
         {
@@ -70,6 +80,20 @@ extension CurlTransfer {
         }
         let (code, message) = CurlFailure.code(of: report, in: phase)
         return error(code, phase, message, report)
+    }
+
+    /// The error for an address in the URL that is not of the family that connections have to be of.
+    private var otherFamily: (HTTPClientError.Code, String)? {
+        guard proxy == nil, let configuration = generation?.engine.configuration,
+            let server = IPAddress(url.hostWithoutBrackets)
+        else { return nil }
+        if case .address(let local) = configuration.localEnd, local.family != server.family {
+            return (
+                .bindingFailed, "\(local), which `localEnd` binds to, reaches no \(server): their families differ"
+            )
+        }
+        guard let family = configuration.addressFamily, family != server.family else { return nil }
+        return (.connectionFailed, "\(server) is no address of the `addressFamily` that is set; set none")
     }
 
     /// The producer's error, with its URL if it has one. Whether anything was sent, however, refers to this request,

@@ -99,6 +99,9 @@ final class CurlTransfer {
     /// Stops the transfer for a reason of our own.
     func refuse(_ error: HTTPClientError) { refusal = refusal ?? error }
 
+    /// For how many nanoseconds libcurl waits for a 100 (Continue).
+    private static let consentTime: Int64 = 1_000_000_000
+
     /// Called when libcurl is about to send the request, perhaps not for the first time. False stops it.
     func requestGoesOut(now: Int64) -> Bool {
         usesOldConnection = sockets.sinceRequest == 0
@@ -116,18 +119,24 @@ final class CurlTransfer {
         // If this connection turns out dead, the next one must be new, not another that has been idle for as long.
         if isRepetition || upload != nil { handle?.setFreshConnection(true) }
         if !sockets.all.isEmpty { origin.wasLookedUp(in: generation, now: now) }
-        machine.requestGoesOut(now: now)
+        machine.requestGoesOut(heldBack: upload?.expectsContinue == true ? Self.consentTime : 0, now: now)
         if sockets.all.isEmpty || proxy != nil { generation?.gatesMayOpen = true }
         if let socket = sockets.connection { generation?.socketConnected(socket.descriptor) }
         return true
     }
 
-    /// Whether the request is to go out again because the connection that was there before had died. libcurl does that
-    /// by itself, but not if it is the body that cannot be sent.
+    /// Whether the request is to go out again because of the connection that was there before.
     func goesOutAgain(after code: CURLcode) -> Bool {
-        guard code == CURLE_SEND_ERROR, usesOldConnection, sockets.sinceRequest == 0, machine.phase == .awaitingHead
+        guard usesOldConnection, sockets.sinceRequest == 0, machine.phase == .awaitingHead, !parser.hasBegun,
+            refusal == nil, upload?.failure == nil
         else { return false }
-        return exchange.mayBeRepeated && !parser.hasBegun && refusal == nil && upload?.failure == nil
+        return switch code {
+        // It had died. libcurl repeats a request by itself, but not if it is the body that cannot be sent.
+        case CURLE_SEND_ERROR: exchange.mayBeRepeated
+        // Its last answer was one of HTTP/1.0, and libcurl sends no chunks there. Nothing has gone out.
+        case CURLE_UPLOAD_FAILED: upload?.hasBegun == false
+        default: false
+        }
     }
 
     /// Takes a line from libcurl if it belongs to a head that continues like the newest one of its server; returns
@@ -154,7 +163,6 @@ final class CurlTransfer {
                 let now = Monotonic.now
                 guard machine.headArrived(now: now) else { return false }
                 (self.head, framing, status) = (head, head.framing, head.status.code)
-                origin.isHTTP10 = parser.isHTTP10
                 if let new = parser.remembered { origin.newestHead = new }
                 events?.finishHead(head.status, now: now)
                 endConnectionBehindExpectation(head.status)

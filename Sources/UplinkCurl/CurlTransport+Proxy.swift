@@ -33,6 +33,14 @@ extension CurlTransport {
             case socks5
             /// SOCKS 5: the proxy resolves the name.
             case socks5h
+
+            /// Whether it gets `http` requests as such, with whole URLs.
+            var forwards: Bool {
+                switch self {
+                case .http, .https: true
+                case .socks4a, .socks5, .socks5h: false
+                }
+            }
         }
 
         /// The client's credentials for the proxy, sent in clear text (Basic, RFC 7617; RFC 1929). The server never

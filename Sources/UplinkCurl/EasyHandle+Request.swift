@@ -37,9 +37,14 @@ extension EasyHandle {
     }
 
     func setFields(_ transfer: CurlTransfer, expectsContinue: Bool) {
+        var lines: [String] = []
         // `Expect:` without a value makes libcurl send no such field.
-        let expectation = transfer.upload == nil ? nil : expectsContinue ? "Expect: 100-continue" : "Expect:"
-        setFields(transfer.exchange.request.fields, and: expectation)
+        if transfer.upload != nil { lines.append(expectsContinue ? "Expect: 100-continue" : "Expect:") }
+        // On a connection to a proxy, libcurl has or lacks the brackets of the host that was asked for first.
+        if transfer.url.scheme == .http, transfer.proxy?.kind.forwards == true {
+            lines.append("Host: \(transfer.url.authority)")
+        }
+        setFields(transfer.exchange.request.fields, and: lines)
     }
 }
 

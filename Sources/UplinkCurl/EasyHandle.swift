@@ -129,7 +129,7 @@ final class EasyHandle {
         current.url = url
         set(CURLOPT_URL, url)
         if LibCurl.rewritesTargets {
-            let isForProxy = newURL.scheme == .http && (proxy?.kind == .http || proxy?.kind == .https)
+            let isForProxy = newURL.scheme == .http && proxy?.kind.forwards == true
             set(CURLOPT_REQUEST_TARGET, isForProxy ? url : newURL.target)
         }
         let flags = CUnsignedInt(CURLU_PATH_AS_IS | CURLU_DISALLOW_USER)
@@ -171,12 +171,12 @@ final class EasyHandle {
         set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
     }
 
-    /// Sets the fields that go out, and a line in addition to the caller's fields.
+    /// Sets the fields that go out, and lines in addition to the caller's fields.
     ///
-    /// Without such a line they are kept, so that a next transfer with the same fields need not set them.
-    func setFields(_ fields: RequestFields, and line: String?) {
+    /// Without such lines they are kept, so that a next transfer with the same fields need not set them.
+    func setFields(_ fields: RequestFields, and lines: [String]) {
         if let keptFields = current.keptFields {
-            if line == nil, keptFields === fields || keptFields.all.areWritten(like: fields.all) { return }
+            if lines.isEmpty, keptFields === fields || keptFields.all.areWritten(like: fields.all) { return }
             current.keptFields = nil
             freeLists()
         }
@@ -201,9 +201,11 @@ final class EasyHandle {
             }
             guard isAppended else { return }
         }
-        if let line, !line.withCString({ append($0, to: &list) }) { return }
+        for line in lines {
+            guard line.withCString({ append($0, to: &list) }) else { return }
+        }
         set(CURLOPT_HTTPHEADER, list)
-        if line == nil, count <= Self.keptBytes { current.keptFields = fields }
+        if lines.isEmpty, count <= Self.keptBytes { current.keptFields = fields }
     }
 
     func note(_ code: CURLcode) { if firstError == CURLE_OK { firstError = code } }

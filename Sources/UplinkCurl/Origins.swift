@@ -9,8 +9,6 @@ final class Origin {
     let proxy: CurlTransport.Proxy?
     /// The host that libcurl looks up for it; nil if an address is known.
     let hostToLookUp: String?
-    /// Whether its newest answer was HTTP/1.0.
-    var isHTTP10 = false
     /// The generation in which, and the time until which, libcurl knows the host's addresses.
     private var known = (generation: UInt64(0), until: Int64.min)
     /// A little less than the time for which libcurl keeps addresses.
@@ -53,8 +51,6 @@ struct Origins {
     }
 
     private mutating func add(_ origin: Origin) -> Origin {
-        // Servers that speak HTTP/1.0 are remembered longest, because forgetting that causes an error (`isHTTP10`).
-        if origins.count >= Self.maximumServers { origins = origins.filter(\.value.isHTTP10) }
         if origins.count >= Self.maximumServers { origins = [:] }
         origins[origin.text] = origin
         return origin

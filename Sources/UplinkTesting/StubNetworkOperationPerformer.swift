@@ -110,12 +110,12 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         try await perform(within: limit, requiring: requirement, operation: operation)
     }
 
-    /// Records the call, then does what ``behaviour`` says.
+    /// Records the call, then does what ``behaviour`` says. The operation finds its limit in `OperationDeadline.current`.
     public nonisolated(nonsending) func performNetworkOperation(
         using operation: @escaping @Sendable () async -> Void, withinSeconds seconds: Double
     ) async throws {
         try await admitOrThrow(seconds, .internet, isSupervised: true)
-        await operation()
+        try await OperationDeadline.withAll(of: TimeLimit(seconds: seconds) ?? .unlimited, operation)
     }
 
     /// The throwing forms report a cancellation as Swift does.

@@ -171,6 +171,15 @@ struct DownloadReportTests {
             ])
     }
 
+    @Test func aTroubleThatLastsIsToldOnceItMayBe() {
+        var report = DownloadReport(names: ["a"], detail: .troubles)
+        let waiting = batch(running(.waitingForNetwork, 5000))
+        #expect(report.take(waiting, at: .seconds(2)).count == 1)
+        #expect(report.take(batch(running(.receiving, 5000)), at: .seconds(5)).count == 1)
+        for now in [6, 30, 61] { #expect(report.take(waiting, at: .seconds(now)).isEmpty) }
+        #expect(report.take(waiting, at: .seconds(62)).map(\.plain) == ["a: waiting for the network"])
+    }
+
     @Test func whatHadNotBegunBegins() {
         var report = DownloadReport(names: ["a"], detail: .troubles)
         _ = report.take(batch(running(.waitingForNetwork, 0)), at: .zero)

@@ -123,6 +123,23 @@ struct NetworkCommandTests {
         }
     }
 
+    /// Both come while the program cannot run, so that it learns of both at the same time.
+    @Test func aSignalThatComesWithTheNetworkIsNotLost() async throws {
+        try await withNetworkNamespaces { host, _ in
+            for _ in 0..<5 {
+                let program = try BuiltProgram.start("run --within 30 -- echo started", in: host)
+                try await Self.waitForSignalHandlers(of: program)
+                program.signal(SIGSTOP)
+                try host.batch(Self.up)
+                program.signal(SIGTERM)
+                program.signal(SIGCONT)
+                #expect(try await program.wait() == 143)
+                #expect(program.output.isEmpty)
+                try host.batch(["link delete uplink0"])
+            }
+        }
+    }
+
     @Test func runStartsNothingWhenTheNetworkDoesNotCome() async throws {
         try await withNetworkNamespaces { host, _ in
             let program = try await BuiltProgram.run("run --within 0.2 -- echo started", in: host)

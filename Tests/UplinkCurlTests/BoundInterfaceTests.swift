@@ -10,6 +10,24 @@ import UplinkTesting
 /// Connections of a device with two cables to one server.
 @Suite(.timeLimit(.minutes(1)), .serialized, .needsNetworkNamespaces)
 struct BoundInterfaceTests {
+    /// Nothing can come of that, and a server that does not run is not the reason.
+    @Test func anAddressOfTheOtherFamilyIsTold() async throws {
+        for (local, server) in [("127.0.0.1", "[::1]"), ("::1", "127.0.0.1")] {
+            var configuration = CurlTransport.Configuration()
+            configuration.localEnd = .address(try #require(IPAddress(local)))
+            try await withClient(transport: configuration) { client, _ in
+                let (error, _) = await failure { _ = try await client.get("http://\(server):9/") }
+                #expect(error?.code == .bindingFailed && error?.requestDisposition == .notSent)
+            }
+        }
+        var configuration = CurlTransport.Configuration()
+        configuration.addressFamily = .ipv6
+        try await withClient(transport: configuration) { client, _ in
+            let (error, _) = await failure { _ = try await client.get("http://127.0.0.1:9/") }
+            #expect(error?.message.contains("addressFamily") == true)
+        }
+    }
+
     private static let answer: [RawServer.Step] = [
         .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .loop,
     ]

@@ -21,15 +21,6 @@ struct OriginsTests {
         #expect(origins.origin(of: try url("http://a.test/c")) === origin)
     }
 
-    /// Chunks do not go out on a connection on which a server has spoken HTTP/1.0.
-    @Test func whoSpeaksHTTP10IsRememberedLonger() throws {
-        var origins = Origins(try EngineSettings(.init()))
-        let old = origins.origin(of: try url("http://old.test/"))
-        old.isHTTP10 = true
-        for number in 0..<100 { _ = origins.origin(of: try url("http://a\(number).test/")) }
-        #expect(origins.origin(of: try url("http://old.test/")) === old)
-    }
-
     @Test func serversAreForgottenBeforeTheyAreTooMany() throws {
         var origins = Origins(try EngineSettings(.init()))
         let all = try (0..<100).map { origins.origin(of: try url("http://a\($0).test/")) }

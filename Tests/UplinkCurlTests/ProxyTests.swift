@@ -39,6 +39,22 @@ struct ProxyTests {
         }
     }
 
+    /// libcurl remembers with a connection whether its host has brackets, and here that connection is the proxy's.
+    @Test func everyRequestOnAProxysConnectionNamesItsOwnHost() async throws {
+        let hosts = ["[::1]:9", "origin.test:9", "192.0.2.1", "[::1]:9"]
+        try await withServer(Self.answer) { proxy in
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .always(try .init(proxy.url()), except: [])
+            try await withClient(transport: configuration) { client, _ in
+                for host in hosts {
+                    _ = try await client.get("http://\(host)/").body.collect(upTo: 2)
+                    #expect(proxy.heads.last?.contains("\r\nHost: \(host)\r\n") == true)
+                }
+            }
+            #expect(proxy.heads.count == hosts.count && proxy.connections.count == 1)
+        }
+    }
+
     @Test(.enabled(if: NginxServer.isInstalled || Spawn.isCI, "nginx and openssl are needed"))
     func tunnelsAreAskedForByConnectAndTellTheServerNothing() async throws {
         let server = try await offPool { try NginxServer() }

@@ -154,6 +154,32 @@ struct UploadTests {
         }
     }
 
+    /// The connection is the proxy's, whoever has spoken HTTP/1.0 on it.
+    @Test func chunksGoThroughAProxyOnWhichSomebodyHasSpokenHTTP10() async throws {
+        let old = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok"
+        try await withServer([.readHead, .send(old), .waitForClose], Self.script) { proxy in
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .always(try .init(proxy.url()), except: [])
+            try await withClient(transport: configuration) { client, _ in
+                _ = try await client.get("http://a.test/").body.collect(upTo: 9)
+                let body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)))
+                #expect(try await client.post("http://b.test/", body: body).status == .ok)
+            }
+            #expect(proxy.bodies == [BodyRecord(of: Array("hello".utf8))])
+        }
+    }
+
+    @Test func aHeadThatIsTooLargeIsTheRequests() async throws {
+        try await withServer(Self.script) { server in
+            try await withClient { client, _ in
+                let headers: HTTPFields = [.userAgent: String(repeating: "a", count: 1_100_000)]
+                let (error, _) = await failure { _ = try await client.get(server.url(), headers: headers) }
+                #expect(error?.code == .invalidRequest && error?.requestDisposition == .notSent)
+            }
+            #expect(server.heads.isEmpty)
+        }
+    }
+
     @Test(arguments: [301, 302, 303, 307, 308]) func aRedirectIsFollowedWithOrWithoutTheBody(_ code: Int) async throws {
         let redirect = "HTTP/1.1 \(code) Go\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n"
         let script: [RawServer.Step] = [

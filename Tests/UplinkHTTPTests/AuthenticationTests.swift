@@ -226,6 +226,47 @@ struct BearerAuthenticationTests {
         #expect(asked.all == [nil, "t1", "t1"])
     }
 
+    /// An access token that is had for a device's token, by the same client.
+    @Test func providersMayAskForOneAnothersTokens() async throws {
+        transport.respond { request in .text(request.head.headerFields[.authorization] ?? "none") }
+        let clients = Notes<HTTPClient>()
+        let asked = Notes<String>()
+        func provider(_ name: String) throws -> HTTPBearerAuthentication {
+            try .bearer(for: ["https://a.example"]) { _ in
+                asked.add(name)
+                _ = try await clients.all[0].get("https://a.example/\(name)")
+                return name
+            }
+        }
+        let client = HTTPClient(transport, try provider("access"), try provider("device"))
+        clients.add(client)
+        #expect(try await client.get(url).status == .ok)
+        #expect(asked.all == ["access", "device"])
+        let tokens = transport.requests.map { $0.head.headerFields[.authorization] }
+        #expect(tokens == [nil, "Bearer device", "Bearer access"])
+    }
+
+    @Test func aTaskThatAProviderLeavesBehindHasTokens() async throws {
+        transport.respond { _ in .text("a") }
+        let clients = Notes<HTTPClient>()
+        let background = Notes<Task<Void, any Error>>()
+        let gate = Gate()
+        let bearer: HTTPBearerAuthentication = try .bearer(for: ["https://a.example"]) { _ in
+            let task = Task {
+                await gate.pass()
+                _ = try await clients.all[0].get("https://a.example/background")
+            }
+            background.add(task)
+            return "t"
+        }
+        let client = HTTPClient(transport, bearer)
+        clients.add(client)
+        _ = try await client.get(url)
+        gate.open()
+        try await background.all[0].value
+        #expect(transport.requests.map { $0.head.headerFields[.authorization] } == ["Bearer t", "Bearer t"])
+    }
+
     @Test func whoWaitsMayLeaveAndTheLastOneEndsTheRefresh() async throws {
         let refusal = Gate()
         accept("t2", holding: refusal)

@@ -119,6 +119,26 @@ private struct Failing: HTTPMiddleware {
 
 @Suite(.timeLimit(.minutes(1)))
 struct MiddlewareTests {
+    /// A middleware that sets a field.
+    private struct Setting: HTTPMiddleware {
+        let name: HTTPField.Name
+        let value: String
+
+        func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+            var request = request
+            request.head.headerFields[name] = value
+            return try await next(request)
+        }
+    }
+
+    @Test(arguments: [(HTTPField.Name.acceptEncoding, "br"), (.range, "bytes=0-")])
+    func codingsThatAMiddlewareAsksForAreNotUndone(_ name: HTTPField.Name, _ value: String) async throws {
+        let transport = StubTransport()
+        transport.respond { _ in .response(.ok, headers: [.contentEncoding: "br"], pieces: [[1, 2]]) }
+        let client = HTTPClient(transport, Setting(name: name, value: value))
+        #expect(try await client.get("https://a.example/").body.collect(upTo: 9) == [1, 2])
+    }
+
     private let transport = StubTransport()
     private let notes = Notes<String>()
     private let url = "http://a.example/"

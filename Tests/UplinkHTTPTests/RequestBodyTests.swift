@@ -3,6 +3,8 @@ import HTTPTypes
 import SystemPackage
 import TestSupport
 import Testing
+import UplinkCore
+import UplinkTesting
 
 @testable import UplinkHTTP
 
@@ -41,6 +43,52 @@ struct RequestBodyTests {
         let body = HTTPRequestBody.stream(pieces, length: 300_003, isReplayable: true)
         for _ in 0..<2 { #expect(try await body.collect(upTo: 300_003) == [1, 2, 3] + large) }
         #expect(body.isReplayable && !body.isSpent)
+    }
+
+    /// As a file that is rewound: two iterations at the same time would share its pieces.
+    @Test func anIterationBeginsWhenTheOneBeforeHasEnded() async throws {
+        let (begun, gate) = (Notes<Int>(), Gate())
+        let stream = BodyStream.foreign(length: nil, isReplayable: true) { send in
+            begun.add(begun.all.count)
+            await gate.pass()  // not cancellable, as the disk
+            try await send.bytes([1])
+        }
+        func run() async throws -> Task<Int, any Error> {
+            let production = try await stream.prepare(InlineWork())
+            return Task {
+                let bytes = Locked(0)
+                try await production.run(BodySink { chunk in bytes.withLock { $0 += chunk.count } })
+                return bytes.withLock { $0 }
+            }
+        }
+        let first = try await run()
+        try await eventually { gate.waiting == 1 }
+        let second = try await run()
+        second.cancel()
+        let third = try await run()
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(begun.all == [0])
+        first.cancel()
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(begun.all == [0])
+        gate.open()
+        #expect(try await third.value == 1)
+        await #expect(throws: CancellationError.self) { try await second.value }
+        #expect(begun.all == [0, 1])
+        _ = await first.result
+    }
+
+    @Test func aBodyThatAnotherRequestHasUsedUpIsNotBegunWith() async throws {
+        let transport = StubTransport()
+        transport.respond { _ in .text("a") }
+        let client = HTTPClient(transport)
+        let body = HTTPRequestBody.stream(Pieces(pieces: [[1]]))
+        _ = try await body.collect(upTo: 1)
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await client.put("https://a.example/", body: body)
+        }
+        #expect(error?.code == .bodyNotReplayable && error?.requestDisposition == .notSent)
+        #expect(transport.requests.isEmpty)
     }
 
     @Test func aSequenceThatIsGoneIsNotSentAgain() async throws {

@@ -202,6 +202,26 @@ struct TransferMachineTests {
         #expect(machine.phase == .bodyPaused)
     }
 
+    /// libcurl waits a second for the 100, and that second is not the server's.
+    @Test func aBodyThatWaitsForConsentIsNotTheServersDelay() {
+        var timeouts = HTTPTimeouts()
+        timeouts.firstByte = .milliseconds(500)
+        var machine = TransferMachine(timeouts: timeouts, highMark: 100, now: 0)
+        _ = machine.turnCame(now: 0)
+        _ = machine.gateOpened()
+        machine.requestGoesOut(heldBack: second, now: 0)
+        #expect(machine.timePassed(now: second) == .none)
+        machine.bodyIsSent(now: second)
+        machine.bodyWasSent(now: second)
+        #expect(machine.timePassed(now: second + second / 2) == .end(.timedOut(.firstByte)))
+        timeouts.firstByte = .nanoseconds(Int64.max)
+        machine = TransferMachine(timeouts: timeouts, highMark: 100, now: 0)
+        _ = machine.turnCame(now: 0)
+        _ = machine.gateOpened()
+        machine.requestGoesOut(heldBack: second, now: second)
+        #expect(machine.deadline == nil)
+    }
+
     @Test func theEndComesOnce() {
         var machine = flowing()
         #expect(machine.cancelled() == .end(.cancelled))

@@ -43,7 +43,8 @@ public struct DownloadOptions: Sendable {
     // MARK: The network
 
     /// What each attempt needs of the network. The download waits for it, and an attempt ends when it is lost. Nil asks
-    /// no monitor, for servers that can be reached without a network, such as this host's own.
+    /// no monitor, for servers that can be reached without a network, such as this host's own. A minimum stable time
+    /// counts anew for each attempt.
     public var requirement: NetworkRequirement? = .internet
     /// The monitor of the network.
     public var monitor: any NetworkMonitor

@@ -73,7 +73,10 @@ struct RequirementArgument: Sendable {
                 throw ValidationError("`\(value)` is no kind of interface; known are \(Self.kinds)")
             }
             join(.interfaceKind(kind))
-        case "stable": join(.stable(for: .saturating(seconds: try SecondsArgument.parse(value))))
+        case "stable":
+            let seconds = try SecondsArgument.parse(value)
+            guard seconds.isFinite else { throw ValidationError("stable:\(value) can never be met; give seconds") }
+            join(.stable(for: .saturating(seconds: seconds)))
         case "destination":
             guard destination == nil else { throw ValidationError("there can be one destination only") }
             destination = value

@@ -42,7 +42,9 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         switch try await waitForNetwork() {
-        case .success: throw execute()
+        case .success:
+            try await endIfInterrupted()
+            throw execute()
         case .failure(let error):
             complain(CommandFailure.inOptions("\(error)"))
             throw ExitCode(error.code == .timedOut ? 124 : 125)
@@ -60,6 +62,17 @@ struct RunCommand: AsyncParsableCommand {
             complain(CommandFailure.inOptions("\(error)"))
             throw ExitCode(125)
         }
+    }
+
+    /// A signal that came with the network must not be lost: whoever sent it wants the program to end, not to begin.
+    private func endIfInterrupted() async throws {
+        do {
+            try await Signals.giveBack()
+        } catch {
+            complain("\(error)")
+            throw ExitCode(125)
+        }
+        if let signal = Interruption.first { throw ExitCode(128 + signal) }
     }
 
     /// Becomes the program, or reports why that failed.

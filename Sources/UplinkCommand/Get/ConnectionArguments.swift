@@ -23,7 +23,8 @@ struct ConnectionArguments: ParsableArguments {
     var unixSocket: String?
 
     @Option(
-        help: .init("How many seconds a connection may take.", valueName: "seconds"), transform: SecondsArgument.parse)
+        help: .init("How many seconds a connection may take; 0: the default.", valueName: "seconds"),
+        transform: SecondsArgument.parse)
     var connectTimeout: Double?
 
     @Option(
@@ -38,7 +39,7 @@ struct ConnectionArguments: ParsableArguments {
     @Option(
         help: .init(
             "How many seconds the server may say nothing (default: 60 before its answer, 30 in its body; or --max-time, "
-                + "where that is more and no file is downloaded).", valueName: "seconds"),
+                + "where that is more and no file is downloaded); 0: no limit.", valueName: "seconds"),
         transform: SecondsArgument.parse)
     var silence: Double?
 
@@ -95,10 +96,10 @@ struct ConnectionArguments: ParsableArguments {
     /// the whole may take.
     var downloadTimeouts: HTTPTimeouts {
         var timeouts = HTTPTimeouts()
-        if let connectTimeout { timeouts.connect = .saturating(seconds: connectTimeout) }
+        if let connectTimeout, connectTimeout > 0 { timeouts.connect = .saturating(seconds: connectTimeout) }
         if let limit { timeouts.total = .saturating(seconds: limit) }
         if let silence {
-            let most = Duration.saturating(seconds: silence)
+            let most: Duration? = silence > 0 ? .saturating(seconds: silence) : nil
             (timeouts.firstByte, timeouts.stall) = (most, most)
         }
         return timeouts

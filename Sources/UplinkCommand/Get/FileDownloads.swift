@@ -88,6 +88,12 @@ extension DownloadItem {
 }
 
 extension [DownloadItem] {
+    /// The files' names in reports: paths where several are called the same.
+    fileprivate var names: [String] {
+        let isOften = Dictionary(grouping: self, by: \.name).mapValues { $0.count > 1 }
+        return map { isOften[$0.name] == true ? $0.target.string : $0.name }
+    }
+
     /// The command that goes on with a batch of which some files are there already.
     fileprivate var sameCommand: String {
         // --force excludes it.
@@ -98,6 +104,8 @@ extension [DownloadItem] {
 /// Reports the progress of downloads on standard error: lines that stay, and on a terminal one that changes.
 private final class Teller: Sendable {
     private static let pace = Duration.milliseconds(100)
+    /// How often it is looked whether a trouble that lasts is due to be reported.
+    private static let look = Duration.seconds(5)
     let line: StatusLine
     private let start = ContinuousClock.now
     private let report: Locked<DownloadReport>
@@ -106,7 +114,7 @@ private final class Teller: Sendable {
     init(_ items: [DownloadItem], isSilent: Bool) {
         line = StatusLine(on: .error, isWanted: !isSilent)
         let detail: DownloadReport.Detail = isSilent ? .failures : line.isShown ? .endings : .troubles
-        report = Locked(DownloadReport(names: items.map(\.name), detail: detail, sameCommand: items.sameCommand))
+        report = Locked(DownloadReport(names: items.names, detail: detail, sameCommand: items.sameCommand))
     }
 
     /// What was left when the downloads were interrupted.
@@ -121,20 +129,25 @@ private final class Teller: Sendable {
 
     /// Reports what happens until all have ended.
     func follow(_ batch: DownloadBatch) async {
-        let drawing = Task {
-            while line.isShown, !Task.isCancelled {
-                draw(batch.currentProgress)
-                try await Task.sleep(for: Self.pace)
+        // What changes with time alone.
+        let ticking = Task {
+            while !Task.isCancelled {
+                if line.isShown { draw(batch.currentProgress) } else { tell(batch.currentProgress) }
+                try await Task.sleep(for: line.isShown ? Self.pace : Self.look)
             }
         }
         for await state in batch.progress {
-            for text in report.withLock({ $0.take(state, at: .now - start) }) { line.say(text) }
+            tell(state)
             // A state describes all of them, and each of them changes it.
             if state.items.count > 100 { try? await Task.sleep(for: Self.pace) }
         }
-        drawing.cancel()
-        _ = await drawing.result
+        ticking.cancel()
+        _ = await ticking.result
         draw(batch.currentProgress)
+    }
+
+    private func tell(_ state: DownloadBatchProgress) {
+        for text in report.withLock({ $0.take(state, at: .now - start) }) { line.say(text) }
     }
 
     private func draw(_ state: DownloadBatchProgress) {

@@ -12,7 +12,7 @@ import UplinkCore
 func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let signals = Signals()
     try await signals.watch([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { signal in
-        if Interruption.begin() == .again {
+        if Interruption.begin(signal) == .again {
             PasswordPrompt.restore()
             TerminalMode.restore()
             _exit(128 + signal)
@@ -42,12 +42,20 @@ func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async thro
 
 /// Whether a signal has asked the program to end.
 enum Interruption {
-    private static let turns = Locked(SignalTurns())
+    private static let state = Locked((turns: SignalTurns(), first: CInt?.none))
 
-    static var hasBegun: Bool { turns.withLock { $0.hasBegun } }
+    static var hasBegun: Bool { first != nil }
+
+    /// The signal that asked for it.
+    static var first: CInt? { state.withLock { $0.first } }
 
     /// Records a signal.
-    static func begin() -> SignalTurns.Turn { turns.withLock { $0.take(at: .now) } }
+    static func begin(_ signal: CInt) -> SignalTurns.Turn {
+        state.withLock { state in
+            state.first = state.first ?? signal
+            return state.turns.take(at: .now)
+        }
+    }
 }
 
 /// The meaning of successive signals that ask the program to end. Knows no clock.

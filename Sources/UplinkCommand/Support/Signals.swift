@@ -8,7 +8,7 @@ actor Signals: LoopActor {
     nonisolated let eventLoop = EventLoop.shared
     nonisolated let received: AsyncStream<CInt>
     private let continuation: AsyncStream<CInt>.Continuation
-    private var watchers: [SignalWatcher] = []
+    private var watchers: [CInt: SignalWatcher] = [:]
     /// All instances, kept for ever: libuv cleans up its signals at exit, and aborts if a watcher is being closed
     /// meanwhile.
     private static let kept = Locked<[Signals]>([])
@@ -18,13 +18,48 @@ actor Signals: LoopActor {
     /// Takes over these signals, except those that the program was started with ignored (`nohup`, `&`).
     func watch(_ signals: [CInt], _ react: @escaping @Sendable (CInt) -> Void = { _ in }) throws {
         Self.kept.withLock { $0.append(self) }
-        for signal in signals where !Self.isIgnored(signal) {
-            let watcher = try SignalWatcher(of: signal, for: self) { signals in
-                react(signal)
-                signals.continuation.yield(signal)
-            }
-            watchers.append(watcher)
+        for signal in signals where !Self.isIgnored(signal) { try watch(signal, react) }
+    }
+
+    private func watch(_ signal: CInt, _ react: @escaping @Sendable (CInt) -> Void = { _ in }) throws {
+        watchers[signal] = try SignalWatcher(of: signal, for: self) { signals in
+            react(signal)
+            signals.continuation.yield(signal)
         }
+    }
+
+    /// Gives all signals back to the system, for a program that takes this one's place. Returns when those that came
+    /// before have been handed on.
+    static func giveBack() async throws {
+        let all = kept.withLock { $0 }
+        for signals in all { await signals.giveBack() }
+        try await Signals().waitForThoseBefore()
+    }
+
+    /// Does not close the watchers: see ``kept``.
+    private func giveBack() {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = SIG_DFL
+        for signal in watchers.keys { sigaction(signal, &action, nil) }
+    }
+
+    /// libuv hands all signals on in the order in which they came, so one that we send ourselves is the last. It is the
+    /// one whose setting ``InheritedSignals`` restores.
+    private func waitForThoseBefore() async throws {
+        Self.kept.withLock { $0.append(self) }
+        try watch(SIGPIPE)
+        Self.send(SIGPIPE)
+        for await _ in received { return }
+    }
+
+    /// Sends a signal to the calling thread, which may have been started with it blocked.
+    private nonisolated static func send(_ signal: CInt) {
+        var (one, before) = (sigset_t(), sigset_t())
+        sigemptyset(&one)
+        sigaddset(&one, signal)
+        pthread_sigmask(SIG_UNBLOCK, &one, &before)
+        raise(signal)
+        pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 
     private static func isIgnored(_ signal: CInt) -> Bool {

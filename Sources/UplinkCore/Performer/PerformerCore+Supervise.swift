@@ -95,10 +95,11 @@ extension NetworkOperationError {
     /// The error that the throwing forms throw: they report a cancellation as Swift does.
     var thrown: any Error { code == .cancelled ? CancellationError() : self }
 
-    /// After an attempt, an error that says "the operation never ran" is no longer true.
+    /// After an attempt, an error that says "the operation never ran" is no longer true: it is the operation's own
+    /// error or, if the network was lost under it, that.
     fileprivate func afterAttempts(_ attempts: [PerformAttempt]) -> any Error {
-        guard code != .cancelled, let failure = attempts.last?.error else { return thrown }
-        return Self.networkLost(failure, because: self)
+        guard code != .cancelled, let last = attempts.last, let failure = last.error else { return thrown }
+        return last.lostNetwork ? Self.networkLost(failure, because: self) : failure
     }
 }
 

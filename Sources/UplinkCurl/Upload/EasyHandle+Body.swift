@@ -14,10 +14,8 @@ extension EasyHandle {
             setBody(transfer.upload, method)
         }
         // libcurl repeats a request by itself when a reused connection dies before an answer. A request that must not
-        // be done twice therefore gets a new connection, and so do chunks, which libcurl refuses to send if the last
-        // answer was HTTP/1.0.
-        let sendsChunks = transfer.upload.map { $0.length == nil } ?? false
-        setFreshConnection(!transfer.exchange.mayBeRepeated || sendsChunks && transfer.origin.isHTTP10)
+        // be done twice therefore gets a new connection.
+        setFreshConnection(!transfer.exchange.mayBeRepeated)
     }
 
     private func setBody(_ upload: Upload?, _ method: HTTPRequest.Method) {

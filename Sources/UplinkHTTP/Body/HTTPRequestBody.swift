@@ -64,7 +64,8 @@ public struct HTTPRequestBody: Sendable {
     ///     ``HTTPClientError/Code/bodyLengthMismatch``, and the server never sees a body that looks complete. Nil sends
     ///     the body in chunks. With zero, the sequence is iterated before the request is sent, outside its timeouts and
     ///     by the calling task.
-    ///   - isReplayable: Whether the sequence can be iterated again and then gives the same bytes.
+    ///   - isReplayable: Whether the sequence can be iterated again and then gives the same bytes. An iteration begins
+    ///     when the one before has ended.
     public static func stream<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces, length: Int64? = nil, isReplayable: Bool = false
     ) -> Self where Pieces.Element == [UInt8] {

@@ -18,7 +18,8 @@ public struct HTTPTimeouts: Sendable, Hashable {
         get { parts.value.connect }
         set { parts.value.connect = newValue }
     }
-    /// From the end of the request (or from the connection, without a body) until the response head.
+    /// From the end of the request (or from the connection, without a body) until the response head. While a body waits
+    /// for the server's consent (`expectsContinue`), up to a second more.
     public var firstByte: Duration? {
         get { parts.value.firstByte }
         set { parts.value.firstByte = newValue }

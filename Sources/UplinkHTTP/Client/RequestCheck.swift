@@ -14,6 +14,7 @@ package enum RequestCheck {
     ) throws(HTTPClientError) {
         try check(method, body)
         try body.check()
+        guard !body.isSpent else { throw BodyStream.spent }
         for field in fields {
             let name = field.name.rawName
             if reserved.contains(field.name.canonicalName) {

@@ -28,9 +28,28 @@ import UplinkCore
 /// let client = HTTPClient(transport: transport, configuration: configuration)
 /// ```
 public final class HTTPBearerAuthentication: HTTPMiddleware {
-    /// The instance whose provider runs in this task: the provider's requests go without a token, instead of waiting
+    /// The providers that are being asked by this task: their requests go without their own tokens, instead of waiting
     /// for themselves.
-    @TaskLocal static var providing: ObjectIdentifier?
+    @TaskLocal private static var asking: [Asking] = []
+
+    /// A provider that is being asked. A task that it starts, and leaves behind, goes on when it no longer is.
+    private final class Asking: Sendable {
+        let middleware: ObjectIdentifier
+        private let hasEnded = Locked(false)
+
+        init(_ middleware: HTTPBearerAuthentication) { self.middleware = ObjectIdentifier(middleware) }
+
+        var goesOn: Bool { !hasEnded.withLock { $0 } }
+
+        func end() { hasEnded.withLock { $0 = true } }
+    }
+
+    /// Whether a provider of any instance is being asked by this task.
+    static var isAsking: Bool { asking.contains(where: \.goesOn) }
+
+    private var isAsking: Bool {
+        Self.asking.contains { $0.middleware == ObjectIdentifier(self) && $0.goesOn }
+    }
 
     private let scope: CredentialScope
     private let provider: @Sendable (String?) async throws -> String
@@ -46,7 +65,7 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
     ///   - origins: The origins that the token is for: scheme, host and port, such as `https://example.org`.
     ///   - provider: Returns a token. It gets nil the first time, later the token that was refused. For one token it
     ///     never runs twice at the same time, unless the first run is cancelled because nobody waits for it any more.
-    ///     It may use the client itself.
+    ///     It may use the client itself: until it returns, its requests go without this token.
     /// - Throws: ``HTTPClientError`` when a text is not an origin.
     public init(
         for origins: [String], token provider: @escaping @Sendable (_ refused: String?) async throws -> String
@@ -59,7 +78,7 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
     ///
     /// - Throws: The provider's error, ``HTTPClientError`` when its token cannot be sent, or whatever `next` throws.
     public func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
-        guard scope.covers(request), Self.providing != ObjectIdentifier(self) else { return try await next(request) }
+        guard scope.covers(request), !isAsking else { return try await next(request) }
         var request = request
         let token = try await token(insteadOf: nil, for: request)
         request.head.headerFields[.authorization] = "Bearer \(token)"
@@ -100,7 +119,9 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
         case .use(let token): return token
         case .decideAnew: return nil
         }
-        let token = try await Self.$providing.withValue(ObjectIdentifier(self)) { try await provider(refused) }
+        let asking = Asking(self)
+        defer { asking.end() }
+        let token = try await Self.$asking.withValue(Self.asking + [asking]) { try await provider(refused) }
         guard Self.isToken(token) else {
             throw HTTPClientError(
                 .invalidRequest, phase: .request,

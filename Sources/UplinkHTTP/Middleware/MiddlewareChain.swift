@@ -171,6 +171,7 @@ private struct Attempt: Sendable {
             outgoing.timeouts.total = min(outgoing.timeouts.total ?? remaining, remaining)
         }
         guard outgoing.timeouts.total != .zero else { throw .totalPassed }
+        self.call?.asks(with: request.headerFields)
         witness = ExchangeWitness(of: call, observers)
         if let witness { outgoing.observer = witness.observer }
         return outgoing

@@ -66,7 +66,7 @@ public final class HTTPSingleFlight: HTTPMiddleware {
             timeouts: request.timeouts,
             redirecting: request.history.map(\.origin))
         // Any request in progress may be waiting for a provider of tokens.
-        guard !Self.underWay.contains(key), HTTPBearerAuthentication.providing == nil else {
+        guard !Self.underWay.contains(key), !HTTPBearerAuthentication.isAsking else {
             return try await next(request)
         }
         let answer = try await answer(to: request, key, next)

@@ -123,9 +123,12 @@ package struct TransferMachine: Sendable {
 
     /// The connection is established, and the request is about to be sent. Happens twice when a reused connection
     /// proves to be dead.
-    package mutating func requestGoesOut(now: Int64) {
+    ///
+    /// - Parameter heldBack: For how many nanoseconds its body may wait for the server's consent.
+    package mutating func requestGoesOut(heldBack: Int64 = 0, now: Int64) {
         switch phase {
-        case .connecting: enter(.awaitingHead, limit: firstByteLimit, now: now)
+        case .connecting:
+            enter(.awaitingHead, limit: firstByteLimit.map { min($0, .max - heldBack) + heldBack }, now: now)
         case .queued, .gated, .awaitingHead, .bodyFlowing, .bodyPaused, .ended: break
         }
     }

@@ -51,6 +51,7 @@ package struct BodyStream: Sendable {
         length: Int64?, isReplayable: Bool, _ run: @escaping @Sendable (BodySink) async throws -> Void
     ) -> Self {
         let state = Locked(Foreign.unused)
+        let turns = Turns()
         return Self(
             length: length, isReplayable: isReplayable, isSpent: { !isReplayable && state.withLock { $0 } == .begun }
         ) { _ in
@@ -64,7 +65,7 @@ package struct BodyStream: Sendable {
                 case .begun where !isReplayable: throw notReplayable
                 case .unused, .begun: break
                 }
-                try await run(sink)
+                try await turns.next { try await run(sink) }
                 if length == 0 { state.withLock { $0 = .empty } }
             }
         }
@@ -78,6 +79,12 @@ package struct BodyStream: Sendable {
         /// Nothing, as announced: that can be sent any number of times.
         case empty
     }
+
+    /// The error for a body that another request has used up.
+    static let spent = HTTPClientError(
+        .bodyNotReplayable, phase: .request,
+        message: "the request's body has been sent before and cannot be produced again; "
+            + "make a new one, or say `isReplayable` if its sequence can be iterated again")
 
     /// The error for a body that is gone.
     static let notReplayable = HTTPClientError(

@@ -51,7 +51,10 @@ final class UploadFile: Sendable {
             try withFailure { try descriptor.read(fromAbsoluteOffset: end, into: memory) }
         }
         guard count > 0 else { return }
-        throw BodyLength.mismatch("the file `\(path)` has grown beyond \(end) bytes while it was sent")
+        throw BodyLength.mismatch(
+            end == 0
+                ? "the file `\(path)` was said to be empty, and is not; give the bytes of such a file (procfs) as a stream"
+                : "the file `\(path)` has grown beyond \(end) bytes while it was sent")
     }
 
     private func withFailure(_ body: () throws -> Int) throws -> Int {

@@ -121,6 +121,22 @@ struct PerformerRetryTests {
         try await fixture.expectNothingIsLeft()
     }
 
+    /// The network was there all the time, so it is not what is told.
+    @Test func whatCannotRunAgainHasItsOwnError() async throws {
+        let fixture = PerformerFixture(.online())
+        let call = Task {
+            try await fixture.performer.perform(completingWithin: .seconds(60), onLoss: .retry(Self.policy())) {
+                _ = fixture.count()
+                throw Broken(isNetworkFailure: true)
+            }
+        }
+        try await eventually { fixture.runCount == 1 && fixture.performer.census.waiting == 1 }
+        fixture.monitor.stop()
+        await #expect(throws: Broken.self) { try await call.value }
+        #expect(fixture.runCount == 1)
+        try await fixture.expectNothingIsLeft()
+    }
+
     @Test func itWaitsInsideTheSameDeadline() async throws {
         let fixture = PerformerFixture(.online())
         let call = Task {

@@ -131,6 +131,45 @@ struct DownloadBatchTests {
         }
     }
 
+    @Test func whoWaitsForItsNetworkDoesNotHoldUpTheOthers() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer("https://a.example/1", scene.whole)
+            scene.transport.answer("https://b.example/2", scene.whole)
+            let away = StubNetworkMonitor(.offline())
+            var far = item(scene, "https://a.example/1", to: "1")
+            far.options.monitor = away
+            var limits = DownloadBatchLimits()
+            limits.maximumRunning = 1
+            let batch = scene.client.startDownloads(
+                [far, item(scene, "https://b.example/2", to: "2")], within: .seconds(60), limits: limits)
+            try await eventually { batch.currentProgress.finishedCount == 1 }
+            #expect(scene.transport.requests.count == 1)
+            away.goOnline()
+            let results = await batch.results
+            #expect(try results[0].get().attempts == 1)
+            #expect(try results[1].get().attempts == 1)
+        }
+    }
+
+    /// Its network is lost again while it waits for a place: the next time, it waits for that in its turn.
+    @Test func whoMeanwhileLosesItsNetworkLendsThePlaceThatItDidNotGet() {
+        var limits = DownloadBatchLimits()
+        limits.maximumRunning = 1
+        var machine = DownloadBatchMachine(hosts: ["a", "b"], limits: limits)
+        machine.checked(refusing: [:])
+        #expect(machine.start() == [0])
+        machine.pauses(0)
+        #expect(machine.start() == [1])
+        #expect(machine.returns(0) == true)
+        #expect(machine.returns(0) == true)  // asked again, it still has none
+        machine.pauses(0)
+        machine.ended(1, .failure(CancellationError()))
+        #expect(machine.goOn().isEmpty)  // nobody wants the place that is free
+        #expect(machine.returns(0) == true)
+        #expect(machine.goOn() == [0])
+        #expect(machine.returns(0) == false)
+    }
+
     @Test func whoWaitsForItsPlaceCanBeCancelled() async throws {
         try await DownloadScene.with { scene in
             scene.transport.answer("https://a.example/1", .response(.serviceUnavailable))

@@ -143,7 +143,7 @@ final class DownloadBatchCore: Sendable {
         for item in news.starting { run(item) }
     }
 
-    /// The place that an item has while it runs, and lends while it pauses.
+    /// The place that an item has while it runs, and lends while it pauses or waits for the network.
     private func place(of item: Int) -> DownloadPlace {
         DownloadPlace {
             self.change { $0.pauses(item) }

@@ -9,9 +9,9 @@ struct DownloadBatchMachine {
         case queued
         /// It is under way, and has a place.
         case running(DownloadProgress)
-        /// It rests between two attempts, and has lent its place.
+        /// It rests between two attempts or waits for the network, and has lent its place.
         case pausing(DownloadProgress)
-        /// It has rested, and waits for a place.
+        /// It could go on, and waits for a place.
         case returning(DownloadProgress)
         /// It has ended, with this outcome.
         case ended(DownloadLife.Outcome)
@@ -31,7 +31,7 @@ struct DownloadBatchMachine {
     /// Those of them that wait for one, in order of arrival.
     private var returning: [Int] = []
 
-    /// How many items may pause for each place; they have files open.
+    /// How many items may be away for each place; they have files open.
     static let awayPerPlace = 8
 
     /// - Parameters:
@@ -75,7 +75,7 @@ struct DownloadBatchMachine {
         return starting
     }
 
-    /// The items that have rested and have a place again.
+    /// The items that were away and have a place again.
     mutating func goOn() -> [Int] {
         let goingOn = Array(returning.prefix(max(0, places - running)))
         returning.removeFirst(goingOn.count)
@@ -88,20 +88,30 @@ struct DownloadBatchMachine {
         return goingOn
     }
 
-    /// Records that an item rests between two attempts. It keeps its place if very many do.
+    /// Records that an item needs no place for now. It keeps its place if very many do.
     mutating func pauses(_ item: Int) {
-        guard case .running(let progress) = items[item], away < places * Self.awayPerPlace else { return }
-        items[item] = .pausing(progress)
-        running -= 1
-        away += 1
+        switch items[item] {
+        case .running(let progress) where away < places * Self.awayPerPlace:
+            items[item] = .pausing(progress)
+            running -= 1
+            away += 1
+        case .returning(let progress):
+            items[item] = .pausing(progress)
+            returning.removeAll { $0 == item }
+        case .queued, .running, .pausing, .ended: break
+        }
     }
 
-    /// Records that an item has rested. Returns false if it has a place.
+    /// Records that an item could go on. Returns false if it has a place.
     mutating func returns(_ item: Int) -> Bool {
-        guard case .pausing(let progress) = items[item] else { return false }
-        items[item] = .returning(progress)
-        returning.append(item)
-        return true
+        switch items[item] {
+        case .pausing(let progress):
+            items[item] = .returning(progress)
+            returning.append(item)
+            return true
+        case .returning: return true
+        case .queued, .running, .ended: return false
+        }
     }
 
     mutating func progressed(_ item: Int, _ progress: DownloadProgress) {

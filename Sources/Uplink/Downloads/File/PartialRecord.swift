@@ -82,7 +82,7 @@ extension PartialRecord {
             lines[line].hasPrefix("\(name) ") ? String(lines[line].dropFirst(name.utf8.count + 1)) : nil
         }
         guard let request = value(1, "request"), let place = value(2, "place"),
-            let validator = value(3, "tag").map(StrongValidator.entityTag)
+            let validator = value(3, "tag").flatMap({ StrongValidator.isStrong($0) ? .entityTag($0) : nil })
                 ?? value(3, "date").map(StrongValidator.lastModified),
             let length = value(4, "length"), let synchronised = value(5, "synchronised").flatMap(Int64.init),
             let boot = value(6, "boot"), let file = value(7, "file").flatMap(UInt64.init), synchronised >= 0

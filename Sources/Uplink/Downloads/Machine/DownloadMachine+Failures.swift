@@ -22,6 +22,7 @@ extension DownloadMachine {
             case let error as NetworkOperationError: self = Self.of(error)
             case let error as HTTPClientError: self = Self.of(error)
             case let error as any NetworkFailure where error.isNetworkFailure: self = .passing(error)
+            case is CancellationError: self = .lasting(.clientClosed)
             default: self = .lasting(.requestFailed(error))
             }
         }
@@ -141,6 +142,12 @@ extension DownloadMachine {
 }
 
 extension DownloadError {
+    /// The error for a request that was cancelled although its download was not.
+    fileprivate static let clientClosed = Self(
+        .requestFailed,
+        message: "the client was closed under the download; keep it open until the download has ended",
+        underlyingError: CancellationError())
+
     static func requestFailed(_ error: any Error) -> Self {
         Self(.requestFailed, message: "\(error)", underlyingError: error)
     }

@@ -5,7 +5,8 @@ import UplinkHTTP
 /// What distinguishes one version of a resource from every other, so that parts of it may be combined (RFC 9110,
 /// section 8.8.1).
 enum StrongValidator: Sendable, Hashable {
-    /// `ETag`, with its quotes; never a weak one.
+    /// `ETag`, with its quotes; never a weak one, and nothing but ASCII: other bytes need not be UTF-8, and texts of
+    /// different bytes may count as equal.
     case entityTag(String)
     /// `Last-Modified`, verbatim.
     case lastModified(String)
@@ -36,16 +37,17 @@ enum StrongValidator: Sendable, Hashable {
     /// 9110, section 15.3.7).
     func isConfirmed(by head: HTTPResponse) -> Bool {
         switch self {
-        case .entityTag(let tag): head.headerFields[values: .eTag] == [tag]
+        case .entityTag(let tag): head.headerFields[values: .eTag].map { Array($0.utf8) } == [Array(tag.utf8)]
         case .lastModified(let date):
-            head.headerFields[values: .lastModified].allSatisfy { $0 == date } && head.headerFields[.eTag] == nil
+            head.headerFields[values: .lastModified].allSatisfy { $0.utf8.elementsEqual(date.utf8) }
+                && head.headerFields[.eTag] == nil
         }
     }
 
-    /// `DQUOTE *etagc DQUOTE` (section 8.8.3).
-    private static func isStrong(_ tag: String) -> Bool {
+    /// `DQUOTE *etagc DQUOTE` (section 8.8.3), without `obs-text`.
+    static func isStrong(_ tag: String) -> Bool {
         let bytes = tag.utf8
         guard bytes.count >= 2, bytes.first == 0x22, bytes.last == 0x22 else { return false }
-        return bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || ($0 >= 0x23 && $0 != 0x7F) }
+        return bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || (0x23...0x7E).contains($0) }
     }
 }

@@ -21,6 +21,12 @@ struct DownloadNetwork: Sendable {
         NetworkOperationPerformer(monitor: monitor, clock: clock)
     }
 
+    /// Whether the network is known to be away.
+    var isAway: Bool {
+        guard let requirement, let path = monitor.currentPath else { return false }
+        return !requirement.isSatisfied(by: path)
+    }
+
     /// Runs an attempt when the network is there, and cancels it when the network is lost. The download's own deadline
     /// ends the wait.
     ///

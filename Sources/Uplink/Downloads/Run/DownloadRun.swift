@@ -93,11 +93,14 @@ final class DownloadRun: Sendable {
     private func receive(into writer: PartialWriter) async throws -> [UInt8]? {
         while true {
             core.tell { story, now in story.enter(.waitingForNetwork, at: now) }
+            if network.isAway { place?.lend() }
             let generation = Locked<UInt64?>(nil)
             var step: DownloadMachine.Step
             var digest: [UInt8]?
             do {
                 step = try await network.attempt {
+                    await self.place?.takeBack()
+                    try Task.checkCancellation()
                     generation.withLock { $0 = self.network.generation }
                     return try await self.attempt(into: writer)
                 }

@@ -15,13 +15,33 @@ struct ValidatorTests {
     @Test func onlyStrongTagsAreValidators() {
         #expect(validator([.eTag: "\"a\""]) == .entityTag("\"a\""))
         #expect(validator([.eTag: "\"\""]) == .entityTag("\"\""))
-        for tag in ["W/\"a\"", "a", "\"a", "\"", "", "\"a\"b\"", "\"a b\"", "w/\"a\""] {
+        for tag in ["W/\"a\"", "a", "\"a", "\"", "", "\"a\"b\"", "\"a b\"", "w/\"a\"", "\"caf\u{e9}\""] {
             #expect(validator([.eTag: tag]) == nil, "\(tag)")
         }
         var two = HTTPFields()
         two.append(HTTPField(name: .eTag, value: "\"a\""))
         two.append(HTTPField(name: .eTag, value: "\"b\""))
         #expect(validator(two) == nil)
+    }
+
+    /// As texts, these are the same: an unknown byte becomes U+FFFD, and the Kelvin sign is a K.
+    @Test func otherBytesAreAnotherVersion() throws {
+        var unknown = HTTPFields()
+        for byte: UInt8 in [0xE8, 0xE9] {
+            unknown[fields: .eTag] = [HTTPField(name: .eTag, value: [0x22, byte, 0x22])]
+            #expect(validator(unknown) == nil)
+        }
+        let known = try #require(validator([.eTag: "\"K\""]))
+        let kelvin = HTTPResponse(status: .partialContent, headerFields: [.eTag: "\"\u{212A}\""])
+        #expect(!known.isConfirmed(by: kelvin))
+    }
+
+    /// A record that an earlier version wrote.
+    @Test func aTagThatIsNotASCIIIsNoRecord() throws {
+        let version = ResourceVersion(validator: .entityTag("\"caf\u{fffd}\""), length: 5, place: "")
+        let record = try #require(
+            PartialRecord(of: version, askedFor: machineURL, synchronised: 3, boot: "b", file: 7))
+        #expect(PartialRecord(text: record.text) == nil)
     }
 
     @Test func aDateMustBeAMinuteOld() {
@@ -41,7 +61,7 @@ struct ValidatorTests {
 
     @Test func aRecordIsReadAsItWasWritten() {
         for (validator, length) in [
-            (StrongValidator.entityTag("\"a \u{e9} b\""), Int64?.some(5)), (.lastModified("Sun, 06 Nov 1994"), nil),
+            (StrongValidator.entityTag("\"a-b\""), Int64?.some(5)), (.lastModified("Sun, 06 Nov 1994"), nil),
         ] {
             let version = ResourceVersion(validator: validator, length: length, place: Fingerprint.of("x"))
             let record = PartialRecord(of: version, askedFor: machineURL, synchronised: 3, boot: "b", file: 7)
