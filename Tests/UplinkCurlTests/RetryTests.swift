@@ -3,6 +3,7 @@ import Glibc
 import HTTPTypes
 import TestSupport
 import Testing
+import UplinkCore
 import UplinkCurl
 import UplinkHTTP
 
@@ -27,6 +28,38 @@ struct RetryTests {
                 #expect(response.body == Array("ok".utf8))
             }
             #expect(server.heads.count == 2)
+        }
+    }
+
+    /// A source with one position, as a file that is rewound for each iteration, and on a slow disk.
+    private final class Tape: AsyncSequence, AsyncIteratorProtocol, Sendable {
+        private let position = Locked(0)
+
+        func makeAsyncIterator() -> Tape {
+            position.withLock { $0 = 0 }
+            return self
+        }
+
+        func next() async -> [UInt8]? {
+            await Task.detached { _ = usleep(20_000) }.value  // not cancelled with the iteration
+            let place = position.withLock { position in
+                defer { position += 1 }
+                return position
+            }
+            return place < 6 ? Array("piece \(place);".utf8) : nil
+        }
+    }
+
+    @Test func aSequenceWithOnePositionIsSentWhole() async throws {
+        // The first connection ends as soon as the first piece has come.
+        try await withServer([.readHead, .readSome(8), .reset], [.readHead, .readBody(), answer]) { server in
+            try await withClient(retrying()) { client, _ in
+                let body = HTTPRequestBody.stream(Tape(), isReplayable: true)
+                let response = try await client.put(server.url(), body: body)
+                #expect(response.status == .ok)
+            }
+            let whole = (0..<6).map { "piece \($0);" }.joined()
+            #expect(server.bodies.last == BodyRecord(of: Array(whole.utf8)))
         }
     }
 

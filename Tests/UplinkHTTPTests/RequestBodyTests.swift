@@ -46,36 +46,32 @@ struct RequestBodyTests {
     }
 
     /// As a file that is rewound: two iterations at the same time would share its pieces.
-    @Test func anIterationBeginsWhenTheOneBeforeHasEnded() async throws {
+    @Test func anIterationBeginsWhenTheAbandonedOneHasEnded() async throws {
         let (begun, gate) = (Notes<Int>(), Gate())
+        let isClosed = Locked(false)
         let stream = BodyStream.foreign(length: nil, isReplayable: true) { send in
             begun.add(begun.all.count)
             await gate.pass()  // not cancellable, as the disk
             try await send.bytes([1])
         }
-        func run() async throws -> Task<Int, any Error> {
+        func run(_ isClosed: @escaping @Sendable () -> Bool = { false }) async throws -> Task<Void, any Error> {
             let production = try await stream.prepare(InlineWork())
-            return Task {
-                let bytes = Locked(0)
-                try await production.run(BodySink { chunk in bytes.withLock { $0 += chunk.count } })
-                return bytes.withLock { $0 }
-            }
+            return Task { try await production.run(BodySink(isClosed: isClosed) { _ in }) }
         }
-        let first = try await run()
+        let first = try await run { isClosed.withLock { $0 } }
         try await eventually { gate.waiting == 1 }
-        let second = try await run()
-        second.cancel()
-        let third = try await run()
+        let beside = try await run()
+        try await eventually { gate.waiting == 2 }  // of another request
+        isClosed.withLock { $0 = true }
+        let cancelled = try await run()
+        let next = try await run()
+        cancelled.cancel()
         for _ in 0..<1000 { await Task.yield() }
-        #expect(begun.all == [0])
-        first.cancel()
-        for _ in 0..<1000 { await Task.yield() }
-        #expect(begun.all == [0])
-        gate.open()
-        #expect(try await third.value == 1)
-        await #expect(throws: CancellationError.self) { try await second.value }
         #expect(begun.all == [0, 1])
-        _ = await first.result
+        gate.open()
+        for task in [first, beside, next] { try await task.value }
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        #expect(begun.all == [0, 1, 2])
     }
 
     @Test func aBodyThatAnotherRequestHasUsedUpIsNotBegunWith() async throws {

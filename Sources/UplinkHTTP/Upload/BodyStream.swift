@@ -21,8 +21,13 @@ struct InlineWork: BlockingWork {
 /// Receives the pieces of a request's body; a call returns when there is room for more.
 package struct BodySink: Sendable {
     private let take: @Sendable (HTTPBody.Chunk) async throws -> Void
+    /// Whether nobody wants any more pieces. May be called from any thread.
+    let isClosed: @Sendable () -> Bool
 
-    package init(_ take: @escaping @Sendable (HTTPBody.Chunk) async throws -> Void) { self.take = take }
+    package init(
+        isClosed: @escaping @Sendable () -> Bool = { false },
+        _ take: @escaping @Sendable (HTTPBody.Chunk) async throws -> Void
+    ) { (self.isClosed, self.take) = (isClosed, take) }
 
     package func callAsFunction(_ chunk: HTTPBody.Chunk) async throws { if chunk.count > 0 { try await take(chunk) } }
 
@@ -51,7 +56,7 @@ package struct BodyStream: Sendable {
         length: Int64?, isReplayable: Bool, _ run: @escaping @Sendable (BodySink) async throws -> Void
     ) -> Self {
         let state = Locked(Foreign.unused)
-        let turns = Turns()
+        let iterations = BodyIterations()
         return Self(
             length: length, isReplayable: isReplayable, isSpent: { !isReplayable && state.withLock { $0 } == .begun }
         ) { _ in
@@ -65,7 +70,7 @@ package struct BodyStream: Sendable {
                 case .begun where !isReplayable: throw notReplayable
                 case .unused, .begun: break
                 }
-                try await turns.next { try await run(sink) }
+                try await iterations.iterate(isAbandoned: sink.isClosed) { try await run(sink) }
                 if length == 0 { state.withLock { $0 = .empty } }
             }
         }

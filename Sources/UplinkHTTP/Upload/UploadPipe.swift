@@ -48,7 +48,8 @@ package final class UploadPipe: Sendable {
         var failure: (any Error)?
         do {
             try await Self.$number.withValue(number) {
-                try await production.run(BodySink { try await self.send($0) })
+                try await production.run(
+                    BodySink(isClosed: { self.machine.withLock(\.isStopped) }) { try await self.send($0) })
             }
         } catch {
             failure = error
