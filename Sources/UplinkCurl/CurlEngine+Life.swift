@@ -9,6 +9,9 @@ extension CurlEngine {
     @discardableResult func prepare() throws -> Generation {
         if timers == nil { timers = try Timers(for: self) }
         listenForChanges()
+        if files.haveChanged(now: { Monotonic.now }) {
+            for generation in generations { generation.isRetired = true }
+        }
         if let current = generations.last, !current.isRetired, current.breakdown == nil { return current }
         lastGeneration += 1
         let generation = try Generation(lastGeneration, for: self)

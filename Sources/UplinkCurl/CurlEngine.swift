@@ -31,6 +31,7 @@ actor CurlEngine: TurnActor {
     @exclusivity(unchecked) var heldBack: Set<UInt64> = []
 
     @exclusivity(unchecked) private var origins: Origins
+    @exclusivity(unchecked) var files: SecurityFiles
 
     /// The first is created with the first transfer; the last is for new ones.
     @exclusivity(unchecked) var generations: [Generation] = []
@@ -47,6 +48,7 @@ actor CurlEngine: TurnActor {
         eventLoop = loop
         self.settings = settings
         origins = Origins(settings)
+        files = SecurityFiles(settings.configuration)
         let configuration = settings.configuration
         budget = BufferBudget(limit: configuration.maximumBufferedBytes)
         queue = HostQueues(
@@ -74,6 +76,9 @@ actor CurlEngine: TurnActor {
             let url = try exchange.request.checkedURL()
             try prepare()
             let origin = origins.origin(of: url)
+            if url.scheme == .https || origin.proxy?.kind == .https, let pipe = files.pipe {
+                throw CurlFailure.pipe(pipe)
+            }
             guard queue.add(exchange.id, host: origin.text) else {
                 throw CurlFailure.queueFull(configuration.maximumQueuedTransfers)
             }

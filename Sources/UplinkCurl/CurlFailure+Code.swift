@@ -37,8 +37,7 @@ extension CurlFailure {
         case CURLE_PEER_FAILED_VERIFICATION where report.text == "SSL certificate verification failed":
             (.clientCertificateRefused, "the server refuses the client's certificate; check `identity`")
         case CURLE_PEER_FAILED_VERIFICATION: certificate(report.verifyResult, of: "server")
-        case CURLE_SSL_CLIENTCERT:
-            (.clientCertificateRequired, "the server wants a certificate of the client; see `identity`")
+        case CURLE_SSL_CLIENTCERT: certificateRequired
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
             (
                 .certificatePinMismatch,
@@ -137,22 +136,42 @@ extension CurlFailure {
         return (.connectionReset, "the connection broke; try again")
     }
 
+    static let certificateRequired: (Code, String) =
+        (.clientCertificateRequired, "the server wants a certificate of the client; see `identity`")
+
+    /// The error of the handshake with a proxy; nil if the failure is another one.
+    static func code(ofHandshakeWithProxy report: CurlReport) -> (Code, String)? {
+        func says(_ words: [String]) -> Bool { words.contains { report.text.contains($0) } }
+        if report.isOfIdentity {
+            return (.proxyRefused, "the proxy wants a certificate of the client, which no proxy is given; use another")
+        }
+        guard report.code == CURLE_SSL_CONNECT_ERROR || report.code == CURLE_SSL_CIPHER else { return nil }
+        if says(tooOld) { return (.tlsVersionUnsupported, "the proxy speaks no version of TLS that is new enough") }
+        if says(notTLS) {
+            return (.notTLS, "the proxy does not speak TLS on this port; is its URL to begin with http?")
+        }
+        if says(broken) { return (.proxyFailed, "the connection broke in the TLS handshake with the proxy; try again") }
+        return (.tlsFailed, "the TLS handshake with the proxy failed; check its certificate and versions of TLS")
+    }
+
+    private static let tooOld = ["alert protocol version", "unsupported protocol", "version too low"]
+    private static let notTLS = ["wrong version number", "packet length too long", "http request"]
+    private static let broken = ["Connection reset", "SSL_ERROR_SYSCALL", "unexpected eof", "Broken pipe"]
+
     /// The error of a handshake, by OpenSSL's text (see its `ssl/ssl_err.c`), because libcurl has one code for all.
     private static func handshake(_ report: CurlReport) -> (Code, String) {
-        func says(_ words: String...) -> Bool { words.contains { report.text.contains($0) } }
-        if says("certificate required") {
-            return (.clientCertificateRequired, "the server wants a certificate of the client; see `identity`")
-        }
+        func says(_ words: [String]) -> Bool { words.contains { report.text.contains($0) } }
+        if says(["certificate required"]) { return certificateRequired }
         if report.isOfIdentity {
             return (.clientCertificateRefused, "the server refuses the client's certificate; check `identity`")
         }
-        if says("alert protocol version", "unsupported protocol", "version too low") {
+        if says(tooOld) {
             return (.tlsVersionUnsupported, "the server speaks no version of TLS that is new enough")
         }
-        if says("wrong version number", "packet length too long", "http request") {
+        if says(notTLS) {
             return (.notTLS, "the server does not speak TLS on this port; is the URL to begin with http?")
         }
-        if says("Connection reset", "SSL_ERROR_SYSCALL", "unexpected eof", "Broken pipe") {
+        if says(broken) {
             return (.connectionReset, "the connection broke in the TLS handshake; try again")
         }
         return (.tlsFailed, "the TLS handshake failed; does the server want a certificate of the client?")

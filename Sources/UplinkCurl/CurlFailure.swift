@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
+import SystemPackage
 import UplinkEventLoop
 import UplinkHTTP
 
@@ -16,6 +17,8 @@ struct CurlReport: Equatable {
     var proxyError = CURLPX_OK
     /// Whether the host's name has been resolved.
     var isResolved = false
+    /// The status of a proxy's answer to CONNECT; 0 without one.
+    var connectStatus = 0
 
     init(code: CURLcode, text: String = "") {
         self.code = code
@@ -30,6 +33,7 @@ struct CurlReport: Equatable {
         proxyVerifyResult = handle.long(CURLINFO_PROXY_SSL_VERIFYRESULT)
         proxyError = CURLproxycode(UInt32(truncatingIfNeeded: handle.long(CURLINFO_PROXY_ERROR)))
         isResolved = handle.offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
+        connectStatus = handle.long(CURLINFO_HTTP_CONNECTCODE)
     }
 }
 
@@ -52,6 +56,12 @@ enum CurlFailure {
     static let bodyIsGone = HTTPClientError(
         .bodyNotReplayable, phase: .firstByte, requestDisposition: .maybeProcessed,
         message: "the connection broke, and the request's body cannot be produced again")
+
+    static func pipe(_ path: FilePath) -> HTTPClientError {
+        HTTPClientError(
+            .invalidConfiguration, phase: .request,
+            message: "`\(path)` is a pipe or socket; each connection reads `trust` and `identity` anew, so give files")
+    }
 
     static func queueFull(_ limit: Int) -> HTTPClientError {
         HTTPClientError(

@@ -73,13 +73,24 @@ extension CurlTransfer {
             return error(
                 .invalidRequest, .request, "the request's head is larger than libcurl sends (1 MiB); send less", report)
         }
+        if isAtProxysTLS(report), let (code, message) = CurlFailure.code(ofHandshakeWithProxy: report) {
+            return error(code, .connect, message, report)
+        }
         if wasConnecting, let proxy,
             let (code, message) = CurlFailure.code(of: report, through: proxy)
         {
             return error(code, phase == .dns ? .dns : .connect, message, report)
         }
-        let (code, message) = CurlFailure.code(of: report, in: phase)
+        var (code, message) = CurlFailure.code(of: report, in: phase)
+        if code == .clientCertificateRefused, generation?.engine.configuration.identity == nil {
+            (code, message) = CurlFailure.certificateRequired  // some servers call its lack so
+        }
         return error(code, phase, message, report)
+    }
+
+    /// Whether the TLS that was spoken last was that to a proxy.
+    private func isAtProxysTLS(_ report: CurlReport) -> Bool {
+        proxy?.kind == .https && !hasFinalHead && (url.scheme == .http || report.connectStatus == 0)
     }
 
     /// The error for an address in the URL that is not of the family that connections have to be of.

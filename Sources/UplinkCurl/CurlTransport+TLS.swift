@@ -6,7 +6,8 @@ extension CurlTransport {
     public enum Trust: Sendable, Hashable {
         /// The system's authorities.
         case system
-        /// Only the authorities in this file (PEM). A file that has changed is read again within five minutes.
+        /// Only the authorities in this file (PEM). A second after it has changed at the latest, new requests use new
+        /// connections that the new authorities have verified.
         case authorities(FilePath)
         /// Any certificate, whoever issued it and for whatever host: anyone between this host and the server can read
         /// and change everything. For tests. Pinned keys are still checked, and the transport warns once
@@ -23,6 +24,10 @@ extension CurlTransport {
     }
 
     /// A certificate with its key, with which the client identifies itself.
+    ///
+    /// The files are read for each connection. A second after one has changed at the latest, new requests use new
+    /// connections, with the new certificate; replace certificate and key so that they belong together. A new key has to
+    /// have the same password, or none.
     public struct ClientIdentity: Sendable {
         enum Form: Sendable {
             /// Two files in PEM.

@@ -20,7 +20,7 @@ struct EngineSettings: Sendable {
     /// - Throws: `HTTPClientError` when a setting is invalid.
     init(_ configuration: CurlTransport.Configuration) throws(HTTPClientError) {
         try configuration.validate()
-        self.configuration = configuration
+        self.configuration = configuration.withAbsoluteFiles
         proxies = try ProxyRules(configuration.proxy) { name in getenv(name).map { String(cString: $0) } }
         identityPassword = configuration.identity?.password()
         readSize = max(16 << 10, min(256 << 10, configuration.maximumBufferedBytes / 64)) - 64

@@ -19,6 +19,7 @@ final class LoopState {
     private(set) var isClosing = false
 
     init(loop: EventLoop) throws(EventLoopError) {
+        ThreadPool.closeAtExit()
         (self.loop, inbox) = (loop, loop.inbox)
         uv = .allocate(capacity: 1)
         let status = uv.initializeLoop()

@@ -107,6 +107,10 @@ enum ThreadPool {
     /// Runs before libuv's own destructor, because handlers run in the reverse order of their registration.
     private static let closesAtExit: Void = { atexit { isOpen.withLock { $0 = false } } }()
 
+    /// Closes the pool when the process exits. Called before there is a thread that may use it: what is registered
+    /// while the process exits may come after libuv's destructor.
+    static func closeAtExit() { closesAtExit }
+
     /// Makes libuv create the pool's threads now, from the calling thread, whose network namespace they inherit. Every
     /// signal is blocked on them, as on all loop threads.
     static func makeThreads() { _ = areMade }

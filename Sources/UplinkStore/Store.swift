@@ -66,7 +66,7 @@ public final class Store: Sendable {
     ///   - checksIntegrity: Whether the whole file is read first (`PRAGMA quick_check`), which takes about a second for
     ///     each gigabyte that is not in memory. Without it, damage is found only when the damaged part is read.
     ///   - clock: The clock that measures pauses.
-    ///   - now: The wall clock, for the age of what is stored.
+    ///   - now: The wall clock, for the age of what is stored, and for what a new run finds left of a back-off.
     /// - Throws: ``StoreError``, with a code for each state of the file.
     public static func open(
         _ path: FilePath, migrator: DatabaseMigrator = DatabaseMigrator(),

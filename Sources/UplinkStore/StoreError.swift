@@ -39,7 +39,8 @@ public struct StoreError: Error, Sendable {
 
         /// The query threw.
         public static let readFailed = Code(kind: .readFailed)
-        /// The fetch never started, because the network did not come in time or cannot be watched.
+        /// The fetch never started, because the network (or a free slot of the performer) did not come in time, or the
+        /// network cannot be watched.
         public static let networkUnavailable = Code(kind: .networkUnavailable)
         /// The fetch threw.
         public static let fetchFailed = Code(kind: .fetchFailed)

@@ -12,8 +12,10 @@ public final class StoreRecorder<Value: Equatable & Sendable>: Sendable {
     public init(_ stream: StoreStream<Value>) {
         let recorded = Locked<[StoreElement<Value>]>([])
         self.recorded = recorded
+        let iterator = stream.makeAsyncIterator()  // here: what is written from now on comes after
         task = Task {
-            for await element in stream { recorded.withLock { $0.append(element) } }
+            var iterator = iterator
+            while let element = await iterator.next() { recorded.withLock { $0.append(element) } }
         }
     }
 

@@ -41,7 +41,10 @@ public final class StubFetch<Value: Sendable>: Sendable {
     public var running: Int { state.withLock { $0.running } }
 
     /// Sets what the next calls return, instead of what was set before.
-    public func bring(_ results: Result<Value?, any Error>...) { state.withLock { $0.results = results } }
+    public func bring(_ results: Result<Value?, any Error>...) { bring(results) }
+
+    /// Sets what the next calls return, those that are held included, instead of what was set before.
+    public func bring(_ results: [Result<Value?, any Error>]) { state.withLock { $0.results = results } }
 
     /// Makes calls wait from now on, until ``release()``.
     public func hold() { state.withLock { $0.isHeld = true } }

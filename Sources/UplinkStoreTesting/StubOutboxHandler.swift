@@ -11,7 +11,6 @@ import UplinkCore
 /// ```
 public final class StubOutboxHandler: Sendable {
     private struct State {
-        var results: [Result<OutboxVerdict, any Error>]
         var entries: [OutboxEntry] = []
         var running = 0
         /// The number of running calls, by the bytes of the entries' keys: strings may be equal with other bytes.
@@ -21,7 +20,7 @@ public final class StubOutboxHandler: Sendable {
     }
 
     private let state: Locked<State>
-    private let gate = StubFetch<Void>(results: [.success(())])
+    private let verdicts: StubFetch<OutboxVerdict>
 
     /// Creates a handler that returns these verdicts: one for each call in turn, the last one for all that follow;
     /// "done" without any.
@@ -29,7 +28,9 @@ public final class StubOutboxHandler: Sendable {
 
     /// Creates a handler that returns these verdicts or throws these errors: one for each call in turn, the last one for
     /// all that follow.
-    public init(results: [Result<OutboxVerdict, any Error>]) { state = Locked(State(results: results)) }
+    public init(results: [Result<OutboxVerdict, any Error>]) {
+        (state, verdicts) = (Locked(State()), StubFetch(results: results.map { $0.map(Optional.some) }))
+    }
 
     /// The entries it was given, in order.
     public var entries: [OutboxEntry] { state.withLock { $0.entries } }
@@ -44,12 +45,14 @@ public final class StubOutboxHandler: Sendable {
     public func answer(_ verdicts: OutboxVerdict...) { answer(results: verdicts.map { .success($0) }) }
 
     /// Sets what the next calls return or throw, instead of what was set before.
-    public func answer(results: [Result<OutboxVerdict, any Error>]) { state.withLock { $0.results = results } }
+    public func answer(results: [Result<OutboxVerdict, any Error>]) {
+        verdicts.bring(results.map { $0.map(Optional.some) })
+    }
 
     /// Makes calls wait from now on, until ``release()``.
-    public func hold() { gate.hold() }
-    /// Lets waiting calls go on, and later calls not wait.
-    public func release() { gate.release() }
+    public func hold() { verdicts.hold() }
+    /// Lets waiting calls go on, with verdicts in the order in which they came, and later calls not wait.
+    public func release() { verdicts.release() }
 
     /// The handler.
     ///
@@ -69,11 +72,7 @@ public final class StubOutboxHandler: Sendable {
                 state.running -= 1
             }
         }
-        _ = try await gate()
-        let result = state.withLock { state in
-            state.results.count > 1 ? state.results.removeFirst() : state.results.first ?? .success(.done())
-        }
-        return try result.get()
+        return try await verdicts() ?? .done()
     }
 }
 #endif

@@ -29,6 +29,10 @@ final class StreamWorld: World {
     private var isWaiting = false
     private var lastOfAll: StoreElement<Int>?
     /// How often the sync's end was told: with a value, with "no news", with an error.
+    /// The number of the newest step of the sync.
+    private var steps: UInt64 = 0
+    /// Whether a stage of the sync was told last, and not yet its end.
+    private var isSpinning = false
     private var ends = 0
     /// An error was told after the sync's end: there is nothing more to say of it.
     private var isSettled = false
@@ -114,9 +118,9 @@ final class StreamWorld: World {
         case nil, .over: break
         case .asked, .running:
             switch dice.roll(5) {
-            case 0: try perform(machine.reached(.starting))
-            case 1: try perform(machine.reached(.waiting))
-            case 2: try perform(machine.reached(.loading))
+            case 0: try reach(.starting)
+            case 1: try reach(.waiting)
+            case 2: try reach(.loading)
             case 3 where mayFail:
                 sync = .over(nil)
                 let error = StoreError(.fetchFailed, message: "simulated")
@@ -131,11 +135,18 @@ final class StreamWorld: World {
                 }
                 sync = .written(SyncReceipt(number: record.number, isNews: true))
             }
+        case .written where dice.isOne(in: 3): try reach(.loading)  // which was so, when the stream joined it
         case .written(let receipt):
             sync = .over(receipt)
             dice.tell("the sync has ended with number \(receipt.number)")
             try perform(machine.syncEnded(.success(receipt), now: wallClock))
         }
+    }
+
+    /// A step is reported, perhaps late.
+    private func reach(_ stage: SyncStage) throws {
+        steps += dice.isOne(in: 4) ? 0 : 1
+        try perform(machine.reached(SyncStep(number: steps, stage: stage)))
     }
 
     private func read() { _ = queue.popFirst() }
@@ -162,22 +173,23 @@ final class StreamWorld: World {
         lastOfAll = element
         switch element {
         case .waiting, .loading:
+            isSpinning = true
             try hold(sync != nil && sync?.isOver == false, "the sync has ended, and \(element)")
         case .value(let value, let origin):
             try hold(value != shown?.value || mayRepeat, "\(value) is shown twice")
             try hold(origin.number >= shown?.number ?? 0, "\(origin.number) is older than what was shown")
             try hold(!(isSettled && origin.isRefreshing), "an error has ended the wait, and more is to come")
             shown = (value, origin.number)
-            if sync != nil, !origin.isRefreshing { ends += 1 }
+            if sync != nil, !origin.isRefreshing { (ends, isSpinning) = (ends + 1, false) }
         case .noNews(let origin):
             guard let receipt = sync?.receipt else { throw Violation("no news, and no sync has succeeded") }
             try hold(origin.number >= receipt.number, "no news of what was not read")
             try hold(!isSettled, "no news, and an error has ended the wait before")
-            ends += 1
+            (ends, isSpinning) = (ends + 1, false)
             try hold(!origin.isRefreshing, "no news, and more is to come")
         case .error(let error):
             if sync?.isOver == true { isSettled = true }
-            if error.code == .fetchFailed || isSettled { ends += 1 }
+            if error.code == .fetchFailed || isSettled { (ends, isSpinning) = (ends + 1, false) }
         }
     }
 
@@ -197,7 +209,7 @@ final class StreamWorld: World {
         while let sync, !sync.isOver { try goOnSyncing(mayFail: false) }
         try observe(snapshot)
         if let sync, sync.isOver {
-            try hold(ends > 0, "the sync has ended, and nobody was told")
+            try hold(ends > 0 && !isSpinning, "the sync has ended, and nobody was told")
         }
         let isRefreshing =
             switch lastOfAll {

@@ -85,4 +85,51 @@ struct TLSProxyTests {
             #expect(proxy.seen.count == 1 && front.connections == 1)
         }
     }
+
+    // MARK: Handshakes with the proxy
+
+    private func error(
+        through proxy: String, trusting authority: FilePath, to url: String
+    ) async throws -> HTTPClientError? {
+        var configuration = CurlTransport.Configuration()
+        configuration.trust = .authorities(authority)
+        configuration.minimumTLSVersion = .tls13
+        configuration.proxy = .always(try .init(proxy), except: [])
+        return try await withClient(transport: configuration) { client, _ in
+            await failure { _ = try await client.get(url) }.error
+        }
+    }
+
+    /// It is given none, and asking again changes nothing.
+    @Test(arguments: ["http://origin.test/", "https://origin.test/"])
+    func aProxyThatWantsACertificateIsARefusal(_ url: String) async throws {
+        let proxy = try await offPool { try OpenSSLServer(["-Verify", "1", "-verify_return_error"]) }
+        defer { proxy.stop() }
+        let error = try await self.error(
+            through: "https://127.0.0.1:\(proxy.port)", trusting: proxy.file("ca.pem"), to: url)
+        #expect(error?.code == .proxyRefused && error?.isNetworkFailure == false, "\(String(describing: error))")
+        #expect(error?.message.contains("the proxy wants a certificate") == true)
+    }
+
+    @Test(arguments: ["http://origin.test/", "https://origin.test/"])
+    func aProxyWhoseHandshakeFailsIsNotTheServer(_ url: String) async throws {
+        let server = try #require(SharedNginx.server)
+        let old = try await offPool { try OpenSSLServer(["-tls1_2"]) }
+        defer { old.stop() }
+        let tooOld = try await error(
+            through: "https://127.0.0.1:\(old.port)", trusting: old.file("ca.pem"), to: url)
+        #expect(tooOld?.code == .tlsVersionUnsupported, "\(String(describing: tooOld))")
+        #expect(tooOld?.message.contains("the proxy speaks no version") == true)
+        try await withServer([.readSome(1), .close]) { closing in
+            let closed = try await error(
+                through: "https://127.0.0.1:\(closing.port)", trusting: server.authority, to: url)
+            #expect(closed?.code == .proxyFailed && closed?.isNetworkFailure == true, "\(String(describing: closed))")
+        }
+        try await withServer([.readSome(1), .send("HTTP/1.1 400 Bad Request\r\n\r\n"), .close]) { plain in
+            let notTLS = try await error(
+                through: "https://127.0.0.1:\(plain.port)", trusting: server.authority, to: url)
+            #expect(notTLS?.code == .notTLS, "\(String(describing: notTLS))")
+            #expect(notTLS?.message.contains("the proxy does not speak TLS") == true)
+        }
+    }
 }

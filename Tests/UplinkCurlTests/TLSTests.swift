@@ -180,7 +180,10 @@ struct TLSTests {
         }
     }
 
-    @Test(arguments: ["", "sha256//short=", "sha256//" + String(repeating: ";", count: 43) + "=", "/etc/key.pem"])
+    @Test(arguments: [
+        "", "sha256//short=", "sha256//" + String(repeating: ";", count: 43) + "=", "/etc/key.pem",
+        "sha256//" + String(repeating: "A", count: 42) + "B=",  // the same digest as with A, in another spelling
+    ])
     func aPinThatIsNoneIsAWrongSetting(_ pin: String) async throws {
         var configuration = CurlTransport.Configuration()
         configuration.pinnedKeys = [pin]

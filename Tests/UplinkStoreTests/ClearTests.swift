@@ -131,6 +131,21 @@ struct ClearTests {
         #expect(try await store.words() == [])
     }
 
+    /// It would ask for a user who has logged out.
+    @Test func aSyncThatWaitsForTheNetworkEndsAndFetchesNothing() async throws {
+        let monitor = StubNetworkMonitor(.offline())
+        let performer = NetworkOperationPerformer(monitor: monitor, clock: ManualClock())
+        let store = try Store.lists(performer: performer)
+        let fetch = StubFetch(["old"])
+        let recorder = StoreRecorder(store.stream(Lists.query(), sync: Lists.sync(fetch)))
+        try await eventually { recorder.words.last == "waiting" }
+        try await store.clearAll { _ in }
+        try await eventually { recorder.errors.map(\.code) == [.cleared] }
+        monitor.goOnline()
+        #expect(try await store.sync(Lists.sync(StubFetch(["new"]))) == .written)
+        #expect(fetch.calls == 0)
+    }
+
     /// A sync that is asked for while everything is being cleared is of before, though it reads nothing until that is done.
     @Test func aSyncThatBeginsWhileAllIsClearedEndsToo() async throws {
         let store = try Store.lists()  // in memory: its reads wait for its writes

@@ -16,20 +16,20 @@ struct SharedSyncTests {
         var board = StageBoard()
         let asker = board.listen(to: "a") { _ in }
         let old = board.begin("a")
-        #expect(board.reached(.loading, "a", old).count == 1)
+        #expect(board.reached(.loading, "a", old).listeners.count == 1)
         let second = board.listen(to: "a") { _ in }
-        #expect(second.stage == .loading)
+        #expect(second.step?.stage == .loading)
         board.ignore(asker.id, "a")
         #expect(board.stage(of: "a") == .loading)  // the other one still asks
         board.ignore(second.id, "a")
         #expect(board.stage(of: "a") == nil)
         #expect(board.isEmpty)
         let next = board.listen(to: "a") { _ in }
-        #expect(next.stage == nil)
-        #expect(board.reached(.loading, "a", old).isEmpty)
+        #expect(next.step == nil)
+        #expect(board.reached(.loading, "a", old).listeners.isEmpty)
         let new = board.begin("a")
         board.end("a", old)
-        #expect(board.reached(.waiting, "a", new).count == 1)
+        #expect(board.reached(.waiting, "a", new).listeners.count == 1)
         #expect(board.stage(of: "a") == .waiting)
     }
 
@@ -158,18 +158,64 @@ struct SharedSyncTests {
     @Test func stagesOfASyncThatWasGivenUpAreNotTold() {
         var board = StageBoard()
         let told = Locked<[SyncStage]>([])
-        let (id, none) = board.listen(to: "a") { stage in told.withLock { $0.append(stage) } }
+        let (id, none) = board.listen(to: "a") { step in told.withLock { $0.append(step.stage) } }
         #expect(none == nil)
         let old = board.begin("a")
         let new = board.begin("a")
-        #expect(board.reached(.loading, "a", old).isEmpty)
+        #expect(board.reached(.loading, "a", old).listeners.isEmpty)
         board.end("a", old)
         #expect(board.stage(of: "a") == .starting)
-        #expect(board.reached(.waiting, "a", new).count == 1)
+        #expect(board.reached(.waiting, "a", new).listeners.count == 1)
         #expect(board.stage(of: "a") == .waiting)
         board.end("a", new)
         board.ignore(id, "a")
         #expect(board.isEmpty)
+    }
+
+    /// Each looks before it asks, and the first sync may have ended in between.
+    @Test func whoComesAsASyncEndsFetchesNothing() async throws {
+        let store = try Store.lists()
+        for round in 0..<40 {
+            let fetch = StubFetch(["new"])
+            let sync = Lists.sync(fetch, "\(round)", minimumInterval: .seconds(3600))
+            await withTaskGroup { group in
+                for number in 0..<60 {
+                    group.addTask {
+                        for _ in 0..<number * 20 { await Task.yield() }
+                        _ = try? await store.sync(sync)
+                    }
+                }
+            }
+            #expect(fetch.calls == 1)
+        }
+    }
+
+    /// A forced sync, and one that wants newer data, are not content with what the first caller was.
+    @Test func whoWantsNewerDataIsNotGivenWhatWasRecentEnoughForAnother() async throws {
+        let store = try Store.lists()
+        let fetch = StubFetch(["new"])
+        let sync = Lists.sync(fetch, minimumInterval: .seconds(3600))
+        #expect(try await store.sync(sync) == .written)
+        for force in [false, true] {
+            let receipt = try await store.join(sync, unlessYoungerThan: force ? .zero : .seconds(3600)) { _ in }
+            #expect((receipt.age == nil) == force)
+        }
+        #expect(fetch.calls == 2)
+    }
+
+    @Test func validityKnowsOfASyncThatEndsMeanwhile() async throws {
+        let store = try Store.lists()
+        for round in 0..<20 {
+            let fetch = StubFetch(["new"])
+            let sync = Lists.sync(fetch, "\(round)")
+            let begun = Task { try await store.sync(sync) }
+            try await eventually { fetch.calls == 1 }
+            for _ in 0..<50 {
+                let validity = try await store.validity(of: sync, maximumAge: .seconds(3600))
+                #expect(validity != .missing)
+            }
+            _ = try await begun.value
+        }
     }
 }
 #endif

@@ -11,6 +11,7 @@ struct StreamMachineTests {
     private final class Stream {
         private var machine: StreamMachine<Int>
         private let now = Date(timeIntervalSince1970: 1000)
+        private var steps: UInt64 = 0
 
         init(_ request: StoreRequest = .storedThenRefreshed, minimumInterval: Duration? = .zero, force: Bool = false) {
             machine = StreamMachine(request: request, minimumInterval: minimumInterval, force: force)
@@ -27,7 +28,10 @@ struct StreamMachineTests {
             let error = StoreError(.readFailed, message: message)
             return words(machine.readFailed(.init(error: error, number: number), now: now))
         }
-        func reached(_ stage: SyncStage) -> [String] { words(machine.reached(stage)) }
+        func reached(_ stage: SyncStage, late: Bool = false) -> [String] {
+            steps += late ? 0 : 1
+            return words(machine.reached(SyncStep(number: late ? steps - 1 : steps, stage: stage)))
+        }
         func succeeded(_ number: Int64) -> [String] {
             words(machine.syncEnded(.success(SyncReceipt(number: number, isNews: true)), now: now))
         }
@@ -61,6 +65,28 @@ struct StreamMachineTests {
         #expect(after.succeeded(1) == [])
         #expect(after.observed(2, after: 1, age: 0) == ["2"])
         #expect(after.observed(3, after: 1, age: 0) == ["3"])
+    }
+
+    /// The stream has joined it after its commit, and read that before it heard of the sync.
+    @Test func theEndOfASyncIsToldAfterItsStages() {
+        for stage in [SyncStage.waiting, .loading] {
+            let stream = Stream()
+            #expect(stream.observed(1) == ["1…", "sync"])
+            #expect(stream.observed(2, after: 1, age: 0) == ["2"])
+            #expect(stream.reached(stage) == ["\(stage)"])
+            #expect(stream.succeeded(1) == ["noNews"])
+        }
+    }
+
+    /// It is outdated, and the network goes away before it fetches again.
+    @Test func aSyncThatFetchesAgainMayWaitAgain() {
+        let stream = Stream()
+        #expect(stream.observed(1) == ["1…", "sync"])
+        #expect(stream.reached(.loading) == ["loading"])
+        #expect(stream.reached(.waiting) == ["waiting"])
+        #expect(stream.reached(.loading, late: true) == [])
+        #expect(stream.reached(.loading) == ["loading"])
+        #expect(stream.reached(.loading) == [])
     }
 
     @Test func aKeyThatIsClearedMeanwhileIsStillSynced() {
@@ -114,14 +140,14 @@ struct StreamMachineTests {
         #expect(stream.observed(2, after: 1, age: 0) == ["noNews"])
     }
 
-    @Test func stagesAreToldOnceAndOnlyForwards() {
+    @Test func stagesAreToldOnceAndOnlyWhenTheyAreNew() {
         let stream = Stream()
         #expect(stream.reached(.loading) == [])  // of somebody else's sync
         #expect(stream.observed(1) == ["1…", "sync"])
         #expect(stream.reached(.starting) == [])
         #expect(stream.reached(.waiting) == ["waiting"])
         #expect(stream.reached(.loading) == ["loading"])
-        #expect(stream.reached(.waiting) == [])
+        #expect(stream.reached(.waiting, late: true) == [])
         #expect(stream.failed() == ["fetchFailed"])
         #expect(stream.reached(.loading) == [])
         #expect(stream.failed() == [])

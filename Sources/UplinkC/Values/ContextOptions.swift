@@ -38,7 +38,8 @@ struct ContextOptions {
     private static func isReadableFile(_ path: FilePath) -> Bool {
         path.withPlatformString { path in
             var status = stat()
-            return access(path, R_OK) == 0 && stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
+            return access(path, R_OK) == 0 && stat(path, &status) == 0
+                && ![S_IFDIR, S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
         }
     }
 }

@@ -39,6 +39,14 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
         return try result.get()
     }
 
+    /// Ends what is under way for the keys that `error` has an error for: its callers get that, and the work is
+    /// cancelled.
+    package func end(_ error: (Key) -> (any Error)?) {
+        let (waiters, work) = machine.withLock { $0.end(error) }
+        for task in work { task.cancel() }
+        for waiter in waiters { waiter.resume() }
+    }
+
     private func start(_ work: @escaping @Sendable () async throws -> Value, at place: Machine.Place) {
         let task = Task {
             let result: Result<Value, any Error>

@@ -20,6 +20,8 @@ struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Send
         var seats: [UInt64: Seat] = [:]
         var work: Work?
         var result: Result<Value, any Error>?
+        /// Whether the result is that of ``end(_:)``, and the work may go on.
+        var isEnded = false
     }
 
     private var all: [UInt64: Shared] = [:]
@@ -41,9 +43,9 @@ struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Send
         return (Place(work: work, number: lastNumber), isFirst)
     }
 
-    /// The work is running. Returns it, to be cancelled, if nobody wants it any more.
+    /// The work is running. Returns it, to be cancelled, if nobody wants it any more, or it has been ended.
     mutating func started(_ work: Work, for place: Place) -> Work? {
-        guard let shared = all[place.work], !shared.seats.isEmpty else { return work }
+        guard let shared = all[place.work], !shared.seats.isEmpty, !shared.isEnded else { return work }
         if shared.result == nil { all[place.work]?.work = work }
         return nil
     }
@@ -68,7 +70,8 @@ struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Send
 
     /// The work is done. Returns the waiters, which then take the result.
     mutating func finished(_ place: Place, _ result: Result<Value, any Error>) -> [Waiter] {
-        guard var shared = all[place.work] else { return [] }  // nobody wants it any more
+        // Nobody wants it any more, or it has been ended.
+        guard var shared = all[place.work], shared.result == nil else { return [] }
         if current[shared.key] == place.work { current[shared.key] = nil }
         shared.result = result
         shared.work = nil
@@ -79,6 +82,19 @@ struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Send
         }
         all[place.work] = shared
         return waiters
+    }
+
+    /// Ends what is under way for some keys with an error. Returns the waiters, which then take it, and the work to
+    /// cancel.
+    mutating func end(_ error: (Key) -> (any Error)?) -> (waiters: [Waiter], work: [Work]) {
+        var ended: (waiters: [Waiter], work: [Work]) = ([], [])
+        for (number, shared) in all where shared.result == nil {
+            guard let error = error(shared.key) else { continue }
+            if let work = shared.work { ended.work.append(work) }
+            ended.waiters += finished(Place(work: number, number: number), .failure(error))
+            all[number]?.isEnded = true
+        }
+        return ended
     }
 
     /// Returns the result for a place that was not given up, and frees the place.

@@ -19,7 +19,7 @@ struct OutboxAlarm: ~Copyable {
         task?.cancel()
         deadline = new
         task = new.map { new in
-            Task { [clock, wake] in
+            Task(name: "outbox's alarm") { [clock, wake] in
                 guard (try? await clock.sleep(until: new)) != nil else { return }
                 wake()
             }

@@ -27,8 +27,8 @@ struct StreamMachine<Value: Equatable & Sendable> {
     private enum SyncState: Equatable {
         /// Nothing has been read yet; what is found decides whether to sync.
         case undecided
-        /// Asked for when the record's number was `baseline` (nil: not read yet); `stage` was reported last.
-        case running(baseline: Int64?, stage: SyncStage)
+        /// Asked for when the record's number was `baseline` (nil: not read yet); `step` was reported last.
+        case running(baseline: Int64?, step: SyncStep)
         /// It succeeded and left this number, which has not been read yet.
         case awaiting(Int64, baseline: Int64?)
         /// It has ended, or there was none to make.
@@ -82,14 +82,16 @@ struct StreamMachine<Value: Equatable & Sendable> {
         return (isKnown ? [] : [.emit(.error(failure.error))]) + decision
     }
 
-    /// Records how far the sync is; stages may come in any order.
-    mutating func reached(_ stage: SyncStage) -> [Action] {
-        guard case .running(let baseline, let last) = sync, stage > last else { return [] }
-        sync = .running(baseline: baseline, stage: stage)
-        return switch stage {
-        case .starting: []
-        case .waiting: [.emit(.waiting)]
-        case .loading: [.emit(.loading)]
+    /// Records how far the sync is; what is no longer so may come late. A sync that fetches again may have to wait again.
+    mutating func reached(_ step: SyncStep) -> [Action] {
+        guard case .running(let baseline, let last) = sync, step.number > last.number else { return [] }
+        sync = .running(baseline: baseline, step: step)
+        guard step.stage != last.stage else { return [] }
+        switch step.stage {
+        case .starting: return []
+        case .waiting, .loading:
+            shown?.isRefreshing = true  // so that the end of this is reported, even if it brings nothing else
+            return [.emit(step.stage == .waiting ? .waiting : .loading)]
         }
     }
 
@@ -115,7 +117,7 @@ struct StreamMachine<Value: Equatable & Sendable> {
         let plan = RequestPlan(
             request, age: SyncAge.of(record, now: now), minimumInterval: minimumInterval, force: force)
         isOpen = plan.showsStored
-        sync = plan.syncs ? .running(baseline: nil, stage: .starting) : .over
+        sync = plan.syncs ? .running(baseline: nil, step: .first) : .over
         return plan.syncs ? [.startSync] : []
     }
 
@@ -123,7 +125,7 @@ struct StreamMachine<Value: Equatable & Sendable> {
     private mutating func begin(at number: Int64) -> Int64 {
         first = number
         switch sync {
-        case .running(_, let stage): sync = .running(baseline: number, stage: stage)
+        case .running(_, let step): sync = .running(baseline: number, step: step)
         case .undecided, .awaiting, .over: break
         }
         return number

@@ -165,11 +165,12 @@ final class StreamSubscription<Value: Equatable & Sendable>: Sendable {
 
     private func startSync() {
         guard let sync = stream.sync else { return }
-        let task = Task { [store = stream.store, weak self] in
+        let task = Task { [stream, store = stream.store, weak self] in
             let result: Result<SyncReceipt, StoreError>
             do {
-                let receipt = try await store.join(sync) { [weak self] stage in
-                    self?.tell { machine, _ in machine.reached(stage) }
+                let interval = stream.force ? .zero : sync.minimumInterval
+                let receipt = try await store.join(sync, unlessYoungerThan: interval) { [weak self] step in
+                    self?.tell { machine, _ in machine.reached(step) }
                 }
                 result = .success(receipt)
             } catch let error as StoreError {

@@ -21,11 +21,14 @@ extension Store {
     ///   others wait for it.
     @discardableResult
     public func sync(_ sync: StoreSync, force: Bool = false) async throws -> StoreSyncOutcome {
-        if !force, sync.minimumInterval > .zero {
+        let interval = force ? .zero : sync.minimumInterval
+        if interval > .zero {  // without a look at syncs under way, which take longer
             let record = try await record(of: sync.key)
-            if let age = SyncAge.of(record, now: now()), age < sync.minimumInterval { return .recent(age: age) }
+            if let age = SyncAge.of(record, now: now()), age < interval { return .recent(age: age) }
         }
-        return try await join(sync) { _ in }.isNews ? .written : .noNews
+        let receipt = try await join(sync, unlessYoungerThan: interval) { _ in }
+        if let age = receipt.age { return .recent(age: age) }
+        return receipt.isNews ? .written : .noNews
     }
 
     /// Removes a key's data and everything known about its syncs, in one transaction.
@@ -48,11 +51,13 @@ extension Store {
 
     /// Removes what `erase` removes and everything known about all syncs, in one transaction.
     ///
-    /// Syncs that are under way do not write what they fetched, nor fetch again, because the user they ask for may have
-    /// logged out: they end with ``StoreError/Code/cleared``. Outboxes keep their entries.
+    /// Syncs that are under way do not write what they fetched, nor fetch (again), because the user they ask for may have
+    /// logged out: they end with ``StoreError/Code/cleared``, also if they wait for the network. Outboxes keep their
+    /// entries.
     ///
     /// - Throws: ``StoreError``.
     public func clearAll(_ erase: @escaping @Sendable (Database) throws -> Void) async throws {
+        defer { syncs.endEarlierEras() }
         try await writing("clearing all") { [syncs] db in
             try erase(db)
             try SyncRecord.clearAll(db)
@@ -78,12 +83,30 @@ extension Store {
     }
 
     /// Joins the key's sync, or starts it.
-    func join(_ sync: StoreSync, listener: @escaping StageBoard.Listener) async throws -> SyncReceipt {
+    ///
+    /// - Parameter interval: How recent the last sync must be for nothing to be fetched; decided here, because one may have
+    ///   ended since the caller looked.
+    func join(
+        _ sync: StoreSync, unlessYoungerThan interval: Duration, listener: @escaping StageBoard.Listener
+    ) async throws -> SyncReceipt {
+        while true {
+            let receipt = try await joinOnce(sync, unlessYoungerThan: interval, listener: listener)
+            guard let age = receipt.age, age >= interval else { return receipt }
+            // It was recent enough only for the caller who began.
+        }
+    }
+
+    private func joinOnce(
+        _ sync: StoreSync, unlessYoungerThan interval: Duration, listener: @escaping StageBoard.Listener
+    ) async throws -> SyncReceipt {
         try await syncs.join(ExactKey(sync.key), listener: listener) { [self] era, reached in
             var start = try await reading("reading about `\(sync.key)`") { try SyncStart.of(sync.key, in: $0) }
+            if let age = SyncAge.of(start.record, now: now()), age < interval {
+                return SyncReceipt(number: start.record.number, isNews: false, age: age)
+            }
             var clearings = 0
             for round in 1...Self.maximumFetches {
-                let news = try await fetch(sync, start.record.validators, reached)
+                let news = try await fetch(sync, start.record.validators, in: era, reached)
                 let isLast = round == Self.maximumFetches
                 switch try await write(news, of: sync.key, in: era, since: start, isLast: isLast) {
                 case .done(let receipt): return receipt
@@ -105,11 +128,13 @@ extension Store {
     /// Fetches through the performer, which is first asked with a limit of zero, so that "waiting" is reported only
     /// while the sync waits for the network, and not when that is there but too many operations are running.
     private func fetch(
-        _ sync: StoreSync, _ validators: SyncValidators?, _ reached: @escaping @Sendable (SyncStage) -> Void
+        _ sync: StoreSync, _ validators: SyncValidators?, in era: UInt64,
+        _ reached: @escaping @Sendable (SyncStage) -> Void
     ) async throws -> StoreSync.News? {
         let limit = sync.networkLimit / .seconds(1)
         for seconds in limit > 0 ? [0, limit] : [0] {
             let result = await performer.perform(withinSeconds: seconds, requiring: sync.requirement) {
+                guard syncs.isCurrent(era) else { throw StoreError.cleared(sync.key) }
                 reached(.loading)
                 return try await sync.fetch(validators)
             }
@@ -151,11 +176,7 @@ extension Store {
             switch decision {
             case .write, .writeOutdated: break
             case .fetchAgain: return .again(current)
-            case .giveUp:
-                throw StoreError(
-                    .cleared,
-                    message: "`\(key)` was not written, because everything was cleared while it was synced; sync it "
-                        + "anew if it is still wanted")
+            case .giveUp: throw StoreError.cleared(key)
             }
             try news?.write(db)
             var record = try SyncRecord.of(key, in: db)
@@ -188,6 +209,16 @@ extension Store {
         } catch {
             throw StoreError.database(error, while: activity, otherwise: otherwise)
         }
+    }
+}
+
+extension StoreError {
+    /// The error of a sync under which everything was cleared.
+    static func cleared(_ key: String) -> Self {
+        Self(
+            .cleared,
+            message: "`\(key)` was not written, because everything was cleared while it was synced; sync it anew if it "
+                + "is still wanted")
     }
 }
 #endif

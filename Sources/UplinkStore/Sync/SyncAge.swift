@@ -34,10 +34,12 @@ extension Store {
     ///   - maximumAge: The age up to which it is valid.
     /// - Throws: ``StoreError``.
     public func validity(of sync: StoreSync, maximumAge: Duration) async throws -> StoreValidity {
+        // First: a sync that ends meanwhile has left its record.
+        let stage = syncs.stage(of: ExactKey(sync.key))
         let record = try await record(of: sync.key)
         let age = SyncAge.of(record, now: now())
         if let age, age <= maximumAge { return .valid(age: age) }
-        if let stage = syncs.stage(of: ExactKey(sync.key)) { return .refreshing(stage) }
+        if let stage { return .refreshing(stage) }
         return record.succeededAt == nil ? .missing : .stale(age: age)
     }
 }

@@ -78,4 +78,32 @@ struct SharedWorkMachineTests {
         #expect(left.work == nil)
         #expect(machine.isEmpty)
     }
+
+    @Test func whatIsEndedFromOutsideGivesItsErrorAndIsCancelled() {
+        struct Ended: Error {}
+        var machine = Machine()
+        let (first, _) = machine.join("a")
+        let (late, _) = machine.join("a")
+        let (other, _) = machine.join("b")
+        let (unstarted, _) = machine.join("c")
+        _ = machine.started("task a", for: first)
+        _ = machine.started("task b", for: other)
+        _ = machine.park(first, "one")
+        let ended = machine.end { $0 == "b" ? nil : Ended() }
+        #expect(ended.waiters == ["one"] && ended.work == ["task a"])
+        let isParked = machine.park(late, "two")
+        #expect(!isParked)
+        let unwanted = machine.started("task c", for: unstarted)
+        #expect(unwanted == "task c")
+        let woken = machine.finished(first, .success(1))  // it did not heed its cancellation
+        #expect(woken.isEmpty)
+        for place in [first, late, unstarted] {
+            let result = machine.take(place)
+            #expect(throws: Ended.self) { try result?.get() }
+        }
+        let (_, isFirst) = machine.join("a")
+        #expect(isFirst)
+        let again = machine.end { $0 == "b" ? Ended() : nil }
+        #expect(again.work == ["task b"])
+    }
 }

@@ -12,7 +12,7 @@ struct Note: Codable, Equatable, Sendable, FetchableRecord, PersistableRecord {
 
     enum CodingKeys: String, CodingKey { case id, text, isSent }
 
-    init(id: String, text: String, isSent: Bool) { (self.id, self.text, self.isSent) = (id, text, isSent) }
+    init(id: String, text: String, isSent: Bool = true) { (self.id, self.text, self.isSent) = (id, text, isSent) }
 
     init(from decoder: any Decoder) throws {  // the server knows nothing of `isSent`
         let fields = try decoder.container(keyedBy: CodingKeys.self)

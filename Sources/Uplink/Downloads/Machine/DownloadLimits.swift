@@ -35,10 +35,11 @@ struct DownloadLimits: Sendable {
 
 extension DownloadBackOff {
     /// The pause after this many failures in a row: between half and all of what the doubling gives, and never more
-    /// than half of the time left.
+    /// than half of the time left, unless that is less than half of the initial pause.
     func pause(after failures: Int, remaining: Duration?) -> Duration {
         let pause = ExponentialBackoff(initial: initialPause, maximum: maximumPause, jitter: 0.5)
             .pause(after: failures, chance: random())
-        return min(pause, remaining.map { $0 / 2 } ?? pause)
+        guard let remaining else { return pause }
+        return min(pause, max(remaining / 2, min(initialPause / 2, remaining)))
     }
 }

@@ -40,6 +40,8 @@ struct DownloadFailureTests {
     @Test func noPauseTakesMoreThanHalfOfWhatIsLeft() {
         var machine = asked()
         #expect(machine.failed(.passing(reset), remaining: .milliseconds(300)).pause == .milliseconds(150))
+        #expect(machine.failed(.passing(reset), remaining: .milliseconds(200)).pause == .milliseconds(125))
+        #expect(machine.failed(.passing(reset), remaining: .milliseconds(100)).pause == .milliseconds(100))
         #expect(machine.failed(.passing(reset), remaining: .zero).pause == .zero)
     }
 
@@ -105,7 +107,7 @@ struct DownloadFailureTests {
             #expect(machine.failed(.networkLost("lost"), remaining: nil).pause == .milliseconds(250))
             machine = asked()
         }
-        #expect(machine.failed(.passing(unreachable), remaining: .milliseconds(100)).cutShort == .milliseconds(50))
+        #expect(machine.failed(.passing(unreachable), remaining: .milliseconds(100)).cutShort == .milliseconds(100))
     }
 
     @Test func lossesDoNotCountAsFailures() {
