@@ -11,6 +11,7 @@ extension CurlEngine {
         listenForChanges()
         if files.haveChanged(now: { Monotonic.now }) {
             for generation in generations { generation.isRetired = true }
+            scheduleTurn()
         }
         if let current = generations.last, !current.isRetired, current.breakdown == nil { return current }
         lastGeneration += 1

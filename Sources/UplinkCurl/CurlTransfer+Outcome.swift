@@ -67,7 +67,7 @@ extension CurlTransfer {
         if report.code == CURLE_COULDNT_CONNECT, let (code, message) = otherFamily {
             return error(code, .connect, message, report)
         }
-        if phase == .firstByte, !parser.hasBegun, handle?.long(CURLINFO_REQUEST_SIZE) == 0,
+        if phase == .firstByte, !parser.hasBegun, exchange.request.fields.byteCount > 1_000_000,
             report.code == CURLE_OUT_OF_MEMORY || report.code == uplink_code_too_large
         {
             return error(

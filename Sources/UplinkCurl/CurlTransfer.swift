@@ -119,7 +119,8 @@ final class CurlTransfer {
         // If this connection turns out dead, the next one must be new, not another that has been idle for as long.
         if isRepetition || upload != nil { handle?.setFreshConnection(true) }
         if !sockets.all.isEmpty { origin.wasLookedUp(in: generation, now: now) }
-        machine.requestGoesOut(heldBack: upload?.expectsContinue == true ? Self.consentTime : 0, now: now)
+        let isHeldBack = upload?.expectsContinue == true && expectation == .standing
+        machine.requestGoesOut(heldBack: isHeldBack ? Self.consentTime : 0, now: now)
         if sockets.all.isEmpty || proxy != nil { generation?.gatesMayOpen = true }
         if let socket = sockets.connection { generation?.socketConnected(socket.descriptor) }
         return true

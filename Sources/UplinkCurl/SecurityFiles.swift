@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import SystemPackage
+import UplinkHTTP
 
 /// The files with a transport's authorities and identity, which may be replaced while it runs.
 ///
@@ -10,15 +11,19 @@ struct SecurityFiles {
     /// What distinguishes a file from the one that replaces it.
     private struct Stamp: Equatable {
         let device, inode: UInt64
-        let size, seconds, nanoseconds: Int
+        let size: Int
+        let modified, changed: [Int]
+        let isPipe: Bool
 
         /// Nil if there is no such file.
         init?(of path: FilePath) {
             var status = stat()
             guard path.withPlatformString({ stat($0, &status) }) == 0 else { return nil }
             (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
-            (size, seconds) = (Int(status.st_size), status.st_mtim.tv_sec)
-            nanoseconds = status.st_mtim.tv_nsec
+            size = Int(status.st_size)
+            modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+            changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+            isPipe = [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
         }
     }
 
@@ -28,6 +33,9 @@ struct SecurityFiles {
     private let paths: [FilePath]
     private var stamps: [Stamp?]?
     private var lookedAt: Int64 = 0
+    /// The first that was a pipe or a socket when it was last looked: to open it would block the loop, and its bytes
+    /// would come only once.
+    private(set) var pipe: FilePath?
 
     init(_ configuration: CurlTransport.Configuration) {
         var paths: [FilePath] = []
@@ -40,7 +48,7 @@ struct SecurityFiles {
         self.paths = paths
     }
 
-    /// Whether any has been replaced or changed since this was asked last, at most once a second.
+    /// Whether any has been replaced or changed since it was last looked, which is done once a second at most.
     mutating func haveChanged(now: () -> Int64) -> Bool {
         guard !paths.isEmpty else { return false }
         let now = now()
@@ -48,16 +56,8 @@ struct SecurityFiles {
         lookedAt = now
         let new = paths.map { Stamp(of: $0) }
         defer { stamps = new }
+        pipe = zip(paths, new).first { $1?.isPipe == true }?.0
         return stamps.map { $0 != new } ?? false
-    }
-
-    /// The first that is a pipe, which would block the loop, and could be read only once.
-    var pipe: FilePath? {
-        paths.first { path in
-            var status = stat()
-            guard path.withPlatformString({ stat($0, &status) }) == 0 else { return false }
-            return status.st_mode & S_IFMT == S_IFIFO || status.st_mode & S_IFMT == S_IFSOCK
-        }
     }
 }
 
@@ -78,13 +78,5 @@ extension CurlTransport.ClientIdentity {
             Self(certificate: certificate.absolute, key: key.absolute, password: password())
         case .pkcs12(let file): Self(pkcs12: file.absolute, password: password())
         }
-    }
-}
-
-extension FilePath {
-    fileprivate var absolute: FilePath {
-        guard isRelative, let directory = getcwd(nil, 0) else { return self }
-        defer { free(directory) }
-        return FilePath(platformString: directory).pushing(self)
     }
 }

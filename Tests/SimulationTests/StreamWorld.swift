@@ -28,11 +28,11 @@ final class StreamWorld: World {
     private var shown: (value: Int, number: Int64)?
     private var isWaiting = false
     private var lastOfAll: StoreElement<Int>?
-    /// How often the sync's end was told: with a value, with "no news", with an error.
     /// The number of the newest step of the sync.
     private var steps: UInt64 = 0
     /// Whether a stage of the sync was told last, and not yet its end.
     private var isSpinning = false
+    /// How often the sync's end was told: with a value, with "no news", with an error.
     private var ends = 0
     /// An error was told after the sync's end: there is nothing more to say of it.
     private var isSettled = false

@@ -246,6 +246,30 @@ struct BearerAuthenticationTests {
         #expect(tokens == [nil, "Bearer device", "Bearer access"])
     }
 
+    /// Each needs the other's token, and both are asked for at the same time.
+    @Test func providersThatNeedOneAnotherDoNotWaitForOneAnother() async throws {
+        transport.respond { _ in .text("a") }
+        let clients = Notes<HTTPClient>()
+        let gate = Gate()
+        func provider(for origin: String, asking other: String) throws -> HTTPBearerAuthentication {
+            try .bearer(for: [origin]) { _ in
+                await gate.pass()
+                _ = try await clients.all[0].get(other)
+                return "t"
+            }
+        }
+        let (one, two) = ("https://a.example", "https://b.example")
+        let client = HTTPClient(
+            transport, try provider(for: one, asking: two), try provider(for: two, asking: one))
+        clients.add(client)
+        let first = Task { try await client.get(one).status }
+        let second = Task { try await client.get(two).status }
+        try await eventually { gate.waiting == 2 }
+        gate.open()
+        #expect(try await first.value == .ok)
+        #expect(try await second.value == .ok)
+    }
+
     @Test func aTaskThatAProviderLeavesBehindHasTokens() async throws {
         transport.respond { _ in .text("a") }
         let clients = Notes<HTTPClient>()

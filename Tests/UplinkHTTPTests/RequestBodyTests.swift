@@ -48,7 +48,7 @@ struct RequestBodyTests {
     /// As a file that is rewound: two iterations at the same time would share its pieces.
     @Test func anIterationBeginsWhenTheAbandonedOneHasEnded() async throws {
         let (begun, gate) = (Notes<Int>(), Gate())
-        let isClosed = Locked(false)
+        let (isClosed, isNextClosed) = (Locked(false), Locked(false))
         let stream = BodyStream.foreign(length: nil, isReplayable: true) { send in
             begun.add(begun.all.count)
             await gate.pass()  // not cancellable, as the disk
@@ -64,13 +64,18 @@ struct RequestBodyTests {
         try await eventually { gate.waiting == 2 }  // of another request
         isClosed.withLock { $0 = true }
         let cancelled = try await run()
-        let next = try await run()
+        let abandoned = try await run { isNextClosed.withLock { $0 } }
+        for _ in 0..<1000 { await Task.yield() }
         cancelled.cancel()
+        isNextClosed.withLock { $0 = true }
+        let next = try await run()
         for _ in 0..<1000 { await Task.yield() }
         #expect(begun.all == [0, 1])
         gate.open()
         for task in [first, beside, next] { try await task.value }
-        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        for task in [cancelled, abandoned] {
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
         #expect(begun.all == [0, 1, 2])
     }
 

@@ -2,6 +2,7 @@
 import CUplink
 import Glibc
 import SystemPackage
+import UplinkHTTP
 
 /// The structures of the header, which begin with the size that the program knows.
 enum Structure {
@@ -60,15 +61,6 @@ enum Text {
 
     /// The same from the root on: by the time it is used, the working directory may be another one.
     static func absolutePath(_ pointer: UnsafePointer<CChar>?) -> FilePath? { path(pointer)?.absolute }
-}
-
-extension FilePath {
-    /// The path from the root on; as it is where the working directory is gone, and nothing can be found from there.
-    var absolute: FilePath {
-        guard isRelative, let directory = getcwd(nil, 0) else { return self }
-        defer { free(directory) }
-        return FilePath(platformString: directory).pushing(self)
-    }
 }
 
 /// Times from C.

@@ -18,7 +18,7 @@ struct RunCommand: AsyncParsableCommand {
 
             Exit status: that of the program; 124 when the network did not come in time and nothing was started, 125 \
             when the network cannot be watched, 126 when the program cannot be executed, 127 when there is none of \
-            that name.
+            that name, and 128 plus its number when a signal came first.
             """)
 
     @Option(

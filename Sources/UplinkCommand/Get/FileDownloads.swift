@@ -132,12 +132,12 @@ private final class Teller: Sendable {
         // What changes with time alone.
         let ticking = Task {
             while !Task.isCancelled {
-                if line.isShown { draw(batch.currentProgress) } else { tell(batch.currentProgress) }
+                if line.isShown { draw(batch.currentProgress) } else { tell(of: batch) }
                 try await Task.sleep(for: line.isShown ? Self.pace : Self.look)
             }
         }
         for await state in batch.progress {
-            tell(state)
+            tell(of: batch)
             // A state describes all of them, and each of them changes it.
             if state.items.count > 100 { try? await Task.sleep(for: Self.pace) }
         }
@@ -146,8 +146,9 @@ private final class Teller: Sendable {
         draw(batch.currentProgress)
     }
 
-    private func tell(_ state: DownloadBatchProgress) {
-        for text in report.withLock({ $0.take(state, at: .now - start) }) { line.say(text) }
+    /// Takes the newest state: one that somebody has held on to may be older than what was reported.
+    private func tell(of batch: DownloadBatch) {
+        for text in report.withLock({ $0.take(batch.currentProgress, at: .now - start) }) { line.say(text) }
     }
 
     private func draw(_ state: DownloadBatchProgress) {

@@ -44,7 +44,7 @@ func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async thro
 enum Interruption {
     private static let state = Locked((turns: SignalTurns(), first: CInt?.none))
 
-    static var hasBegun: Bool { first != nil }
+    static var hasBegun: Bool { state.withLock { $0.turns.hasBegun } }
 
     /// The signal that asked for it.
     static var first: CInt? { state.withLock { $0.first } }

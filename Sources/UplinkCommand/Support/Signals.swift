@@ -29,7 +29,7 @@ actor Signals: LoopActor {
     }
 
     /// Gives all signals back to the system, for a program that takes this one's place. Returns when those that came
-    /// before have been handed on.
+    /// before have been handed on. (One that a thread is just about to handle may still be lost.)
     static func giveBack() async throws {
         let all = kept.withLock { $0 }
         for signals in all { await signals.giveBack() }

@@ -9,8 +9,6 @@ final class HTTPCall: Sendable {
         var outcome = OutcomeMachine()
         /// How far any exchange has got since the last redirect.
         var disposition = HTTPClientError.RequestDisposition.notSent
-        /// Whether a middleware has asked for other codings than we decode, or for a part.
-        var asksForCodings = false
     }
 
     private static let lastID = Locked<UInt64>(0)
@@ -71,16 +69,6 @@ final class HTTPCall: Sendable {
     /// An exchange has got as far as this.
     func reached(_ disposition: HTTPClientError.RequestDisposition) {
         story?.withLock { $0.disposition = $0.disposition.farthest(disposition) }
-    }
-
-    /// Whether a middleware has asked for codings by itself, so that they are not undone.
-    var asksForCodings: Bool { story?.withLock { $0.asksForCodings } ?? false }
-
-    /// A request goes out with these fields, which middlewares may have changed.
-    func asks(with fields: HTTPFields) {
-        let asked = fields[.acceptEncoding]
-        let isOwn = asked != nil && asked != ContentCoding.accepted || fields.contains(.range)
-        story?.withLock { $0.asksForCodings = isOwn }
     }
 
     /// The error for a request that there is no time for.

@@ -89,7 +89,7 @@ final class HTTPHops {
     }
 
     private func deliver(_ response: consuming HTTPTransportResponse) throws(HTTPClientError) -> HTTPClientResponse {
-        if machine.decodesContent, !response.isPlain, !call.asksForCodings {
+        if machine.decodesContent, !response.isPlain, !response.hasOwnCodings {
             response.body = try ContentCoding.decoded(
                 response.body, of: response.head, limits: machine.configuration.limits)
         }

@@ -10,6 +10,11 @@ package final class RequestFields: Sendable {
     /// Whether there is a field that is for a proxy and not for the server.
     package let namesProxyAuthorization: Bool
 
+    /// About how many bytes they have in a request's head.
+    package var byteCount: Int {
+        all.reduce(0) { sum, field in sum + field.name.rawName.utf8.count + field.withUnsafeBytesOfValue(\.count) + 4 }
+    }
+
     init(_ all: HTTPFields, decodesContent: Bool = false) {
         (self.all, self.decodesContent) = (all, decodesContent)
         namesProxyAuthorization = all.contains(.proxyAuthorization)
@@ -26,5 +31,13 @@ package final class RequestFields: Sendable {
         let decodesContent = configuration.decodesContent && !asksByItself
         if decodesContent, let accepted = ContentCoding.accepted { all[.acceptEncoding] = accepted }
         self.init(all, decodesContent: decodesContent)
+    }
+}
+
+extension HTTPFields {
+    /// Whether they ask for other content codings than ours, or for a part, which is not decoded either.
+    var asksForOwnCodings: Bool {
+        let asked = self[.acceptEncoding]
+        return asked != nil && asked != ContentCoding.accepted || contains(.range)
     }
 }

@@ -64,7 +64,8 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
     /// - Parameters:
     ///   - origins: The origins that the token is for: scheme, host and port, such as `https://example.org`.
     ///   - provider: Returns a token. It gets nil the first time, later the token that was refused. For one token it
-    ///     never runs twice at the same time, unless the first run is cancelled because nobody waits for it any more.
+    ///     never runs twice at the same time, unless the first run is cancelled because nobody waits for it any more, or
+    ///     the provider of another such middleware needs the token for a request of its own.
     ///     It may use the client itself: until it returns, its requests go without this token.
     /// - Throws: ``HTTPClientError`` when a text is not an origin.
     public init(
@@ -104,7 +105,9 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
             case .use(let token): return token
             case .ask(let refused):
                 let token = try await request.withinTotal { [self] in
-                    try await requests.value(for: refused) { [self] in try await ask(insteadOf: refused) }
+                    // Another provider that asks for this token may be what its provider waits for in another task.
+                    if Self.isAsking { return try await ask(insteadOf: refused) }
+                    return try await requests.value(for: refused) { [self] in try await ask(insteadOf: refused) }
                 }
                 if let token { return token }
             }

@@ -152,6 +152,8 @@ private struct Attempt: Sendable {
     let waited: Duration
     /// The call, if a middleware may send its request more than once.
     private let call: HTTPCall?
+    /// Whether a middleware has asked for codings, or for a part, by itself.
+    private var hasOwnCodings = false
     /// Nil until the request goes out, and if nobody observes it.
     private var witness: ExchangeWitness?
 
@@ -171,7 +173,7 @@ private struct Attempt: Sendable {
             outgoing.timeouts.total = min(outgoing.timeouts.total ?? remaining, remaining)
         }
         guard outgoing.timeouts.total != .zero else { throw .totalPassed }
-        self.call?.asks(with: request.headerFields)
+        if self.call != nil { hasOwnCodings = request.headerFields.asksForOwnCodings }
         witness = ExchangeWitness(of: call, observers)
         if let witness { outgoing.observer = witness.observer }
         return outgoing
@@ -179,6 +181,7 @@ private struct Attempt: Sendable {
 
     func conclude(_ response: inout HTTPTransportResponse) {
         call?.reached(.responseStarted)
+        response.hasOwnCodings = hasOwnCodings
         guard witness != nil || number > 1 else { return }
         response.exchange = witness?.exchange
         witness?.responded(response)

@@ -31,6 +31,7 @@ public final class HTTPSingleFlight: HTTPMiddleware {
         let contentLength: Int64?
         let chunk: HTTPBody.Chunk
         let trailerFields: HTTPFields?
+        let hasOwnCodings: Bool
     }
 
     /// The requests that this task works on: waiting for one of them would be waiting for itself.
@@ -70,11 +71,13 @@ public final class HTTPSingleFlight: HTTPMiddleware {
             return try await next(request)
         }
         let answer = try await answer(to: request, key, next)
-        return HTTPTransportResponse(
+        var response = HTTPTransportResponse(
             head: answer.head,
             body: HTTPBody(
                 framing: answer.framing, contentLength: answer.contentLength,
                 source: KeptBody(answer.chunk, trailerFields: answer.trailerFields)))
+        response.hasOwnCodings = answer.hasOwnCodings
+        return response
     }
 }
 
@@ -101,7 +104,7 @@ extension HTTPSingleFlight {
                             return Answer(
                                 head: response.head, framing: response.body.framing,
                                 contentLength: response.body.contentLength, chunk: HTTPBody.Chunk(bytes),
-                                trailerFields: response.body.trailerFields)
+                                trailerFields: response.body.trailerFields, hasOwnCodings: response.hasOwnCodings)
                         }
                     }
                 }

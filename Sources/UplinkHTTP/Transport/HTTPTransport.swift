@@ -68,6 +68,8 @@ public struct HTTPTransportResponse: Sendable {
     public var body: HTTPBody
     /// The exchange of its call that brought it, if exchanges are observed; nil for a response made by a middleware.
     var exchange: UInt64?
+    /// Whether a middleware asked for its content codings, which are then left as they are.
+    var hasOwnCodings = false
 
     /// Makes a response.
     public init(head: HTTPResponse, body: HTTPBody) {

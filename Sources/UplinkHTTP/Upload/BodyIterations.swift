@@ -37,7 +37,7 @@ final class BodyIterations: Sendable {
 
     private let underWay = Locked<[Iteration]>([])
 
-    /// Iterates when the abandoned iterations have ended; not at all if the task is cancelled until then.
+    /// Iterates when the abandoned iterations have ended; not at all if it is abandoned until then.
     ///
     /// - Parameter isAbandoned: Whether this one is no longer wanted. May be called from any thread.
     func iterate(
@@ -54,6 +54,8 @@ final class BodyIterations: Sendable {
         }
         for other in earlier where other.isAbandoned() { await other.wait() }
         try Task.checkCancellation()
+        // The cancellation comes some time after it was abandoned, and the next one may have begun.
+        guard !isAbandoned() else { throw CancellationError() }
         try await body()
     }
 }

@@ -151,6 +151,23 @@ struct DownloadBatchTests {
         }
     }
 
+    /// A network that has to stay for a minute is waited for as well; nobody knows it when the batch begins.
+    @Test func whoWaitsForAStableNetworkDoesNotHoldUpTheOthers() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer("https://b.example/2", scene.whole)
+            var far = item(scene, "https://a.example/1", to: "1")
+            far.options.requirement = .internet.and(.stable(for: .seconds(60)))
+            var limits = DownloadBatchLimits()
+            limits.maximumRunning = 1
+            let batch = scene.client.startDownloads(
+                [far, item(scene, "https://b.example/2", to: "2")], within: .seconds(600), limits: limits)
+            try await eventually { batch.currentProgress.finishedCount == 1 }
+            batch.cancel()
+            let results = await batch.results
+            #expect(try results[1].get().attempts == 1)
+        }
+    }
+
     /// Its network is lost again while it waits for a place: the next time, it waits for that in its turn.
     @Test func whoMeanwhileLosesItsNetworkLendsThePlaceThatItDidNotGet() {
         var limits = DownloadBatchLimits()

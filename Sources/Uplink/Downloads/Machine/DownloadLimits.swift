@@ -35,7 +35,8 @@ struct DownloadLimits: Sendable {
 
 extension DownloadBackOff {
     /// The pause after this many failures in a row: between half and all of what the doubling gives, and never more
-    /// than half of the time left, unless that is less than half of the initial pause.
+    /// than half of the time left. But it is no shorter than half of the initial pause: with less time than that left,
+    /// no attempt follows.
     func pause(after failures: Int, remaining: Duration?) -> Duration {
         let pause = ExponentialBackoff(initial: initialPause, maximum: maximumPause, jitter: 0.5)
             .pause(after: failures, chance: random())

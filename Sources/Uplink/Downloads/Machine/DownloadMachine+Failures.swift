@@ -22,7 +22,7 @@ extension DownloadMachine {
             case let error as NetworkOperationError: self = Self.of(error)
             case let error as HTTPClientError: self = Self.of(error)
             case let error as any NetworkFailure where error.isNetworkFailure: self = .passing(error)
-            case is CancellationError: self = .lasting(.clientClosed)
+            case is CancellationError: self = .lasting(.requestCancelled)
             default: self = .lasting(.requestFailed(error))
             }
         }
@@ -143,9 +143,10 @@ extension DownloadMachine {
 
 extension DownloadError {
     /// The error for a request that was cancelled although its download was not.
-    fileprivate static let clientClosed = Self(
+    fileprivate static let requestCancelled = Self(
         .requestFailed,
-        message: "the client was closed under the download; keep it open until the download has ended",
+        message: "the request was cancelled, and the download was not; keep its client open until the download has "
+            + "ended, and see that no middleware throws CancellationError",
         underlyingError: CancellationError())
 
     static func requestFailed(_ error: any Error) -> Self {

@@ -21,18 +21,24 @@ struct DownloadNetwork: Sendable {
         NetworkOperationPerformer(monitor: monitor, clock: clock)
     }
 
-    /// Whether the network is known to be away.
-    var isAway: Bool {
-        guard let requirement, let path = monitor.currentPath else { return false }
-        return !requirement.isSatisfied(by: path)
-    }
-
     /// Runs an attempt when the network is there, and cancels it when the network is lost. The download's own deadline
     /// ends the wait.
     ///
+    /// - Parameter waits: Called if the network is not there, before it is waited for.
     /// - Throws: `NetworkOperationError` with the code `networkLost`, or what the attempt throws.
-    func attempt<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    func attempt<Value: Sendable>(
+        waits: () -> Void, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
         guard let requirement else { return try await body() }
+        let hasBegun = Locked(false)
+        do {
+            return try await performer.perform(within: .zero, requiring: requirement, onLoss: .cancel) {
+                hasBegun.withLock { $0 = true }
+                return try await body()
+            }
+        } catch let error as NetworkOperationError where error.code == .timedOut && !hasBegun.withLock({ $0 }) {
+            waits()
+        }
         return try await performer.perform(
             within: .seconds(Int64.max), requiring: requirement, onLoss: .cancel, operation: body)
     }

@@ -93,14 +93,17 @@ final class DownloadRun: Sendable {
     private func receive(into writer: PartialWriter) async throws -> [UInt8]? {
         while true {
             core.tell { story, now in story.enter(.waitingForNetwork, at: now) }
-            if network.isAway { place?.lend() }
-            let generation = Locked<UInt64?>(nil)
+            let (generation, hasBegun) = (Locked<UInt64?>(nil), Locked(false))
             var step: DownloadMachine.Step
             var digest: [UInt8]?
             do {
-                step = try await network.attempt {
-                    await self.place?.takeBack()
-                    try Task.checkCancellation()
+                step = try await network.attempt(waits: { place?.lend() }) {
+                    if let place = self.place {
+                        self.core.tell { story, now in story.enter(.connecting, at: now) }  // the network is there
+                        await place.takeBack()
+                        try Task.checkCancellation()
+                    }
+                    hasBegun.withLock { $0 = true }
                     generation.withLock { $0 = self.network.generation }
                     return try await self.attempt(into: writer)
                 }
@@ -108,6 +111,9 @@ final class DownloadRun: Sendable {
             } catch {
                 try await writer.drain()
                 if core.cause != nil { throw error }
+                // The network went away while it waited for a place: nothing was tried.
+                let isOnlyLost = (error as? NetworkOperationError)?.code == .networkLost
+                if isOnlyLost, !hasBegun.withLock({ $0 }) { continue }
                 core.remember(error, status: nil)
                 step = decide { $0.failed(.init(error), remaining: $1) }
             }
