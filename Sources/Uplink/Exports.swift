@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// `import Uplink` brings everything that a program needs, including the currency types of swift-http-types and the types
-// of swift-system that our signatures name, so that a path need not be a literal.
+// `import Uplink` brings everything that a program needs, including the currency types of swift-http-types and the
+// types of swift-system that our signatures name, so that a path need not be a literal.
 
 @_exported public import HTTPTypes
 @_exported public import UplinkCore

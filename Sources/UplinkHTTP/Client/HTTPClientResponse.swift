@@ -14,8 +14,10 @@ public struct HTTPClientResponse: Sendable {
 
     /// The status and the fields.
     public var head: HTTPResponse { parts.value.response.head }
-    /// The URL of the last request as the middlewares got it, after all redirects. Its fragment is that of the URL as it was given (an
-    /// `HTTPRequest` has none), which redirects inherit unless they have one of their own (RFC 9110, section 10.2.2).
+    /// The URL of the last request as the middlewares got it, after all redirects.
+    ///
+    /// Its fragment is that of the URL as it was given (an `HTTPRequest` has none), which redirects inherit unless they
+    /// have one of their own (RFC 9110, section 10.2.2).
     public var url: String { parts.value.url }
     /// The URLs that redirected, in order; empty if the first one answered.
     public var redirects: [String] { parts.value.redirects }

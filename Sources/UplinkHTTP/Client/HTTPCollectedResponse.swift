@@ -5,8 +5,10 @@ public import HTTPTypes
 public struct HTTPCollectedResponse: Sendable {
     /// The status and the fields.
     public let head: HTTPResponse
-    /// The URL of the last request as the middlewares got it, after all redirects. Its fragment is that of the URL as it was given (an
-    /// `HTTPRequest` has none), which redirects inherit unless they have one of their own (RFC 9110, section 10.2.2).
+    /// The URL of the last request as the middlewares got it, after all redirects.
+    ///
+    /// Its fragment is that of the URL as it was given (an `HTTPRequest` has none), which redirects inherit unless they
+    /// have one of their own (RFC 9110, section 10.2.2).
     public let url: String
     /// The URLs that redirected, in order; empty if the first one answered.
     public let redirects: [String]
