@@ -40,7 +40,8 @@ struct ProxyTests {
     }
 
     /// libcurl remembers with a connection whether its host has brackets, and here that connection is the proxy's.
-    @Test func everyRequestOnAProxysConnectionNamesItsOwnHost() async throws {
+    @Test(.disabled(if: LibCurl.refusesIPv6ThroughProxies, "this libcurl sends none for an IPv6 address"))
+    func everyRequestOnAProxysConnectionNamesItsOwnHost() async throws {
         let hosts = ["[::1]:9", "origin.test:9", "192.0.2.1", "[::1]:9"]
         try await withServer(Self.answer) { proxy in
             var configuration = CurlTransport.Configuration()

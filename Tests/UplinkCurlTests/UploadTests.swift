@@ -4,8 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 import UplinkCore
-import UplinkCurl
 import UplinkHTTP
+
+@testable import UplinkCurl
 
 /// Bodies as a server sees them.
 @Suite(.timeLimit(.minutes(2)))
@@ -169,7 +170,8 @@ struct UploadTests {
         }
     }
 
-    @Test func aHeadThatIsTooLargeIsTheRequests() async throws {
+    @Test(.disabled(if: LibCurl.sendsHugeHeads, "this libcurl sends it"))
+    func aHeadThatIsTooLargeIsTheRequests() async throws {
         try await withServer(Self.script) { server in
             try await withClient { client, _ in
                 let headers: HTTPFields = [.userAgent: String(repeating: "a", count: 1_100_000)]
