@@ -136,47 +136,6 @@ extension CurlFailure {
         return (.connectionReset, "the connection broke; try again")
     }
 
-    static let certificateRequired: (Code, String) =
-        (.clientCertificateRequired, "the server wants a certificate of the client; see `identity`")
-
-    /// The error of the handshake with a proxy; nil if the failure is another one.
-    static func code(ofHandshakeWithProxy report: CurlReport) -> (Code, String)? {
-        func says(_ words: [String]) -> Bool { words.contains { report.text.contains($0) } }
-        if report.isOfIdentity {
-            return (.proxyRefused, "the proxy wants a certificate of the client, which no proxy is given; use another")
-        }
-        guard report.code == CURLE_SSL_CONNECT_ERROR || report.code == CURLE_SSL_CIPHER else { return nil }
-        if says(tooOld) { return (.tlsVersionUnsupported, "the proxy speaks no version of TLS that is new enough") }
-        if says(notTLS) {
-            return (.notTLS, "the proxy does not speak TLS on this port; is its URL to begin with http?")
-        }
-        if says(broken) { return (.proxyFailed, "the connection broke in the TLS handshake with the proxy; try again") }
-        return (.tlsFailed, "the TLS handshake with the proxy failed; check its certificate and versions of TLS")
-    }
-
-    private static let tooOld = ["alert protocol version", "unsupported protocol", "version too low"]
-    private static let notTLS = ["wrong version number", "packet length too long", "http request"]
-    private static let broken = ["Connection reset", "SSL_ERROR_SYSCALL", "unexpected eof", "Broken pipe"]
-
-    /// The error of a handshake, by OpenSSL's text (see its `ssl/ssl_err.c`), because libcurl has one code for all.
-    private static func handshake(_ report: CurlReport) -> (Code, String) {
-        func says(_ words: [String]) -> Bool { words.contains { report.text.contains($0) } }
-        if says(["certificate required"]) { return certificateRequired }
-        if report.isOfIdentity {
-            return (.clientCertificateRefused, "the server refuses the client's certificate; check `identity`")
-        }
-        if says(tooOld) {
-            return (.tlsVersionUnsupported, "the server speaks no version of TLS that is new enough")
-        }
-        if says(notTLS) {
-            return (.notTLS, "the server does not speak TLS on this port; is the URL to begin with http?")
-        }
-        if says(broken) {
-            return (.connectionReset, "the connection broke in the TLS handshake; try again")
-        }
-        return (.tlsFailed, "the TLS handshake failed; does the server want a certificate of the client?")
-    }
-
     private static func certificate(_ verdict: Int, of whom: String) -> (Code, String) {
         // By the numbers of OpenSSL (X509_STORE_CTX_get_error(3)). A wrong name is libcurl's own finding: it leaves 0, or 1.
         switch verdict {
@@ -206,14 +165,4 @@ extension CurlReport {
 
     /// Whether it was a proxy's answer to CONNECT.
     var isOfTunnel: Bool { text.contains("CONNECT tunnel failed") }
-
-    /// Whether the server rejected the client's certificate, or the lack of one. With TLS 1.3 the client's handshake is
-    /// over by then, and the alert comes instead of the answer.
-    var isOfIdentity: Bool {
-        [
-            "certificate required", "alert bad certificate", "alert unknown ca", "alert certificate unknown",
-            "alert certificate expired", "alert certificate revoked", "alert unsupported certificate",
-            "alert access denied", "alert decrypt error",
-        ].contains { text.contains($0) }
-    }
 }

@@ -32,6 +32,7 @@ struct ReplacedFilesTests {
         return String(decoding: try await response.body.collect(upTo: 1000), as: UTF8.self)
     }
 
+    /// The files are looked at once a second, by the real clock.
     private static let aWhile = Duration.milliseconds(1100)
 
     @Test func aNewCertificateIsUsedByNewRequests() async throws {

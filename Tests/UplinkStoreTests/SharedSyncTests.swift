@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
+import Dispatch
 import GRDB
 import TestSupport
 import Testing
@@ -203,6 +204,31 @@ struct SharedSyncTests {
         #expect(fetch.calls == 2)
     }
 
+    /// It joins a sync that ends because the last one was recent enough for its first caller.
+    @Test func whoForcesASyncFetchesThoughItJoinedOneThatDidNot() async throws {
+        let store = try Store.lists()
+        let fetch = StubFetch(["new"])
+        let sync = Lists.sync(fetch, minimumInterval: .seconds(3600))
+        #expect(try await store.sync(sync) == .written)
+        let (began, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let holder = Task.detached {  // no one reads meanwhile
+            try await store.database.write { _ in
+                began.signal()
+                mayEnd.wait()
+            }
+        }
+        await Task.detached { waitFor(began) }.value
+        let content = Task { try await store.join(sync, unlessYoungerThan: .seconds(3600)) { _ in } }
+        try await eventually { store.syncs.waiting == 1 }
+        let forced = Task { try await store.join(sync, unlessYoungerThan: .zero) { _ in } }
+        try await eventually { store.syncs.waiting == 2 }
+        mayEnd.signal()
+        #expect(try await content.value.age != nil)
+        #expect(try await forced.value.age == nil)
+        try await holder.value
+        #expect(fetch.calls == 2)
+    }
+
     @Test func validityKnowsOfASyncThatEndsMeanwhile() async throws {
         let store = try Store.lists()
         for round in 0..<20 {
@@ -218,4 +244,7 @@ struct SharedSyncTests {
         }
     }
 }
+
+/// Blocks a thread of the pool.
+private func waitFor(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 #endif
