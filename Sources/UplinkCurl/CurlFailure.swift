@@ -60,7 +60,7 @@ enum CurlFailure {
     static func pipe(_ path: FilePath) -> HTTPClientError {
         HTTPClientError(
             .invalidConfiguration, phase: .request,
-            message: "`\(path)` is a pipe or socket; each connection reads `trust` and `identity` anew, so give files")
+            message: "`\(path)` is a pipe or socket, which cannot be read again for each connection; give a file")
     }
 
     static func queueFull(_ limit: Int) -> HTTPClientError {
