@@ -137,8 +137,8 @@ enum LocalAddress {
         } ?? false
     }
 
-    /// Whether packets to this address stay on this host: the kernel then sends them from the address itself. Nil if there
-    /// is no descriptor to ask with; `errno` says why.
+    /// Whether packets to this address stay on this host: the kernel then sends them from the address itself. Nil if
+    /// there is no descriptor to ask with; `errno` says why.
     static func isOurs(_ address: IPAddress) -> Bool? {
         ask(about: address, port: 9) { socket, name in
             name.withSockaddr { connect(socket, $0, $1) } == 0

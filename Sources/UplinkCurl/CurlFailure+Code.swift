@@ -137,7 +137,8 @@ extension CurlFailure {
     }
 
     private static func certificate(_ verdict: Int, of whom: String) -> (Code, String) {
-        // By the numbers of OpenSSL (X509_STORE_CTX_get_error(3)). A wrong name is libcurl's own finding: it leaves 0, or 1.
+        // By the numbers of OpenSSL (X509_STORE_CTX_get_error(3)). A wrong name is libcurl's own finding: it leaves 0,
+        // or 1.
         switch verdict {
         case 10: (.certificateExpired, "the \(whom)'s certificate has expired; its owner must renew it")
         case 9: (.certificateNotYetValid, "the \(whom)'s certificate is not valid yet; check this machine's clock")

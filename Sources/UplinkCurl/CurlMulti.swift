@@ -17,7 +17,8 @@ final class CurlMulti {
         // Without a share no TLS session is resumed. There is only one thread, so no locks.
         uplink_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
         uplink_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
-        // Unknown before 8.20. The first is as for the handles; and lookups that were cancelled must not hold up others.
+        // Unknown before 8.20. The first is as for the handles; and lookups that were cancelled must not hold up
+        // others.
         uplink_multi_set_long(multi, uplink_multi_quick_exit, 1)
         uplink_multi_set_long(multi, uplink_multi_resolve_threads_max, 512)
         uplink_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, box)

@@ -27,8 +27,8 @@ extension CurlTransport {
         /// Before a server changes its key, list the next one beside the present one. The keys apply to every server of
         /// this transport.
         public var pinnedKeys: [String] = []
-        /// Whether to connect only to hosts on the internet, whatever a name or a redirect leads to: never to this host (not
-        /// even by a public address of its own), private networks, links or a cloud's metadata service
+        /// Whether to connect only to hosts on the internet, whatever a name or a redirect leads to: never to this host
+        /// (not even by a public address of its own), private networks, links or a cloud's metadata service
         /// (`IPAddress.isOnInternet`). The address of each attempt is checked. Not allowed with a proxy, which looks
         /// names up itself, nor with ``unixSocket``.
         public var publicAddressesOnly = false

@@ -23,9 +23,9 @@ extension CurlTransport {
             /// HTTP: CONNECT for `https`, whole URLs for `http` (RFC 9110, section 9.3.6; RFC 9112, section 3.2.2). For
             /// `http` the proxy's own answers (407, 502) are answers like the server's.
             case http
-            /// The same over TLS, with the transport's ``Configuration/trust``; the client's identity is for servers alone.
-            /// An `https` request has a connection to itself: what a server sends beyond its answer cannot be seen through
-            /// both layers of TLS, and must not become the answer to the next request.
+            /// The same over TLS, with the transport's ``Configuration/trust``; the client's identity is for servers
+            /// alone. An `https` request has a connection to itself: what a server sends beyond its answer cannot be
+            /// seen through both layers of TLS, and must not become the answer to the next request.
             case https
             /// SOCKS 4a: the proxy resolves the name.
             case socks4a

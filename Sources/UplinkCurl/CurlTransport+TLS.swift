@@ -26,8 +26,8 @@ extension CurlTransport {
     /// A certificate with its key, with which the client identifies itself.
     ///
     /// The files are read for each connection. A second after one has changed at the latest, new requests use new
-    /// connections, with the new certificate; replace certificate and key so that they belong together. A new key has to
-    /// have the same password, or none.
+    /// connections, with the new certificate; replace certificate and key so that they belong together. A new key has
+    /// to have the same password, or none.
     public struct ClientIdentity: Sendable {
         enum Form: Sendable {
             /// Two files in PEM.

@@ -3,7 +3,8 @@ import CLibCurl
 import UplinkEventLoop
 import UplinkHTTP
 
-/// One `CURLM` with everything that belongs to it: connections, TLS sessions, looked-up names, watched sockets, a timer.
+/// One `CURLM` with everything that belongs to it: connections, TLS sessions, looked-up names, watched sockets, a
+/// timer.
 ///
 /// When the way to the internet changes, new transfers get a new generation, which has nothing of the old network; the
 /// old one lives until its transfers have ended. Only for the loop's thread.

@@ -12,8 +12,8 @@ enum LibCurl {
     /// Whether the system's authorities are in one file (Debian also has them in a directory).
     static let hasAuthorityFile = curl_version_info(uplink_version_now)?.pointee.cainfo != nil
 
-    /// Since 8.21 the system's directory of authorities, if there is one, counts beside any file unless another directory
-    /// is set.
+    /// Since 8.21 the system's directory of authorities, if there is one, counts beside any file unless another
+    /// directory is set.
     static let addsAuthorityDirectory =
         version >= 0x081500 && curl_version_info(uplink_version_now)?.pointee.capath != nil
 

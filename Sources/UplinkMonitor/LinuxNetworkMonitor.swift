@@ -35,7 +35,8 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
     public init(on loop: EventLoop, configuration: Configuration = .init(), validator: PathValidator? = nil) {
         let watcher = PathWatcher(on: loop, configuration, validator)
         let reconcile: @Sendable () -> Void = { loop.execute { watcher.assumeIsolated { $0.reconcile() } } }
-        // The path is kept: it is up to date also while only `changes` is observed. The watcher forgets it in its pauses.
+        // The path is kept: it is up to date also while only `changes` is observed. The watcher forgets it in its
+        // pauses.
         let broadcaster = NetworkPathBroadcaster(keepsPath: true, onDemandChange: reconcile)
         let changeBroadcaster = NetworkChangeBroadcaster(onDemandChange: reconcile)
         loop.execute { [weak broadcaster, weak changeBroadcaster] in

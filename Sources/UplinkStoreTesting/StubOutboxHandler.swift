@@ -26,8 +26,8 @@ public final class StubOutboxHandler: Sendable {
     /// "done" without any.
     public convenience init(_ verdicts: OutboxVerdict...) { self.init(results: verdicts.map { .success($0) }) }
 
-    /// Creates a handler that returns these verdicts or throws these errors: one for each call in turn, the last one for
-    /// all that follow.
+    /// Creates a handler that returns these verdicts or throws these errors: one for each call in turn, the last one
+    /// for all that follow.
     public init(results: [Result<OutboxVerdict, any Error>]) {
         (state, verdicts) = (Locked(State()), StubFetch(results: results.map { $0.map(Optional.some) }))
     }

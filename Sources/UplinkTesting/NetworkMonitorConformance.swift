@@ -26,8 +26,8 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
     /// - Parameters:
     ///   - make: Makes a monitor without subscribers.
     ///   - goOnline: Makes a network available to the monitor, so that its path is satisfied; returns when it is there.
-    ///   - goOffline: Takes that network away; returns when it is gone. The first path that a new subscriber gets must be
-    ///     unsatisfied by then.
+    ///   - goOffline: Takes that network away; returns when it is gone. The first path that a new subscriber gets must
+    ///     be unsatisfied by then.
     ///   - stop: Ends the monitor for ever; nil if it cannot be ended.
     ///   - patience: How long each step may take, in real time; more than zero. A closure that ignores cancellation
     ///     holds up its check for longer.
@@ -47,6 +47,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
     ///   `NetworkOperationError` with `invalidArgument` when the patience is zero or less.
     public func check() async throws {
         try await checkFirstPathComesInTime()
+        try await checkCurrentPathIsNoGuess()
         try await checkCurrentPathIsKnownToSubscribers()
         try await checkChangesAreTold()
         try await checkNewSubscribersGetTheCurrentPathFirst()
@@ -62,11 +63,21 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
     /// Checks that the first path comes within `NetworkMonitor.timeToFirstPath`, with the patience as slack for a busy
     /// machine.
     public func checkFirstPathComesInTime() async throws {
-        let monitor = try await make()
-        let limit = (monitor.timeToFirstPath.clamped + patience).clamped
-        try await check(monitor, "the first path comes within timeToFirstPath", within: limit) { monitor in
+        let limit: @Sendable (Monitor) -> Duration = { ($0.timeToFirstPath.clamped + patience).clamped }
+        try await check("the first path comes within timeToFirstPath", within: limit) { monitor in
             var paths = monitor.paths.makeAsyncIterator()
             return try await paths.next() != nil ? nil : "the stream ended without a path"
+        }
+    }
+
+    /// Checks that `NetworkMonitor.currentPath` is nil or right before anybody subscribes.
+    public func checkCurrentPathIsNoGuess() async throws {
+        try await check("currentPath is nil or right before anybody subscribes") { monitor in
+            for isOnline in [false, true, false] {
+                try await turn(monitor, online: isOnline)
+                if let wrong = try await stalePath(of: monitor, online: isOnline) { return wrong }
+            }
+            return nil
         }
     }
 
@@ -191,8 +202,8 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// Checks that once the last subscriber has left and the network has changed, `NetworkMonitor.currentPath` is nil or
-    /// right, and so is the first path that the next subscriber gets: a performer starts operations on either.
+    /// Checks that once the last subscriber has left and the network has changed, `NetworkMonitor.currentPath` is nil
+    /// or right, and so is the first path that the next subscriber gets: a performer starts operations on either.
     public func checkNoPathIsOutOfDate() async throws {
         try await check("no path is out of date after the last subscriber has left: currentPath, the first one told") {
             monitor in
@@ -203,13 +214,7 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
                     if let end = try await paths.path(isSatisfied: isOnline) { return end }
                 }
                 try await turn(monitor, online: !isOnline)
-                // A monitor may take a while to notice that it is no longer needed.
-                let isSo = { monitor.currentPath.map { $0.isSatisfied != isOnline } ?? true }
-                do {
-                    try await eventually(within: patience / 2, "a path that is right", isSo)
-                } catch is WaitedInVain {
-                    return "currentPath is still \(monitor.currentPath?.description ?? "nil")"
-                }
+                if let wrong = try await stalePath(of: monitor, online: !isOnline) { return wrong }
                 var paths = monitor.paths.makeAsyncIterator()
                 guard let first = try await paths.next() else { return "the stream ended" }
                 if first.isSatisfied == isOnline { return "the first path was \(first)" }
@@ -218,17 +223,17 @@ public struct NetworkMonitorConformance<Monitor: NetworkMonitor>: Sendable {
         }
     }
 
-    /// Checks that a stop ends the streams, also those of later subscribers.
+    /// Checks that a stop ends the streams, also those of later subscribers, and that no path is known then.
     public func checkStopIsFinal() async throws {
         guard let stop else { return }
-        try await check("a stop ends the streams, for ever") { monitor in
+        try await check("a stop ends the streams, for ever, and no path is known then") { monitor in
             try await goOnline(monitor)
             var paths = monitor.paths.makeAsyncIterator()
             _ = try await paths.next()
             try await stop(monitor)
             while try await paths.next() != nil {}
             for try await path in monitor.paths { return "a later subscriber got \(path)" }
-            return nil
+            return try await stalePath(of: monitor, online: nil)
         }
     }
 }
@@ -238,37 +243,54 @@ extension NetworkMonitorConformance {
         if isOnline { try await goOnline(monitor) } else { try await goOffline(monitor) }
     }
 
-    /// - Parameter body: Returns what is wrong, or nil.
-    private func check(
-        _ promise: String, _ body: @escaping @Sendable (Monitor) async throws -> String?
-    ) async throws {
-        try await check(try await make(), promise, within: patience, body)
+    /// What is wrong if `currentPath` stays neither nil nor as wanted; a monitor may take a while to notice a change, or
+    /// that it is no longer needed.
+    private func stalePath(of monitor: Monitor, online isOnline: Bool?) async throws -> String? {
+        do {
+            try await eventually(within: patience / 2, "a path that is right") {
+                monitor.currentPath.map { $0.isSatisfied == isOnline } ?? true
+            }
+            return nil
+        } catch is WaitedInVain {
+            return "currentPath is still \(monitor.currentPath?.description ?? "nil")"
+        }
     }
 
+    /// - Parameters:
+    ///   - limit: How long the check may take when it has a monitor; nil for the patience.
+    ///   - body: Returns what is wrong, or nil.
     private func check(
-        _ monitor: Monitor, _ promise: String, within limit: Duration,
+        _ promise: String, within limit: (@Sendable (Monitor) -> Duration)? = nil,
         _ body: @escaping @Sendable (Monitor) async throws -> String?
     ) async throws {
         guard patience > .zero else {
             throw NetworkOperationError(
                 .invalidArgument, message: "the checks have a patience of \(patience); give them more than zero")
         }
-        let found = try await withThrowingTaskGroup(of: String?.self) { group in
-            group.addTask {
-                do {
-                    return try await body(monitor)
-                } catch let error as NetworkMonitorError {
-                    return "the stream failed: \(error)"
-                }
+        let monitor = try await limited(to: patience, promise, late: "no monitor was made", make)
+        let found = try await limited(to: limit?(monitor) ?? patience, promise, late: "it did not happen") {
+            do {
+                return try await body(monitor)
+            } catch let error as NetworkMonitorError {
+                return "the stream failed: \(error)"
             }
-            group.addTask {
-                try await Task.sleep(for: limit, clock: .continuous)
-                return "it did not happen within \(limit)"
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? nil
         }
         if let found { throw NetworkMonitorConformanceError(promise: promise, found: found) }
+    }
+
+    private func limited<Value: Sendable>(
+        to limit: Duration, _ promise: String, late: String, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                try await Task.sleep(for: limit, clock: .continuous)
+                throw NetworkMonitorConformanceError(promise: promise, found: "\(late) within \(limit)")
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next() else { throw CancellationError() }  // there are two
+            return first
+        }
     }
 }
 

@@ -51,18 +51,20 @@ public final class StubNetworkMonitor: NetworkMonitor {
     /// subscribe.
     public var starts: Int { state.withLock { $0.starts } }
 
-    /// Waits until there are subscribers and all of them have taken what the test sent; a performer has then acted on it.
+    /// Waits until there are subscribers and all of them have taken what the test sent; a performer has then acted on
+    /// it.
     ///
-    /// Use it after a change of the network that calls have to notice before the test goes on, for example before it moves
-    /// the clock: `ManualClock.advance` waits for sleepers, and there may be some already, but not for news of the network.
+    /// Use it after a change of the network that calls have to notice before the test goes on, for example before it
+    /// moves the clock: `ManualClock.advance` waits for sleepers, and there may be some already, but not for news of
+    /// the network.
     ///
     /// ```swift
     /// monitor.goOffline()
     /// try await monitor.waitForSubscribers()
     /// ```
     ///
-    /// A performer subscribes while calls wait, or run and are supervised. A subscriber that does not ask for the next path
-    /// holds this up.
+    /// A performer subscribes while calls wait, or run and are supervised. A subscriber that does not ask for the next
+    /// path holds this up.
     ///
     /// - Parameters:
     ///   - count: How many subscribers the test expects, at least.

@@ -83,8 +83,8 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         return try await operation()
     }
 
-    /// Records the call, then does what ``behaviour`` says. The operation finds its limit in `OperationDeadline.current`,
-    /// all of which is left as long as it runs: no time passes for the stand-in.
+    /// Records the call, then does what ``behaviour`` says. The operation finds its limit in
+    /// `OperationDeadline.current`, all of which is left as long as it runs: no time passes for the stand-in.
     public nonisolated(nonsending) func perform<Value: Sendable>(
         completingWithin limit: Duration, requiring requirement: NetworkRequirement,
         operation: @escaping @Sendable () async throws -> Value
@@ -110,7 +110,8 @@ public final class StubNetworkOperationPerformer: NetworkOperationPerforming {
         try await perform(within: limit, requiring: requirement, operation: operation)
     }
 
-    /// Records the call, then does what ``behaviour`` says. The operation finds its limit in `OperationDeadline.current`.
+    /// Records the call, then does what ``behaviour`` says. The operation finds its limit in
+    /// `OperationDeadline.current`.
     public nonisolated(nonsending) func performNetworkOperation(
         using operation: @escaping @Sendable () async -> Void, withinSeconds seconds: Double
     ) async throws {

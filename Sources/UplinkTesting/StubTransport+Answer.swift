@@ -52,8 +52,8 @@ extension StubTransport {
             return Self(kind: .response(head, pieces: pieces, .error(error)))
         }
 
-        /// An answer whose body never ends: after these pieces it waits until its reader is cancelled or, in a stub that
-        /// was made with a clock, a timeout passes.
+        /// An answer whose body never ends: after these pieces it waits until its reader is cancelled or, in a stub
+        /// that was made with a clock, a timeout passes.
         public static func stalled(after pieces: [[UInt8]], headers: HTTPFields = [:]) -> Self {
             Self(kind: .response(HTTPResponse(status: .ok, headerFields: headers), pieces: pieces, .silence))
         }
@@ -65,8 +65,8 @@ extension StubTransport {
         /// broke later.
         public static func error(_ error: HTTPClientError) -> Self { Self(kind: .error(error)) }
 
-        /// Neither answer nor error: the request waits until it is cancelled or, in a stub that was made with a clock, a
-        /// timeout passes.
+        /// Neither answer nor error: the request waits until it is cancelled or, in a stub that was made with a clock,
+        /// a timeout passes.
         public static let silence = Self(kind: .silence)
 
         /// Returns the same answer after a delay on a clock, which may be the test's own.

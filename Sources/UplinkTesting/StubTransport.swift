@@ -7,8 +7,8 @@ public import UplinkHTTP
 ///
 /// Each client gets a stub of its own; nothing is global. A request for which nothing was stubbed fails with an error,
 /// and never hangs. The stub keeps timeouts only if it is created with a clock; otherwise ``Answer/silence`` and
-/// ``Answer/stalled(after:headers:)`` outlast every timeout, and an answer that the test delays takes as long as the test's
-/// clock says.
+/// ``Answer/stalled(after:headers:)`` outlast every timeout, and an answer that the test delays takes as long as the
+/// test's clock says.
 ///
 /// ```swift
 /// let transport = StubTransport()
@@ -40,12 +40,12 @@ public final class StubTransport: HTTPTransport {
     /// - Parameter tellsEvents: Whether it reports events, as `CurlTransport` does.
     public init(tellsEvents: Bool = true) { (self.tellsEvents, clock) = (tellsEvents, nil) }
 
-    /// Creates a stub without answers, which keeps timeouts on a clock: `total`, `firstByte`, and `stall` of the response's
-    /// body.
+    /// Creates a stub without answers, which keeps timeouts on a clock: `total`, `firstByte`, and `stall` of the
+    /// response's body.
     ///
-    /// A timeout runs while an answer is delayed or paused, is silent or stalls, and sleeps on the clock meanwhile: with a
-    /// delay on the same clock there are two sleepers. Give the client the same clock, for redirects and pauses between
-    /// attempts.
+    /// A timeout runs while an answer is delayed or paused, is silent or stalls, and sleeps on the clock meanwhile:
+    /// with a delay on the same clock there are two sleepers. Give the client the same clock, for redirects and pauses
+    /// between attempts.
     ///
     /// ```swift
     /// let clock = ManualClock()
@@ -98,7 +98,8 @@ public final class StubTransport: HTTPTransport {
     ///   - answers: In the order of the requests.
     public func answerOnce(_ url: String, _ answers: Answer...) { add(.url(url, nil), answers, repeatsLast: false) }
 
-    /// Sets answers for a method and a URL, each for one request; after them earlier rules apply, or nothing is stubbed.
+    /// Sets answers for a method and a URL, each for one request; after them earlier rules apply, or nothing is
+    /// stubbed.
     ///
     /// - Parameters:
     ///   - method: Nil for any.

@@ -12,7 +12,8 @@ import UplinkTesting
     .timeLimit(.minutes(20)), .undisturbed, .serialized,  // the first one may have to build the library
     .needsNetworkNamespaces)
 struct SamePathTests {
-    /// What happens to a host with an interface `eth0`, the status that follows, and whether it is certain to be a new path.
+    /// What happens to a host with an interface `eth0`, the status that follows, and whether it is certain to be a new
+    /// path.
     private static let steps: [(command: String, status: NetworkPath.Status, isNew: Bool)] = [
         ("link set eth0 up", .unsatisfied, false),
         ("addr add 192.0.2.10/24 dev eth0", .unsatisfied, true),

@@ -252,7 +252,8 @@ struct GetRequestTests {
         #expect(!program.errors.contains("bWU6"))
     }
 
-    /// Each request with the fields that the client and libcurl add, its answer's head behind it, and the end at the end.
+    /// Each request with the fields that the client and libcurl add, its answer's head behind it, and the end at the
+    /// end.
     @Test func verboseTellsOfEveryExchangeInItsOrder() async throws {
         let busy = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n"
         let elsewhere = "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"

@@ -48,8 +48,8 @@ struct PreloadTests {
         #expect(log == "1\n1\n")  // set, and set back
     }
 
-    /// For libcurl 301 seconds have passed once there is a file of the name in `LATER`. Who calls is found by the address
-    /// that the call returns to.
+    /// For libcurl 301 seconds have passed once there is a file of the name in `LATER`. Who calls is found by the
+    /// address that the call returns to.
     private static let jumpingClock = """
         #define _GNU_SOURCE
         #include <dlfcn.h>
@@ -70,8 +70,8 @@ struct PreloadTests {
         }
         """
 
-    /// libcurl keeps authorities that it has read, for a day unless it is told otherwise: one that is no longer in the file
-    /// would be trusted for as long.
+    /// libcurl keeps authorities that it has read, for a day unless it is told otherwise: one that is no longer in the
+    /// file would be trusted for as long.
     @Test(arguments: [true, false]) func aFileOfAuthoritiesIsReadAgainAfterFiveMinutes(_ isLater: Bool) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

@@ -3,8 +3,8 @@ import Glibc
 import SystemPackage
 import Uplink
 
-// Downloads a URL to a file, and says what came of it in one line. Killed in the middle of its work by tests, and started
-// by them where the disk is full or must not be written to.
+// Downloads a URL to a file, and says what came of it in one line. Killed in the middle of its work by tests, and
+// started by them where the disk is full or must not be written to.
 //
 //     DownloadVictim URL FILE SECONDS [replace] [stall=SECONDS]
 

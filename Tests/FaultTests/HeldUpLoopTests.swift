@@ -9,8 +9,8 @@ import UplinkEventLoop
 /// A loop whose thread does not run for a while: somebody blocks it, the processor is away, the process was stopped.
 @Suite(.timeLimit(.minutes(1)), .undisturbed)
 struct HeldUpLoopTests {
-    /// What came in time counts, though nobody could look at it: a deadline that passed meanwhile is looked at after what
-    /// the sockets have.
+    /// What came in time counts, though nobody could look at it: a deadline that passed meanwhile is looked at after
+    /// what the sockets have.
     @Test func whatTheServerSentInTimeIsNoTimeout() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"
         let server = try RawServer([.readHead, .send(head), .pause(.milliseconds(300)), .fill(3), .waitForClose])

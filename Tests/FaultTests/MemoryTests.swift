@@ -8,7 +8,8 @@ import UplinkCurl
 /// Allocations that fail in the libraries below. (Swift itself ends a process that has no memory.)
 @Suite(.timeLimit(.minutes(2)), .disabled(if: Timing.isInstrumented, "ThreadSanitizer's allocator never fails"))
 struct MemoryTests {
-    /// libuv gives an error where a loop cannot be made. Where its table of descriptors cannot grow it ends the process.
+    /// libuv gives an error where a loop cannot be made. Where its table of descriptors cannot grow it ends the
+    /// process.
     @Test func aLoopWithoutMemoryIsAnErrorAndTheNextOneWorks() async throws {
         await #expect(processExitsWith: .success) {
             #expect(FailingAllocator.useInLibUV())
@@ -20,8 +21,8 @@ struct MemoryTests {
         }
     }
 
-    /// One request after the other, each with one allocation more than the one before: each ends, with its body or with an
-    /// error, and when there is memory all is well.
+    /// One request after the other, each with one allocation more than the one before: each ends, with its body or with
+    /// an error, and when there is memory all is well.
     @Test func aRequestWithoutMemoryIsAnErrorAndTheNextOneWorks() async throws {
         await #expect(processExitsWith: .success) {
             #expect(FailingAllocator.useInLibCurl())

@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A wall clock that somebody sets while a program works: by a library that stands before the C library's own, so that the
-/// machine's clock stays as it is.
+/// A wall clock that somebody sets while a program works: by a library that stands before the C library's own, so that
+/// the machine's clock stays as it is.
 @Suite(.timeLimit(.minutes(1)), .disabled(if: Timing.isInstrumented, "ThreadSanitizer has its own way to the clocks"))
 struct WallClockTests {
     /// Each look at the wall clock is a year away from the one before.

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Fuzzer
 
-/// The fuzzer's corpora in the plain build: what kernels and servers say, what libFuzzer made of it, and every input that
-/// once was a finding.
+/// The fuzzer's corpora in the plain build: what kernels and servers say, what libFuzzer made of it, and every input
+/// that once was a finding.
 @Suite(.timeLimit(.minutes(5)))
 struct FuzzCorpusTests {
     @Test(arguments: FuzzTarget.allCases) func everyInputOfTheCorpusIsTaken(target: FuzzTarget) throws {

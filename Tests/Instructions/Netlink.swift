@@ -4,7 +4,8 @@ import UplinkMonitor
 
 /// What the kernel says on rtnetlink(7), taken by the monitor.
 enum Netlink {
-    /// A link, its address and a default route, in turn; each is looked at as the event and as the answer that it may be.
+    /// A link, its address and a default route, in turn; each is looked at as the event and as the answer that it may
+    /// be.
     static func messages(_ count: Int) throws {
         let datagrams = [link, address, route]
         for _ in 0..<count / 3 {

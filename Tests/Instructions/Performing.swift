@@ -26,8 +26,8 @@ enum Performing {
         }
     }
 
-    /// A hundred at a time wait with a limit, and are woken by the network. All is done on one thread, the loop's, so that
-    /// each run is like the other.
+    /// A hundred at a time wait with a limit, and are woken by the network. All is done on one thread, the loop's, so
+    /// that each run is like the other.
     static func woken(_ count: Int) async throws {
         try await withEventLoop { loop in
             let monitor = StubNetworkMonitor(.offline())

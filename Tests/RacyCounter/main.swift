@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The positive control of the runs under ThreadSanitizer and valgrind, and of what the runtime says of continuations.
-// `racy`, `leaky` and `forgetful` must be reported, `actor` must not; if one of the others is not, a clean run of the suite
-// proves nothing. `racy` and `actor` raise a counter from 10,000 tasks; `leaky` loses some; `forgetful` drops a
+// `racy`, `leaky` and `forgetful` must be reported, `actor` must not; if one of the others is not, a clean run of the
+// suite proves nothing. `racy` and `actor` raise a counter from 10,000 tasks; `leaky` loses some; `forgetful` drops a
 // continuation.
 
 final class RacyCounter: @unchecked Sendable {  // not Sendable at all: the race is the purpose

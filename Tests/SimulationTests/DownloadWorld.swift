@@ -3,8 +3,8 @@ import UplinkHTTP
 
 @testable import Uplink
 
-/// A download: `DownloadMachine` with a server, a file and a network that are models, on a clock that a pause moves. The
-/// program is killed now and then, and what the next one finds of the file is what was written, or less.
+/// A download: `DownloadMachine` with a server, a file and a network that are models, on a clock that a pause moves.
+/// The program is killed now and then, and what the next one finds of the file is what was written, or less.
 final class DownloadWorld: World {
     /// What passes, as the machine is told it.
     private struct Broken: Error, CustomStringConvertible { let description = "the connection broke" }

@@ -4,8 +4,8 @@ import UplinkCore
 @testable import UplinkMonitor
 
 /// The monitor's tables over a kernel that is a model: `KernelNetwork` with `InterfaceTable` and `PathEvaluation`, then
-/// `PathEmission` and `ChangeDetector`, as the watcher puts them together. Messages come late, are dropped, or are forged,
-/// and the kernel changes between two questions.
+/// `PathEmission` and `ChangeDetector`, as the watcher puts them together. Messages come late, are dropped, or are
+/// forged, and the kernel changes between two questions.
 final class MonitorWorld: World {
     let dice: Dice
     let kernel: SimulatedKernel

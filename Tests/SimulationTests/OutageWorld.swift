@@ -7,8 +7,8 @@ import UplinkTesting
 @testable import UplinkMonitor
 
 /// A download that outlives outages: a model kernel's messages become paths, paths start and cancel the performer's
-/// operations, and an operation is an attempt whose bytes come through a transfer and its mailbox. One clock for all, and
-/// one thread; the shells of performer, monitor's subscribers and mailbox are the real ones.
+/// operations, and an operation is an attempt whose bytes come through a transfer and its mailbox. One clock for all,
+/// and one thread; the shells of performer, monitor's subscribers and mailbox are the real ones.
 final class OutageWorld: World, @unchecked Sendable {  // one thread runs all its jobs
     private final class Monitor: NetworkMonitor {
         let broadcaster = NetworkPathBroadcaster(keepsPath: true)

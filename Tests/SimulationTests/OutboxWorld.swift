@@ -3,7 +3,8 @@
 @testable import UplinkStore
 
 /// An outbox: `OutboxMachine` with a database, a network and a server that are models. What is read from the database
-/// reaches the machine later than it was read, transactions fail, somebody cancels and retries, and the program is killed.
+/// reaches the machine later than it was read, transactions fail, somebody cancels and retries, and the program is
+/// killed.
 final class OutboxWorld: World {
     private static let keys: [ExactKey] = ["a", "b", "c"]
     private static let longestPause = Duration.seconds(5)

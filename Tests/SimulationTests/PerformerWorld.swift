@@ -3,9 +3,9 @@ import UplinkTesting
 
 @testable import UplinkCore
 
-/// The performer, shell and machine, with a monitor that is told what to say and a clock that is moved. All its tasks run
-/// on an executor that the dice drive: a path may come between a look and the start that it led to, an alarm after what
-/// should have disarmed it.
+/// The performer, shell and machine, with a monitor that is told what to say and a clock that is moved. All its tasks
+/// run on an executor that the dice drive: a path may come between a look and the start that it led to, an alarm after
+/// what should have disarmed it.
 final class PerformerWorld: World, @unchecked Sendable {  // one thread runs all its jobs
     let dice: Dice
     let executor = SeededExecutor()

@@ -2,8 +2,8 @@
 
 @testable import UplinkHTTP
 
-/// A request that is sent again: `RetryMachine` with a network and a server that are models. The server counts what it has
-/// carried out, and a lost answer does not say whether it has.
+/// A request that is sent again: `RetryMachine` with a network and a server that are models. The server counts what it
+/// has carried out, and a lost answer does not say whether it has.
 final class RetryWorld: World {
     let dice: Dice
     private let policy: HTTPRetryPolicy

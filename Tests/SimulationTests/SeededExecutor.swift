@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// An executor on which nothing runs before the dice have chosen it: tasks that prefer it run one at a time, on the thread
-/// that says so, in an order that comes again with the seed.
+/// An executor on which nothing runs before the dice have chosen it: tasks that prefer it run one at a time, on the
+/// thread that says so, in an order that comes again with the seed.
 final class SeededExecutor: TaskExecutor {
     private let jobs = Locked<[UnownedJob]>([])
 

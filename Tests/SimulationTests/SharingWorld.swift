@@ -2,9 +2,9 @@
 
 @testable import UplinkCore
 
-/// Work that is done once for all who want it: `SharedWorkMachine` with callers and tasks that are models. Between any two
-/// of its calls another may come: a task is started after its work has been given up, a caller leaves between its wake and
-/// what it would have taken.
+/// Work that is done once for all who want it: `SharedWorkMachine` with callers and tasks that are models. Between any
+/// two of its calls another may come: a task is started after its work has been given up, a caller leaves between its
+/// wake and what it would have taken.
 final class SharingWorld: World {
     private typealias Machine = SharedWorkMachine<String, Int, Int, Int>
 

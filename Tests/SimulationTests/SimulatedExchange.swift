@@ -4,8 +4,8 @@ import UplinkHTTP
 
 @testable import Uplink
 
-/// A request under way in an ``OutageWorld``: an engine and a server that are models around `TransferMachine`, and the real
-/// `Mailbox`, whose reader is a task.
+/// A request under way in an ``OutageWorld``: an engine and a server that are models around `TransferMachine`, and the
+/// real `Mailbox`, whose reader is a task.
 final class SimulatedExchange: @unchecked Sendable {  // one thread runs all jobs of its world
     private struct Broken: NetworkFailure { let isNetworkFailure = true }
 

@@ -5,8 +5,9 @@ import UplinkCore
 
 @testable import UplinkStore
 
-/// A stream of the store: `StreamMachine` and `ElementQueue` with a database, a sync and a reader that are models. Commits
-/// are told in their order, though not each of them; the sync's stages and its end come before or after what it wrote.
+/// A stream of the store: `StreamMachine` and `ElementQueue` with a database, a sync and a reader that are models.
+/// Commits are told in their order, though not each of them; the sync's stages and its end come before or after what it
+/// wrote.
 final class StreamWorld: World {
     let dice: Dice
     private var machine: StreamMachine<Int>

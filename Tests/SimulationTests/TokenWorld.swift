@@ -3,8 +3,8 @@
 @testable import UplinkCore
 @testable import UplinkHTTP
 
-/// Requests that need a token: `TokenMachine` and `SharedWorkMachine` with a server whose tokens lose their worth, and a
-/// provider that are models. What was decided is carried out later, when it may not be right any more.
+/// Requests that need a token: `TokenMachine` and `SharedWorkMachine` with a server whose tokens lose their worth, and
+/// a provider that are models. What was decided is carried out later, when it may not be right any more.
 final class TokenWorld: World {
     private typealias Sharing = SharedWorkMachine<String?, String?, Int, Int>
 

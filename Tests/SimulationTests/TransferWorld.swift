@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 @testable import UplinkHTTP
 
-/// Transfers from the queue to the last byte: `HostQueues`, `ResolveGate`, `TransferMachine` and `MailboxMachine` with an
-/// engine, servers and readers that are models. What happens in one turn of the loop is handed over at its end, and what a
-/// reader says reaches the engine later, as it does between threads.
+/// Transfers from the queue to the last byte: `HostQueues`, `ResolveGate`, `TransferMachine` and `MailboxMachine` with
+/// an engine, servers and readers that are models. What happens in one turn of the loop is handed over at its end, and
+/// what a reader says reaches the engine later, as it does between threads.
 final class TransferWorld: World {
     enum Limits {
         static let (running, runningPerHost, waiting, resolving) = (3, 2, 5, 1)

@@ -2,8 +2,8 @@
 
 @testable import UplinkHTTP
 
-/// A request's body on its way: `UploadMachine` with a producer and an engine that are models. The producer may end early,
-/// fail or give too much; the engine takes in its own time, and wants no more at any moment.
+/// A request's body on its way: `UploadMachine` with a producer and an engine that are models. The producer may end
+/// early, fail or give too much; the engine takes in its own time, and wants no more at any moment.
 final class UploadWorld: World {
     private struct Own: Error {}
 

@@ -50,7 +50,8 @@ struct Work {
 
     private func sync(_ store: Store, _ lane: Int) async throws {
         while true {
-            // The next batch of this lane, as a server would give it: after what is there. One lane counts the odd numbers.
+            // The next batch of this lane, as a server would give it: after what is there. One lane counts the odd
+            // numbers.
             let last = try await store.database.read { db in
                 try Int.fetchOne(db, sql: "SELECT MAX(number) FROM batch WHERE number % 2 = ?", arguments: [lane])
             }

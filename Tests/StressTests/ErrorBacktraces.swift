@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What the testing library remembers of errors: a backtrace for each that is thrown, until the test is over. A storm throws
-/// some hundred thousand, and what is held for them grows with it.
+/// What the testing library remembers of errors: a backtrace for each that is thrown, until the test is over. A storm
+/// throws some hundred thousand, and what is held for them grows with it.
 struct ErrorBacktraces {
     /// The runtime's hooks for errors that are thrown, which the testing library sets.
     private static let names = ["_swift_willThrow", "_swift_willThrowTypedImpl"]

@@ -4,8 +4,8 @@ import TestSupport
 
 /// The process's memory, second by second.
 struct MemoryRecord {
-    /// How much the median of the last quarter may be beyond that of the second quarter, which begins when the allocators,
-    /// and the sanitizer, have what they need.
+    /// How much the median of the last quarter may be beyond that of the second quarter, which begins when the
+    /// allocators, and the sanitizer, have what they need.
     private struct Tolerance {
         let share: Double
         let bytes: Int
@@ -15,9 +15,11 @@ struct MemoryRecord {
         }
     }
 
-    /// What was asked for and not given back. A leak of 100 bytes for each call of a run of ten minutes is several times this.
+    /// What was asked for and not given back. A leak of 100 bytes for each call of a run of ten minutes is several
+    /// times this.
     private static let ofAllocated = Tolerance(share: 0.25, bytes: 4 << 20)
-    /// What the kernel gave: also what allocators keep for themselves, and the sanitizer's notes of each stack it has seen.
+    /// What the kernel gave: also what allocators keep for themselves, and the sanitizer's notes of each stack it has
+    /// seen.
     private static let ofResident = Tolerance(share: 0.15, bytes: 32 << 20)
     /// With fewer samples the first quarter is not long enough for that.
     private static let leastSamples = 240

@@ -2,8 +2,8 @@
 import TestSupport
 import UplinkTesting
 
-/// A part of the storm: it makes what it needs, works it hard, ends it, and checks that nothing of it is left, again and
-/// again while the other parts do the same beside it.
+/// A part of the storm: it makes what it needs, works it hard, ends it, and checks that nothing of it is left, again
+/// and again while the other parts do the same beside it.
 protocol StormPart: Sendable {
     /// What the report calls it.
     var name: String { get }

@@ -14,8 +14,8 @@ struct Weather: Sendable {
 
     /// Changes the network until the storm is over, on a thread of its own; the router keeps its addresses throughout.
     ///
-    /// On a machine that is very busy `ip` may take longer than it is given, and a change, or the next one, fails: that is
-    /// no fault of what the storm is about, as long as there is weather at all.
+    /// On a machine that is very busy `ip` may take longer than it is given, and a change, or the next one, fails: that
+    /// is no fault of what the storm is about, as long as there is weather at all.
     func blow(_ record: StormRecord, seed: UInt64, until isOver: @escaping @Sendable () -> Bool) async throws {
         try await offPool {
             var random = SeededGenerator(seed: seed, "weather")

@@ -9,8 +9,8 @@ enum Workload {
     /// What the counts are multiplied with, such as `UPLINK_STRESS=100`; nil where time alone counts.
     static let factor = number(of: "UPLINK_STRESS")
 
-    /// The seed of everything random, printed when a test begins. It repeats what is chosen by chance; when threads meet is
-    /// not chosen.
+    /// The seed of everything random, printed when a test begins. It repeats what is chosen by chance; when threads
+    /// meet is not chosen.
     static let seed = number(of: "UPLINK_SEED").map(UInt64.init) ?? UInt64.random(in: 1...UInt64(UInt32.max))
 
     /// How to do the same again.

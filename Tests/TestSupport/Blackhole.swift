@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A port that answers no SYN: its backlog is full, so that connecting to it hangs, without any packet leaving the host.
+/// A port that answers no SYN: its backlog is full, so that connecting to it hangs, without any packet leaving the
+/// host.
 package final class Blackhole: Sendable {
     package let port: UInt16
     private let descriptors: [CInt]

@@ -3,8 +3,8 @@ import SystemPackage
 
 /// Certificates made for a test, in a directory: `ca.pem` is the authority; `good`, `expired`, `early` (not valid yet),
 /// `other` (for another host), `client` (not for servers) are issued by it for 127.0.0.1; `self` is signed by itself.
-/// `second` is another one for clients, and `bygone` one that has expired. `client-locked.key` and `client.p12` have the password `secret`; `good.pin` and
-/// `other.pin` are the digests of keys.
+/// `second` is another one for clients, and `bygone` one that has expired. `client-locked.key` and `client.p12` have
+/// the password `secret`; `good.pin` and `other.pin` are the digests of keys.
 package enum Certificates {
     package static let names = ["good", "expired", "early", "other", "client", "self"]
 

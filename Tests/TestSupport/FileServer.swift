@@ -70,7 +70,8 @@ package final class FileServer: Sendable {
     package func next(_ conduct: Conduct...) { state.withLock { $0.conduct += conduct } }
 
     package func start() throws {
-        // The port may not be free yet: a program that another thread starts has the former listener until its execve(2).
+        // The port may not be free yet: a program that another thread starts has the former listener until its
+        // execve(2).
         for attempt in 1... {
             do {
                 let server = try RawServer(

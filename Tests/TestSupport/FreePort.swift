@@ -4,8 +4,9 @@ import UplinkCore
 
 /// Ports for programs that have to be told theirs.
 ///
-/// They are below those that the kernel gives to whoever does not ask for one (ip_local_port_range, ip(7)): a port that was
-/// free a moment ago would be somebody's connection by the time the program listens, and nginx then ends seconds later.
+/// They are below those that the kernel gives to whoever does not ask for one (ip_local_port_range, ip(7)): a port that
+/// was free a moment ago would be somebody's connection by the time the program listens, and nginx then ends seconds
+/// later.
 package enum FreePort {
     private static let last = Locked(UInt16.random(in: 10_000..<25_000))
 

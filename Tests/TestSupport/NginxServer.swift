@@ -5,10 +5,11 @@ package import SystemPackage
 /// nginx with a prefix, a configuration and ports of the test's own.
 ///
 /// Over plain HTTP and, for each of ``Certificates/names``, over TLS it serves `/file` (what was put there), `/empty`
-/// (204), `/missing` (404), `/go?target` (a redirect), `/take` (what was PUT there), `/resumed` (the TLS session: `r` or
-/// `.`; the connection is closed), `/who` (the client's certificate, and the connection's number), `/protocol` (what is
-/// spoken, and what TLS has agreed on) and `/backend`, which is the test's own server, passed on without a length. The
-/// certificate `mutual` is `good`, on a port where the client's is asked for. Over TLS HTTP/2 is offered, and preferred.
+/// (204), `/missing` (404), `/go?target` (a redirect), `/take` (what was PUT there), `/resumed` (the TLS session: `r`
+/// or `.`; the connection is closed), `/who` (the client's certificate, and the connection's number), `/protocol` (what
+/// is spoken, and what TLS has agreed on) and `/backend`, which is the test's own server, passed on without a length.
+/// The certificate `mutual` is `good`, on a port where the client's is asked for. Over TLS HTTP/2 is offered, and
+/// preferred.
 package final class NginxServer: Sendable {
     package let directory: TemporaryDirectory
     /// The port for plain HTTP.

@@ -33,8 +33,8 @@ package struct PlainThread: Sendable {
 /// Runs blocking work on a thread of its own.
 package func detachThread(_ work: @escaping @Sendable () -> Void) { PlainThread(work).detach() }
 
-/// Does blocking work on a thread of its own and waits for it without holding up a thread of the pool, of which there may
-/// be two: a test that measures time beside this one needs them.
+/// Does blocking work on a thread of its own and waits for it without holding up a thread of the pool, of which there
+/// may be two: a test that measures time beside this one needs them.
 package nonisolated(nonsending) func offPool<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
 ) async throws -> Result {

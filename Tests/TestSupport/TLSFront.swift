@@ -3,8 +3,8 @@ import Glibc
 package import SystemPackage
 import UplinkCore
 
-/// Ends the clients' TLS before a server that knows nothing of it: with a ``TestProxy`` behind it, it is an `https` proxy,
-/// with a ``RawServer`` an `https` server that follows a script.
+/// Ends the clients' TLS before a server that knows nothing of it: with a ``TestProxy`` behind it, it is an `https`
+/// proxy, with a ``RawServer`` an `https` server that follows a script.
 ///
 /// What the server sends in one piece goes out in one piece, in as many records of TLS as it takes.
 package final class TLSFront: Sendable {

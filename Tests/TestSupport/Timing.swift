@@ -9,8 +9,8 @@ package enum Timing {
     /// Whether what a quiet machine keeps to is to hold (`UPLINK_FULL`). CI's machine is neither quiet nor fast.
     package static let isExact = getenv("UPLINK_FULL").map { $0.pointee != 0 } ?? false
 
-    /// A limit on something that happens sooner: `exact` where that is to hold, and otherwise one that says no more than
-    /// that it did happen.
+    /// A limit on something that happens sooner: `exact` where that is to hold, and otherwise one that says no more
+    /// than that it did happen.
     package static func limit(_ exact: Duration, otherwise: Duration = .seconds(30)) -> Duration {
         isExact ? exact : max(exact, otherwise)
     }

@@ -16,8 +16,8 @@ private struct Adding: HTTPMiddleware {
     }
 }
 
-/// Line breaks and control characters, by which one request would be made two or a field be smuggled in. A server listens,
-/// who is to see nothing of it.
+/// Line breaks and control characters, by which one request would be made two or a field be smuggled in. A server
+/// listens, who is to see nothing of it.
 @Suite(.timeLimit(.minutes(1)))
 struct ControlCharacterTests {
     static let names = ["X-A", "Referer", "Cookie", "User-Agent", "Content-Type"]
@@ -48,7 +48,8 @@ struct ControlCharacterTests {
         #expect(error?.requestDisposition == .notSent, "\(what)")
     }
 
-    /// `HTTPField` makes spaces of line breaks and NUL, as ``lineBreaksInAValueArriveAsSpaces`` shows; the others it keeps.
+    /// `HTTPField` makes spaces of line breaks and NUL, as ``lineBreaksInAValueArriveAsSpaces`` shows; the others it
+    /// keeps.
     private static func field(_ name: String, _ byte: UInt8) throws -> HTTPField {
         HTTPField(name: try #require(HTTPField.Name(name)), lenientValue: [UInt8(ascii: "a"), byte, UInt8(ascii: "b")])
     }

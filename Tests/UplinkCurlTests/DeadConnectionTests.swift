@@ -5,8 +5,8 @@ import Testing
 import UplinkCurl
 import UplinkHTTP
 
-/// Connections that have died while they were idle, as those do that a NAT or a balancer has forgotten: a request that may
-/// be repeated does not notice, and its body is whole.
+/// Connections that have died while they were idle, as those do that a NAT or a balancer has forgotten: a request that
+/// may be repeated does not notice, and its body is whole.
 @Suite(.timeLimit(.minutes(1)))
 struct DeadConnectionTests {
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -39,8 +39,8 @@ struct DeadConnectionTests {
         #expect(server.heads.filter { $0.contains("/second") }.count <= 3)
     }
 
-    /// The server closes each connection a moment after its answer, so that some die just when they are used again. libcurl
-    /// then may have taken something of the body that it could not send, and does not ask for that again.
+    /// The server closes each connection a moment after its answer, so that some die just when they are used again.
+    /// libcurl then may have taken something of the body that it could not send, and does not ask for that again.
     @Test(arguments: [10, 300_000], [true, false]) func everyBodyArrivesWhole(size: Int, isStream: Bool) async throws {
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 >> 8) }
         let server = try RawServer([.readHead, .readBody(), .send(Self.answer), .pause(.milliseconds(3))])

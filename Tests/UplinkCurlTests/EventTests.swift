@@ -171,9 +171,9 @@ struct EventTests {
         }
     }
 
-    /// Whoever is told of the end hears of it before the reader does: what the reader's side knows by itself is that it is
-    /// over, and nothing of what came. Two answers end in one turn, and telling of the first takes a while, in which the
-    /// other's reader asks.
+    /// Whoever is told of the end hears of it before the reader does: what the reader's side knows by itself is that it
+    /// is over, and nothing of what came. Two answers end in one turn, and telling of the first takes a while, in which
+    /// the other's reader asks.
     @Test func theEndIsToldBeforeItsReaderKnows() async throws {
         let server = try RawServer([
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf"), .pause(.milliseconds(500)),

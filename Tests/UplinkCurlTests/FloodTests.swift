@@ -10,8 +10,9 @@ import UplinkHTTP
 struct FloodTests {
     private static let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-    /// What such a server gets rid of between two looks of a task on the loop, in bytes and not in time, so that it does
-    /// not matter how busy the machine is. Nobody but the loop reads, and a turn of it reads no more than a part of this.
+    /// What such a server gets rid of between two looks of a task on the loop, in bytes and not in time, so that it
+    /// does not matter how busy the machine is. Nobody but the loop reads, and a turn of it reads no more than a part
+    /// of this.
     @Test func aServerThatNeverPausesLeavesTheLoopToOthers() async throws {
         // One chunk's extension, which never ends and of which nothing is handed on.
         try await withServer([.readHead, .send("\(Self.head)2;"), .fill(1 << 40)]) { server in

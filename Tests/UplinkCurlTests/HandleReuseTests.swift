@@ -105,7 +105,8 @@ struct HandleReuseTests {
         }
     }
 
-    /// libcurl takes a connection that was kept and has died for a reason to begin again, with the URL that it was given.
+    /// libcurl takes a connection that was kept and has died for a reason to begin again, with the URL that it was
+    /// given.
     @Test func aRequestOverADeadConnectionIsRepeatedAsItWas() async throws {
         let dying: [RawServer.Step] = [.readHead, .send(Self.answer), .readHead]
         try await withServer(dying, [.readHead, .send(Self.answer), .loop]) { server in

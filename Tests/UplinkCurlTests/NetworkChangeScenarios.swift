@@ -159,8 +159,8 @@ struct NetworkChangeScenarios {
             isOver.withLock { $0 = true }
             for caller in callers { _ = try await caller.value }
             #expect(await scene.transport.census().transfers == 0)
-            // No storm. A flap costs each caller a connection, or two where the first one comes to nothing, and with a new
-            // connection alone is a request sent that has been sent before.
+            // No storm. A flap costs each caller a connection, or two where the first one comes to nothing, and with a
+            // new connection alone is a request sent that has been sent before.
             let (connections, heads) = (scene.server.connections.count, scene.server.heads.count)
             let asked = calls.withLock { $0 }
             #expect(connections <= 1 + callers.count * 2 * (flaps + 1))

@@ -76,7 +76,8 @@ struct NetworkChangeTests {
         }
     }
 
-    /// It might be on its way into a network that leads nowhere any more; of a request that has gone out, nobody can tell.
+    /// It might be on its way into a network that leads nowhere any more; of a request that has gone out, nobody can
+    /// tell.
     @Test func whatHasNoConnectionYetBeginsAgainOnTheNewWay() async throws {
         try await withServer([.waitForClose]) { server in
             try await withChanges { changes, client, transport in

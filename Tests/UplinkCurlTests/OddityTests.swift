@@ -175,8 +175,8 @@ struct OddityTests {
         }
     }
 
-    /// The exit status of a child that does this. A child in which another thread held a lock at the time of the fork may
-    /// hang; it is ended and another one tried.
+    /// The exit status of a child that does this. A child in which another thread held a lock at the time of the fork
+    /// may hang; it is ended and another one tried.
     private static func inChild(_ fork: () -> pid_t, _ work: () -> CInt) -> CInt {
         for _ in 0..<5 {
             let pid = fork()

@@ -17,8 +17,8 @@ struct RouterScene {
     /// On the device.
     let loop: EventLoop
 
-    /// - Parameter address: One with its prefix length, which the router gets beside its own. The device's default route
-    ///   leads there.
+    /// - Parameter address: One with its prefix length, which the router gets beside its own. The device's default
+    ///   route leads there.
     static func with(
         _ beginning: TestNetwork.Beginning = .ipv4, address: String, _ script: [RawServer.Step],
         _ body: (RouterScene) async throws -> Void

@@ -28,8 +28,8 @@ struct SlowReaderTests {
     }
 }
 
-/// What is documented (`bufferedBytes`; libcurl's buffer and as much again during a pause), and 4 MiB, or 16 where others
-/// may keep this process from running in time.
+/// What is documented (`bufferedBytes`; libcurl's buffer and as much again during a pause), and 4 MiB, or 16 where
+/// others may keep this process from running in time.
 private let limit = 1 << 20 + 2 * 256 << 10 + (Timing.isExact ? 4 : 16) << 20
 
 /// What is sent over and over. Its length is odd, so that no two chunks have the same beginning.

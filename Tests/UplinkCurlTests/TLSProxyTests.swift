@@ -70,8 +70,8 @@ struct TLSProxyTests {
         }
     }
 
-    /// OpenSSL's reason is lost when libcurl tells the server why, through the TLS to the proxy; what remains looks like
-    /// a connection that broke, which would be tried again.
+    /// OpenSSL's reason is lost when libcurl tells the server why, through the TLS to the proxy; what remains looks
+    /// like a connection that broke, which would be tried again.
     @Test(arguments: ["expired", "early", "other", "client", "self"])
     func aBadCertificateOfTheServerIsNoNetworkFailure(_ name: String) async throws {
         let server = try #require(SharedNginx.server)

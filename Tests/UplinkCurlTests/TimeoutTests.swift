@@ -54,8 +54,8 @@ struct TimeoutTests {
         }
     }
 
-    /// The loop's timer stays set when the request that it was set for has ended: for an earlier time than the next one's
-    /// limit, or a later.
+    /// The loop's timer stays set when the request that it was set for has ended: for an earlier time than the next
+    /// one's limit, or a later.
     @Test(arguments: [Duration.seconds(2), .seconds(20)])
     func waitingForTheHeadAfterARequestWithALimitOf(_ other: Duration) async throws {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"

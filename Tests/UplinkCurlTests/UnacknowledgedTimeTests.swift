@@ -9,8 +9,8 @@ import UplinkTesting
 
 @testable import UplinkCurl
 
-/// For how many milliseconds the kernel lets what was sent on a socket be unacknowledged (TCP_USER_TIMEOUT, tcp(7)): 0 is
-/// for as long as the system's rules have it, and -1 is no socket of TCP.
+/// For how many milliseconds the kernel lets what was sent on a socket be unacknowledged (TCP_USER_TIMEOUT, tcp(7)): 0
+/// is for as long as the system's rules have it, and -1 is no socket of TCP.
 func unacknowledgedTime(of descriptor: CInt) -> CInt {
     var milliseconds: CInt = 0
     var size = socklen_t(MemoryLayout<CInt>.size)

@@ -45,8 +45,8 @@ struct UploadExpectationTests {
         }
     }
 
-    /// RFC 9110, section 10.1.1: the server does not know the expectation, so the request is sent without it; and elsewhere,
-    /// since the server may still wait for the body that was announced to it.
+    /// RFC 9110, section 10.1.1: the server does not know the expectation, so the request is sent without it; and
+    /// elsewhere, since the server may still wait for the body that was announced to it.
     @Test(arguments: ["", "no 100 here"], [nil, 5])
     func aServerThatKnowsNoExpectationsIsAskedWithout(_ text: String, length: Int64?) async throws {
         let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"

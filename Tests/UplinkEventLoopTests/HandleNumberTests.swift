@@ -57,8 +57,8 @@ struct HandleNumberTests {
         }
     }
 
-    /// What comes into the old pipe, which lives on under another number, is not told; what comes into the new one is told
-    /// once. Both where the loop has waited for the old one before and where it has not come to that.
+    /// What comes into the old pipe, which lives on under another number, is not told; what comes into the new one is
+    /// told once. Both where the loop has waited for the old one before and where it has not come to that.
     @Test(arguments: [false, true])
     func aNumberThatComesBackIsWatchedForItsNewPipeAlone(_ wasWaitedFor: Bool) async throws {
         let old = try Pipe()

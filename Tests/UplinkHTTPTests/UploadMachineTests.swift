@@ -179,7 +179,8 @@ struct UploadMachineTests {
         #expect(!isParked)
     }
 
-    /// The task of a production may come to run only when its transfer has ended, and the body then still is to be sent.
+    /// The task of a production may come to run only when its transfer has ended, and the body then still is to be
+    /// sent.
     @Test func whatNobodyWantsAnyMoreDoesNotBegin() async {
         let (stopped, wanted) = (UploadPipe(length: nil) {}, UploadPipe(length: nil) {})
         let begun = Locked(0)

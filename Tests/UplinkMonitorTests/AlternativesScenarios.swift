@@ -33,7 +33,8 @@ struct AlternativesScenarios {
         }
     }
 
-    /// Asked with a source, the kernel names another link's route for IPv6. A socket that is bound to the link gets none.
+    /// Asked with a source, the kernel names another link's route for IPv6. A socket that is bound to the link gets
+    /// none.
     @Test(arguments: [false, true]) func aLinkWithAnIPv6AddressNeedsARouteToBeAnAlternative(hasRoute: Bool) async throws
     {
         try await withScenario(

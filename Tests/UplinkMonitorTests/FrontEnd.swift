@@ -7,13 +7,13 @@ import UplinkCore
 import UplinkMonitor
 import UplinkTesting
 
-/// What tells the path in a scenario: the library, `uplink watch --json`, or a C program over libuplink, of both of which
-/// every line is read back.
+/// What tells the path in a scenario: the library, `uplink watch --json`, or a C program over libuplink, of both of
+/// which every line is read back.
 enum FrontEnd: String, Sendable, CaseIterable {
     case library, program, cLibrary
 
-    /// All, but under ThreadSanitizer the library alone: the C library is not built for it, and the program has the same
-    /// threads, at the price of a minute.
+    /// All, but under ThreadSanitizer the library alone: the C library is not built for it, and the program has the
+    /// same threads, at the price of a minute.
     static let allCases: [Self] = dlsym(nil, "__tsan_init") == nil ? [.library, .program, .cLibrary] : [.library]
 
     /// Has `observer` hear every path while `body` runs.

@@ -21,7 +21,8 @@ struct KernelNetworkTests {
         #expect(path.networkID != nil)
     }
 
-    /// What is read first waits for whoever changes the network; what is asked after it is then about all of the change.
+    /// What is read first waits for whoever changes the network; what is asked after it is then about all of the
+    /// change.
     @Test func linksAreReadBeforeRoutes() throws {
         let kernel = StandInKernel()
         let network = try makeNetwork(kernel)

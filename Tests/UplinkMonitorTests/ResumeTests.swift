@@ -7,8 +7,8 @@ import UplinkTesting
 
 @testable import UplinkMonitor
 
-/// What a monitor does when the system wakes. A machine that runs tests cannot sleep, so the clocks' readings are made up;
-/// that the kernel's timer wakes the monitor is tried with the wall clock, moved by a nanosecond and back.
+/// What a monitor does when the system wakes. A machine that runs tests cannot sleep, so the clocks' readings are made
+/// up; that the kernel's timer wakes the monitor is tried with the wall clock, moved by a nanosecond and back.
 @Suite(.serialized, .timeLimit(.minutes(2)), .needsNetworkNamespaces)
 struct ResumeTests {
     @Test func aSleepIsToldThoughTheNetworkIsAsBefore() async throws {

@@ -22,8 +22,8 @@ struct Scenario: Sendable {
     var router: NetworkNamespace { network.router }
 }
 
-/// Plays a scenario in namespaces of its own. What watches starts after `setUp`, and has told its first path when `body`
-/// begins.
+/// Plays a scenario in namespaces of its own. What watches starts after `setUp`, and has told its first path when
+/// `body` begins.
 nonisolated(nonsending) func withScenario(
     on frontEnd: FrontEnd = .library, from beginning: TestNetwork.Beginning = .empty,
     configuration: LinuxNetworkMonitor.Configuration = .init(), validator: PathValidator? = nil,
@@ -147,7 +147,7 @@ extension Scenario {
 }
 
 extension TestNetwork {
-    /// Does without IPv6 on links that come. Its own messages come for seconds, and could wake a monitor that has missed
-    /// what the test is about.
+    /// Does without IPv6 on links that come. Its own messages come for seconds, and could wake a monitor that has
+    /// missed what the test is about.
     func silenceIPv6() throws { try device.set("ipv6/conf/default/disable_ipv6", to: 1) }
 }

@@ -146,7 +146,8 @@ struct ClearTests {
         #expect(fetch.calls == 0)
     }
 
-    /// A sync that is asked for while everything is being cleared is of before, though it reads nothing until that is done.
+    /// A sync that is asked for while everything is being cleared is of before, though it reads nothing until that is
+    /// done.
     @Test func aSyncThatBeginsWhileAllIsClearedEndsToo() async throws {
         let store = try Store.lists()  // in memory: its reads wait for its writes
         let (isClearing, mayGoOn) = (Locked(false), DispatchSemaphore(value: 0))

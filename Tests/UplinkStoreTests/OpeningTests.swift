@@ -267,7 +267,8 @@ struct OpeningTests {
         #expect(try await open(Victim.migrator).words().isEmpty)
     }
 
-    /// Where another one writes to a file that is not in WAL mode yet, as at two first starts, SQLite waits for nothing.
+    /// Where another one writes to a file that is not in WAL mode yet, as at two first starts, SQLite waits for
+    /// nothing.
     @Test func anOpeningWaitsForWhoChangesTheJournalsModeToo() async throws {
         defer { directory.remove() }
         var configuration = Configuration()

@@ -15,17 +15,26 @@ struct NetworkMonitorConformanceTests {
 
     /// A monitor with a fault.
     private final class FaultyMonitor: NetworkMonitor {
-        enum Fault: CaseIterable { case silent, forgetful, deaf, doesNotStop, endsEarly }
+        enum Fault: CaseIterable { case silent, forgetful, deaf, doesNotStop, endsEarly, guesses, remembersAfterStop, isNotMade }
         let fault: Fault
         let stub: StubNetworkMonitor
+        let isStopped = Locked(false)
 
-        init(_ fault: Fault) {
+        init(_ fault: Fault) async throws {
+            if fault == .isNotMade { try await Task.sleep(for: .seconds(600)) }
             self.fault = fault
             stub = StubNetworkMonitor(fault == .silent ? nil : .offline())
             if fault == .endsEarly { stub.stop() }
         }
 
-        var currentPath: NetworkPath? { fault == .forgetful ? nil : stub.currentPath }
+        var currentPath: NetworkPath? {
+            switch fault {
+            case .forgetful: nil
+            case .guesses where !stub.isObserved: .online()
+            case .remembersAfterStop where isStopped.withLock(\.self): .online()
+            default: stub.currentPath
+            }
+        }
         var paths: NetworkPaths { stub.paths }
         var timeToFirstPath: Duration { .zero }
 
@@ -34,20 +43,24 @@ struct NetworkMonitorConformanceTests {
             if isOnline { stub.goOnline() } else { stub.goOffline() }
         }
 
-        func stop() { if fault != .doesNotStop { stub.stop() } }
+        func stop() {
+            isStopped.withLock { $0 = true }
+            if fault != .doesNotStop { stub.stop() }
+        }
     }
 
     @Test(
         arguments: [
             (.silent, "first path"), (.forgetful, "currentPath"), (.deaf, "currentPath"),
-            (.doesNotStop, "stop"), (.endsEarly, "first path"),
+            (.doesNotStop, "stop"), (.endsEarly, "first path"), (.guesses, "before anybody subscribes"),
+            (.remembersAfterStop, "stop"), (.isNotMade, "first path"),
         ] as [(FaultyMonitor.Fault, String)])
     private func aFaultIsFoundAndNamed(_ fault: FaultyMonitor.Fault, _ promise: String) async throws {
         let error = await #expect(throws: NetworkMonitorConformanceError.self) {
             try await NetworkMonitorConformance(
-                make: { FaultyMonitor(fault) }, goOnline: { $0.turn(online: true) },
+                make: { try await FaultyMonitor(fault) }, goOnline: { $0.turn(online: true) },
                 goOffline: { $0.turn(online: false) }, stop: { $0.stop() },
-                patience: .milliseconds(fault == .silent || fault == .deaf || fault == .doesNotStop ? 4000 : 10_000)
+                patience: .milliseconds([.forgetful, .endsEarly].contains(fault) ? 10_000 : 4000)
             ).check()
         }
         #expect(error?.promise.contains(promise) == true, "\(String(describing: error))")

@@ -4,8 +4,8 @@ import Testing
 import Uplink
 import UplinkTesting
 
-/// A monitor that validates its path with the ready-made probes, against a server on the router that answers each family
-/// in its own way. Real time, because connections have no other.
+/// A monitor that validates its path with the ready-made probes, against a server on the router that answers each
+/// family in its own way. Real time, because connections have no other.
 @Suite(
     .timeLimit(.minutes(3)), .undisturbed, .serialized,
     .needsNetworkNamespaces)

@@ -2,8 +2,8 @@
 import Glibc
 import PlainC
 
-/// The nginx that all subjects ask, on loopback, with a directory of its own. It runs as long as this program; the runs,
-/// which are processes of their own, find it by the environment.
+/// The nginx that all subjects ask, on loopback, with a directory of its own. It runs as long as this program; the
+/// runs, which are processes of their own, find it by the environment.
 enum Server {
     /// The sizes of `/zeros-N`, in MiB.
     static let sizes = [256, 1024, 10_240]

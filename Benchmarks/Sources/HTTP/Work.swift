@@ -43,8 +43,8 @@ struct Work: Sendable {
     /// A file of this run's own.
     var file: String { "\(Server.directory)/body-\(getpid())" }
 
-    /// Asks once, and returns how many bytes came. One for each sink: a task that awaits an answer has room for all that its
-    /// closure does.
+    /// Asks once, and returns how many bytes came. One for each sink: a task that awaits an answer has room for all
+    /// that its closure does.
     typealias Ask = @Sendable () async throws -> Int
 
     /// Asks so many times, by as many tasks as there are requests at once, and checks each answer's size.

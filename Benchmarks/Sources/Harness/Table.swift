@@ -38,8 +38,8 @@ extension Results {
         }
     }
 
-    /// A row for each subject and a column for each count. The cell is also told the baseline's figures, but its own are
-    /// told none.
+    /// A row for each subject and a column for each count. The cell is also told the baseline's figures, but its own
+    /// are told none.
     private func table(_ title: String, _ cell: (Figures, _ baseline: Figures?) -> String) -> String {
         let head = "| \(title) | " + counts.map { "\(grouped($0)) |" }.joined(separator: " ")
         let line = "|---|" + counts.map { _ in "--:|" }.joined()

@@ -105,8 +105,8 @@ static void keep(transfer_t *transfer, const char *bytes, size_t count) {
     }
 }
 
-// What a server sends beyond its answer would be taken for the answer to the next request: then the connection is closed.
-// (Over TLS it stays with OpenSSL, which is not asked here.)
+// What a server sends beyond its answer would be taken for the answer to the next request: then the connection is
+// closed. (Over TLS it stays with OpenSSL, which is not asked here.)
 static void end_connection_if_more_comes(transfer_t *transfer) {
     char byte;
     if (transfer->received != transfer->length || transfer->http->job.authorities) return;

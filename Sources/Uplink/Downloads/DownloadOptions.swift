@@ -64,8 +64,8 @@ public struct DownloadOptions: Sendable {
 
 /// When, and how often, a download makes another attempt while the network is there.
 ///
-/// There is no pause after a loss of the network: the next attempt starts as soon as the network is back. A pause after an
-/// attempt that reached no server ends early when the path changes, though not before half of ``initialPause``, and
+/// There is no pause after a loss of the network: the next attempt starts as soon as the network is back. A pause after
+/// an attempt that reached no server ends early when the path changes, though not before half of ``initialPause``, and
 /// earlier failures are then forgotten. A pause after an answer is kept: another path does not change the server.
 public struct DownloadBackOff: Sendable {
     /// The longest pause after the first failure, doubled with each further failure in a row. The actual pause is

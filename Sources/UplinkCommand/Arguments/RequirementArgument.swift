@@ -21,8 +21,8 @@ struct RequirementArgument: Sendable {
         return argument
     }
 
-    /// The way to a host: to its address, of whose family alone it has to be, or for a name, what names need. Nil for this
-    /// host itself, which is always there.
+    /// The way to a host: to its address, of whose family alone it has to be, or for a name, what names need. Nil for
+    /// this host itself, which is always there.
     ///
     /// - Parameter host: A name or an address, an IPv6 address with or without brackets.
     static func way(to host: String, forNames requirement: NetworkRequirement) -> Self? {

@@ -105,9 +105,9 @@ struct ConnectionArguments: ParsableArguments {
         return timeouts
     }
 
-    /// What reaching the proxy requires of the network, whatever is behind it; a name may be known only here. Nil without
-    /// a proxy, and for one on this host: such a proxy is often a forwarder (`ssh -D`), which keeps running while the
-    /// network is away, and goes on to where the URL leads.
+    /// What reaching the proxy requires of the network, whatever is behind it; a name may be known only here. Nil
+    /// without a proxy, and for one on this host: such a proxy is often a forwarder (`ssh -D`), which keeps running
+    /// while the network is away, and goes on to where the URL leads.
     var proxyRequirement: RequirementArgument? {
         guard let host = proxy.flatMap({ try? CurlTransport.Proxy($0).host }) else { return nil }
         return .way(to: host, forNames: .localNetwork)

@@ -116,8 +116,8 @@ enum DownloadTarget: Sendable {
         return usualPermissions
     }
 
-    /// The permissions that a new file gets, according to the umask. Read once, by `main`: the umask can only be read by
-    /// setting it, for all threads.
+    /// The permissions that a new file gets, according to the umask. Read once, by `main`: the umask can only be read
+    /// by setting it, for all threads.
     static let usualPermissions: FilePermissions = {
         let mask = umask(0)
         umask(mask)

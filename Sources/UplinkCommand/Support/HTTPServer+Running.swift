@@ -22,7 +22,8 @@ extension HTTPServer {
     /// Serves until the task is cancelled, or the server cannot go on.
     ///
     /// - Parameter ready: Gets the address, once the server listens.
-    /// - Throws: `SocketError`, also when no more connections can be accepted; what `ready` throws; `CancellationError`.
+    /// - Throws: `SocketError`, also when no more connections can be accepted; what `ready` throws;
+    ///   `CancellationError`.
     static func serve(
         at address: some SocketAddress, _ handler: some HTTPHandler, _ ready: (Socket.Address) throws -> Void
     ) async throws {

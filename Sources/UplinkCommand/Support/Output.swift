@@ -10,8 +10,8 @@ struct Output: Sendable {
 
     init(descriptor: CInt) { (self.descriptor, device) = (descriptor, descriptor) }
 
-    /// A standard stream. What is opened again stays so until the program ends, and the shell's own opening is left as it
-    /// is. A terminal that may not be opened again, as after `su`, is written to as it is.
+    /// A standard stream. What is opened again stays so until the program ends, and the shell's own opening is left as
+    /// it is. A terminal that may not be opened again, as after `su`, is written to as it is.
     private init(standard descriptor: CInt) {
         let flags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC
         let terminal = isatty(descriptor) == 1 ? open("/proc/self/fd/\(descriptor)", flags) : -1

@@ -13,7 +13,8 @@ final class SpooledInput: Sendable {
 
     /// Reads the input to its end.
     ///
-    /// - Throws: ``CommandFailure`` when it cannot be read or there is no room for it, `CancellationError` after a signal.
+    /// - Throws: ``CommandFailure`` when it cannot be read or there is no room for it, `CancellationError` after a
+    ///   signal.
     init() async throws {
         let directory = FileManager.default.temporaryDirectory.path
         var template = Array("\(directory)/uplink-input-XXXXXX".utf8CString)

@@ -6,10 +6,11 @@
 /// your own, build it on ``NetworkPathBroadcaster``, which provides both required properties and forgets the path when
 /// the last subscriber leaves. The test kit's `NetworkMonitorConformance` checks the result.
 public protocol NetworkMonitor: Sendable {
-    /// The current path, or nil while it is not known: before the first answer, and while there is no subscriber.
+    /// The current path, or nil while it is not known: before the first answer, while there is no subscriber, and after
+    /// the monitor's end.
     ///
-    /// Never a guess: a performer starts operations on this path without asking further. A monitor that keeps up to date
-    /// anyway may know its path also while there is no subscriber. May be read from any thread.
+    /// Never a guess: a performer starts operations on this path without asking further. A monitor that keeps up to
+    /// date anyway may know its path also while there is no subscriber. May be read from any thread.
     var currentPath: NetworkPath? { get }
 
     /// The current path as soon as it is known, then every path that follows it.

@@ -22,7 +22,8 @@ final class SubscriberList<Element: Sendable & Equatable>: Sendable {
     func send(_ element: Element, remains: Bool) {
         perform(subscribers.withLock { $0.send(element, remains: remains) })
     }
-    /// Sends what `make` returns for the current element and the last number; nil sends nothing. `make` runs under the lock.
+    /// Sends what `make` returns for the current element and the last number; nil sends nothing. `make` runs under the
+    /// lock.
     func send(remains: Bool, _ make: (_ current: Element?, _ lastNumber: inout UInt64?) -> Element?) {
         perform(
             subscribers.withLock { subscribers in

@@ -15,7 +15,8 @@ public struct OperationDeadline: Sendable {
         return ofTask.operation.isRunning ? ofTask : Self(runningOf: ofTask.around)
     }
 
-    /// Only the performer and the test kit's stand-in bind it. A public task-local could be bound by anybody, to a deadline that nothing enforces.
+    /// Only the performer and the test kit's stand-in bind it. A public task-local could be bound by anybody, to a
+    /// deadline that nothing enforces.
     @TaskLocal static var ofTask: OperationDeadline?
 
     private let operation: Operation

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Any clock, reduced to nanoseconds since the performer was made. Apart from `ElapsedClock`, through which a call would
-/// take some fifty instructions more.
+/// Any clock, reduced to nanoseconds since the performer was made. Apart from `ElapsedClock`, through which a call
+/// would take some fifty instructions more.
 struct PerformerClock: Sendable {
     /// The current time. Rounded down, so that nothing counts as due too early.
     let now: @Sendable () -> Int64

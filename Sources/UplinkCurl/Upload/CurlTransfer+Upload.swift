@@ -43,8 +43,8 @@ extension CurlTransfer {
         return !ends && upload.canBeRepeated
     }
 
-    /// Closes the connection if a body that was announced with an expectation is not sent, or not to its end: the server
-    /// may take for it whatever follows (RFC 9112, section 6.3).
+    /// Closes the connection if a body that was announced with an expectation is not sent, or not to its end: the
+    /// server may take for it whatever follows (RFC 9112, section 6.3).
     ///
     /// libcurl does not begin a body after a final answer, and stops in the middle of one only after a 417.
     func endConnectionBehindExpectation(_ answer: HTTPResponse.Status) {

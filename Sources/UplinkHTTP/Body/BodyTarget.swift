@@ -2,8 +2,8 @@
 import Glibc
 import SystemPackage
 
-/// The name that a body's file is to have. Its directory is open, so that a relative path means the same to the end. Its
-/// calls block.
+/// The name that a body's file is to have. Its directory is open, so that a relative path means the same to the end.
+/// Its calls block.
 final class BodyTarget: Sendable {
     /// What a file can be made in.
     static let place = "the directory must exist and be writable"

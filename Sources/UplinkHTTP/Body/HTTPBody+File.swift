@@ -17,8 +17,8 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - path: The target. Its directory must exist. A relative path is looked up once, when this is called.
-    ///   - replacingExisting: Whether the target may exist; if it does, it is replaced atomically. Anything that is not a
-    ///     regular file (a directory, a symbolic link, a device, a pipe) is never replaced.
+    ///   - replacingExisting: Whether the target may exist; if it does, it is replaced atomically. Anything that is not
+    ///     a regular file (a directory, a symbolic link, a device, a pipe) is never replaced.
     ///   - permissions: The file's final mode, set before it gets its name, regardless of the umask and of the mode of
     ///     a file that it replaces. Until then only its owner has access.
     ///   - progress: Called when more has been written, with increasing numbers; the last time when everything has been
@@ -45,7 +45,8 @@ extension HTTPBody {
         }
     }
 
-    /// Sees to it that a body may be written to a path where a file may be replaced, before anything is fetched. Blocks.
+    /// Sees to it that a body may be written to a path where a file may be replaced, before anything is fetched.
+    /// Blocks.
     ///
     /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/fileFailed``.
     package static func checkTarget(_ path: FilePath) throws(HTTPClientError) {

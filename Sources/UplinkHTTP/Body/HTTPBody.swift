@@ -39,9 +39,9 @@ public struct HTTPBody: AsyncSequence, Sendable {
 
     /// Makes a body that is pulled piece by piece; for custom transports.
     ///
-    /// A reader's time limit, as in ``collect(upTo:within:)``, does not apply to it: `next` has to keep time itself. For the
-    /// same reason the client drops such a body, instead of reading it, where it does not want it (redirects, refused
-    /// tokens, retries).
+    /// A reader's time limit, as in ``collect(upTo:within:)``, does not apply to it: `next` has to keep time itself.
+    /// For the same reason the client drops such a body, instead of reading it, where it does not want it (redirects,
+    /// refused tokens, retries).
     ///
     /// - Parameters:
     ///   - contentLength: The length that the head announces. It is not checked against what arrives.
@@ -77,8 +77,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
 
         /// Returns the next chunk, or nil at the end.
         ///
-        /// - Throws: ``HTTPClientError``, or `CancellationError` when the task is cancelled, or when the client's transport
-        ///   is shut down and cancels what is under way; by then the transfer is gone completely.
+        /// - Throws: ``HTTPClientError``, or `CancellationError` when the task is cancelled, or when the client's
+        ///   transport is shut down and cancels what is under way; by then the transfer is gone completely.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Chunk? {
             guard let reader else { throw HTTPBody.alreadyUsed }
             return try await reader.source.next()

@@ -21,8 +21,8 @@ package protocol HTTPBodySource: AnyObject, Sendable {
     /// Ends the transfer with ``HTTPClientError/Code/totalTimeout`` unless the body is complete by then.
     func limit(toRemaining total: Duration)
 
-    /// Nobody wants the body, which is read only so that its connection can be used again. If it does not come within the
-    /// limit for that, observers hear that it was dropped, not that a timeout has passed.
+    /// Nobody wants the body, which is read only so that its connection can be used again. If it does not come within
+    /// the limit for that, observers hear that it was dropped, not that a timeout has passed.
     func decline()
 
     /// Whether ``limit(toRemaining:)`` has an effect, or is not needed because everything is in memory; otherwise only

@@ -2,8 +2,8 @@
 import Glibc
 package import SystemPackage
 
-/// A directory that is open, so that names in it mean the same whatever becomes of its path, and of the working directory.
-/// Its calls block.
+/// A directory that is open, so that names in it mean the same whatever becomes of its path, and of the working
+/// directory. Its calls block.
 package final class OpenDirectory: Sendable {
     package let descriptor: CInt
     /// Whether it can be synchronised.
@@ -35,8 +35,8 @@ package final class OpenDirectory: Sendable {
         return status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Whether only somebody else may replace the file of this name: in a directory for everybody, such as `/tmp`, a file's
-    /// owner may, the directory's, and whoever may act as the owner of all (the sticky bit, inode(7)).
+    /// Whether only somebody else may replace the file of this name: in a directory for everybody, such as `/tmp`, a
+    /// file's owner may, the directory's, and whoever may act as the owner of all (the sticky bit, inode(7)).
     package func isForOthersToReplace(_ name: UnsafePointer<CChar>) -> Bool {
         var (own, file) = (stat(), stat())
         guard fstat(descriptor, &own) == 0, fstatat(descriptor, name, &file, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -45,7 +45,8 @@ package final class OpenDirectory: Sendable {
         return own.st_mode & S_ISVTX != 0 && ![own.st_uid, file.st_uid].contains(geteuid()) && !Self.mayActAsOwner
     }
 
-    /// Whether the thread has CAP_FOWNER (capabilities(7)); true where that cannot be found out, and the kernel decides.
+    /// Whether the thread has CAP_FOWNER (capabilities(7)); true where that cannot be found out, and the kernel
+    /// decides.
     private static var mayActAsOwner: Bool {
         var status = [UInt8](repeating: 0, count: 4096)
         let file = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC)

@@ -62,8 +62,8 @@ final class HTTPCall: Sendable {
 
     // MARK: What has happened to the request
 
-    /// How far any exchange has got since the last redirect: an error that a request was not sent is not the whole truth
-    /// if a middleware had sent it before.
+    /// How far any exchange has got since the last redirect: an error that a request was not sent is not the whole
+    /// truth if a middleware had sent it before.
     var disposition: HTTPClientError.RequestDisposition { story?.withLock { $0.disposition } ?? .notSent }
 
     /// An exchange has got as far as this.

@@ -64,9 +64,9 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
     /// - Parameters:
     ///   - origins: The origins that the token is for: scheme, host and port, such as `https://example.org`.
     ///   - provider: Returns a token. It gets nil the first time, later the token that was refused. For one token it
-    ///     never runs twice at the same time, unless the first run is cancelled because nobody waits for it any more, or
-    ///     the provider of another such middleware needs the token for a request of its own.
-    ///     It may use the client itself: until it returns, its requests go without this token.
+    ///     never runs twice at the same time, unless the first run is cancelled because nobody waits for it any more,
+    ///     or the provider of another such middleware needs the token for a request of its own. It may use the client
+    ///     itself: until it returns, its requests go without this token.
     /// - Throws: ``HTTPClientError`` when a text is not an origin.
     public init(
         for origins: [String], token provider: @escaping @Sendable (_ refused: String?) async throws -> String

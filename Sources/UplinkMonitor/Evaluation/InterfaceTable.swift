@@ -79,9 +79,9 @@ struct InterfaceTable: Equatable {
         operationalLinks.flatMap { addresses(of: $0.index) }.filter { $0.address.family == family }
     }
 
-    /// The addresses among which the kernel looks for an IPv6 source, in its order. It does not care whether their links
-    /// are switched on. An address that stays when its link is switched off (`keep_addr_on_down`) has to be checked for
-    /// duplicates again, which the kernel does not report; unchecked ones need not.
+    /// The addresses among which the kernel looks for an IPv6 source, in its order. It does not care whether their
+    /// links are switched on. An address that stays when its link is switched off (`keep_addr_on_down`) has to be
+    /// checked for duplicates again, which the kernel does not report; unchecked ones need not.
     var candidatesForSource: [AddressRecord] {
         links.values.sorted { $0.index < $1.index }.flatMap { link in
             addresses(of: link.index).filter { link.flags.contains(.up) || $0.flags.contains(.unchecked) }

@@ -15,8 +15,8 @@ extension Outbox {
     ///   "try again". An entry may be sent more than once, always with the same idempotency key.
     /// - Throws: `CancellationError` when the task was cancelled; ``StoreError`` with `outboxInUse` when the outbox is
     ///   already run, here or by another process. That can also happen later, if someone removed the outbox's lock
-    ///   file, beside the database, and another process was faster to create it again; `cannotOpen` when there can be no
-    ///   such file.
+    ///   file, beside the database, and another process was faster to create it again; `cannotOpen` when there can be
+    ///   no such file.
     public func run(_ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict) async throws {
         guard store.running.withLock({ $0.insert(ExactKey(name)).inserted }) else { throw OutboxLock.inUse(name) }
         defer { store.running.withLock { _ = $0.remove(ExactKey(name)) } }

@@ -16,8 +16,8 @@ import UplinkCore
 /// The entries of one key are sent in order, one at a time; entries of different keys are sent in parallel. Each is
 /// sent at least once: if a process dies between the server's answer and recording it, the entry is sent again, with
 /// the same idempotency key. One process at a time runs an outbox. It looks for entries that others have added when it
-/// has sent what it knew of, and others can neither cancel nor retry meanwhile. All objects with the same name and store
-/// are the same outbox; limits and back-off are those of the object that is asked.
+/// has sent what it knew of, and others can neither cancel nor retry meanwhile. All objects with the same name and
+/// store are the same outbox; limits and back-off are those of the object that is asked.
 public final class Outbox: Sendable {
     /// The outbox's name in its store.
     public let name: String
@@ -41,8 +41,8 @@ public final class Outbox: Sendable {
 
     /// Adds an entry in a transaction of its own. When this returns, the entry survives a power cut.
     ///
-    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`, `invalidArgument` for a key or kind that contains a NUL,
-    ///   or why it could not be written.
+    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`, `invalidArgument` for a key or kind that contains a
+    ///   NUL, or why it could not be written.
     @discardableResult
     public func enqueue(key: String, kind: String = "", payload: Data) async throws -> OutboxEntry {
         try await store.writing("adding to the outbox `\(name)`") { [self] db in
@@ -55,8 +55,8 @@ public final class Outbox: Sendable {
     /// adds is sent with its key's next change, or when everything else has been sent that was added meanwhile, or by
     /// the next run.
     ///
-    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`, `invalidArgument` for a key or kind that contains a NUL;
-    ///   what GRDB throws.
+    /// - Throws: ``StoreError``: `outboxFull`, `entryTooLarge`, `invalidArgument` for a key or kind that contains a
+    ///   NUL; what GRDB throws.
     @discardableResult
     public func enqueue(key: String, kind: String = "", payload: Data, in db: Database) throws -> OutboxEntry {
         try StoreError.refuseNUL(in: key, "the key of an outbox's entry")

@@ -82,7 +82,8 @@ struct StreamMachine<Value: Equatable & Sendable> {
         return (isKnown ? [] : [.emit(.error(failure.error))]) + decision
     }
 
-    /// Records how far the sync is; what is no longer so may come late. A sync that fetches again may have to wait again.
+    /// Records how far the sync is; what is no longer so may come late. A sync that fetches again may have to wait
+    /// again.
     mutating func reached(_ step: SyncStep) -> [Action] {
         guard case .running(let baseline, let last) = sync, step.number > last.number else { return [] }
         sync = .running(baseline: baseline, step: step)

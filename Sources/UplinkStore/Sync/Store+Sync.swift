@@ -51,9 +51,9 @@ extension Store {
 
     /// Removes what `erase` removes and everything known about all syncs, in one transaction.
     ///
-    /// Syncs that are under way do not write what they fetched, nor fetch (again), because the user they ask for may have
-    /// logged out: they end with ``StoreError/Code/cleared``, also if they wait for the network. Outboxes keep their
-    /// entries.
+    /// Syncs that are under way do not write what they fetched, nor fetch (again), because the user they ask for may
+    /// have logged out: they end with ``StoreError/Code/cleared``, also if they wait for the network. Outboxes keep
+    /// their entries.
     ///
     /// - Throws: ``StoreError``.
     public func clearAll(_ erase: @escaping @Sendable (Database) throws -> Void) async throws {
@@ -84,8 +84,8 @@ extension Store {
 
     /// Joins the key's sync, or starts it.
     ///
-    /// - Parameter interval: How recent the last sync must be for nothing to be fetched; decided here, because one may have
-    ///   ended since the caller looked.
+    /// - Parameter interval: How recent the last sync must be for nothing to be fetched; decided here, because one may
+    ///   have ended since the caller looked.
     func join(
         _ sync: StoreSync, unlessYoungerThan interval: Duration, listener: @escaping StageBoard.Listener
     ) async throws -> SyncReceipt {

@@ -59,8 +59,8 @@ extension FilesSite {
 
 /// Expects an error of this kind.
 ///
-/// A function and no closure in `#expect`: the compiler (6.3) gives a closure in a macro and one beside it the same name,
-/// and runs the wrong one.
+/// A function and no closure in `#expect`: the compiler (6.3) gives a closure in a macro and one beside it the same
+/// name, and runs the wrong one.
 func expectError(
     _ code: FilesError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
 ) async {

@@ -12,8 +12,8 @@ enum Status {
     static let cancelled = CInt(UPLINK_ECANCELED.rawValue)
 }
 
-/// One call of the C library, and what its callbacks were told. It outlives the context, so that a callback that comes too
-/// late is seen.
+/// One call of the C library, and what its callbacks were told. It outlives the context, so that a callback that comes
+/// too late is seen.
 class CCall: @unchecked Sendable {  // what changes is in `state`; what subclasses add does not change
     private struct State {
         var id: UInt64 = 0

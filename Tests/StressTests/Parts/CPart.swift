@@ -5,7 +5,8 @@ import TestSupport
 import Uplink
 import UplinkTesting
 
-/// Contexts of the C library on the device, each used by several plain threads at once, and destroyed while they use it.
+/// Contexts of the C library on the device, each used by several plain threads at once, and destroyed while they use
+/// it.
 struct CPart: StormPart {
     let name = "C library"
     let kinds = ["UPLINK_OK", "UPLINK_ECANCELED", "UPLINK_ENONETWORK", "UPLINK_ESTOPPED", "UPLINK_ETIMEDOUT"]

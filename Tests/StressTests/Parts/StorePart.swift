@@ -8,8 +8,8 @@ import Uplink
 import UplinkStore
 import UplinkTesting
 
-/// A store under writers, syncs that are cancelled and cleared, streams that come and go, and an outbox whose sender fails,
-/// while the network flaps. What was written is there, and what was sent was sent once.
+/// A store under writers, syncs that are cancelled and cleared, streams that come and go, and an outbox whose sender
+/// fails, while the network flaps. What was written is there, and what was sent was sent once.
 struct StorePart: StormPart {
     let name = "store"
     let kinds = ["synced", "cancelled", "shown", "sent"]

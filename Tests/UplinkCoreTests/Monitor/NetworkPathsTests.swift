@@ -24,7 +24,8 @@ struct NetworkPathsTests {
         #expect(try await paths.next() == second)
     }
 
-    /// A monitor that looks only while somebody subscribes must not be left with an old path, which a performer would trust.
+    /// A monitor that looks only while somebody subscribes must not be left with an old path, which a performer would
+    /// trust.
     @Test func thePathIsForgottenWithTheLastSubscriber() async throws {
         let broadcaster = NetworkPathBroadcaster()
         broadcaster.send(.online())

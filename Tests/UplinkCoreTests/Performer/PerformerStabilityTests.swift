@@ -192,7 +192,8 @@ struct PerformerMachineStabilityTests {
         }
     }
 
-    /// What is told meanwhile is told to those who wait and to those who run, and the call is on its way between the two.
+    /// What is told meanwhile is told to those who wait and to those who run, and the call is on its way between the
+    /// two.
     @Test mutating func whatWasToldSinceTheLastLookIsLookedAt() throws {
         let online = PerformerMachine.Look(.online(), .internet)
         let ids = (0..<2).map { _ in

@@ -7,7 +7,8 @@ import UplinkTesting
 
 @testable import Uplink
 
-/// Disks that are full or must not be written to, in mount namespaces of a program's own: errors at once, none tried again.
+/// Disks that are full or must not be written to, in mount namespaces of a program's own: errors at once, none tried
+/// again.
 @Suite(.timeLimit(.minutes(1)), .needsNetworkNamespaces)
 struct DownloadDiskTests {
     private static let content = DownloadScene.content(2_000_000)

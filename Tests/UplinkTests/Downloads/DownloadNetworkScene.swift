@@ -10,8 +10,8 @@ import UplinkTesting
 
 @testable import Uplink
 
-/// A download over a network that really comes and goes: client and monitor on the device, a server on the router, at an
-/// address that is behind its gateways.
+/// A download over a network that really comes and goes: client and monitor on the device, a server on the router, at
+/// an address that is behind its gateways.
 struct DownloadNetworkScene {
     let network: TestNetwork
     let server: FileServer

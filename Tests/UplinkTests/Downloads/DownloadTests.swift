@@ -313,7 +313,9 @@ struct DownloadTests {
             }
             #expect(await code("no url") == .invalidOptions)
             #expect(await code(scene.url, [.range: "bytes=1-2"]) == .invalidOptions)
-            #expect(await code(scene.url, to: "/") == .invalidOptions)
+            #expect(await code(scene.url, to: "/") == .targetNotAFile)
+            #expect(await code(scene.url, to: "..") == .targetNotAFile)
+            #expect(await code(scene.url, to: "") == .invalidOptions)
             #expect(await code(scene.url, to: "/no such directory/file") == .fileFailed)
             #expect(throws: DownloadError.self) { try DownloadChecksum.sha256(hexadecimal: "abc") }
             #expect(scene.transport.requests.isEmpty)

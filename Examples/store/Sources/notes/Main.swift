@@ -75,8 +75,8 @@ struct Notes {
         }
     }
 
-    /// What became of it, the outbox writes in the transaction that removes the entry. A sync that is under way may have
-    /// asked the server before: what it brings is outdated.
+    /// What became of it, the outbox writes in the transaction that removes the entry. A sync that is under way may
+    /// have asked the server before: what it brings is outdated.
     static func send(
         _ entry: OutboxEntry, _ store: Store, _ client: HTTPClient, _ url: String
     ) async throws -> OutboxVerdict {

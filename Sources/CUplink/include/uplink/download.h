@@ -52,7 +52,7 @@ typedef void (*uplink_download_progress_cb)(
 /* Timeouts apply to each attempt, in milliseconds; 0: the default given here; UPLINK_INFINITE: none. */
 typedef struct uplink_download_options {
     size_t size;                           /* sizeof(uplink_download_options) */
-    bool replace_existing;                 /* the file may exist, and is replaced in one step when the new one is whole */
+    bool replace_existing;                 /* the file may exist, and is replaced at once when the new one is whole */
     bool starts_over;                      /* neither use what an earlier download left, nor leave anything */
     bool accepts_unframed;                 /* a body may end with its connection, although it may then be cut short */
     bool ignores_network;                  /* ask no monitor, for servers that can be reached without a network */
@@ -76,14 +76,14 @@ typedef struct uplink_download_options {
 typedef struct uplink_download_result {
     size_t size;
     int status;           /* UPLINK_OK: the file is whole, and has its name */
-    int http_status;      /* of the last answer, with UPLINK_OK, UPLINK_ESTATUS, and UPLINK_ETIMEDOUT after a refusal such
-                             as 503; else 0, also when nothing was missing */
+    int http_status;      /* of the last answer, with UPLINK_OK, UPLINK_ESTATUS, and UPLINK_ETIMEDOUT after a refusal
+                           * such as 503; else 0, also when nothing was missing */
     const char *path;     /* the file's, as it was given, without repeated or trailing slashes */
     const char *url;      /* with UPLINK_OK the URL that answered, after all redirects; else NULL */
     int64_t bytes;        /* the file's size; 0 where there is none */
     int64_t transferred;  /* bytes that came over the network; fewer than `bytes` when some were there before */
-    int64_t kept;         /* after a failure: bytes that are kept for a later one of that URL to that path. Cancelled: 0, though
-                           * some may be kept */
+    int64_t kept;         /* after a failure: bytes that are kept for a later one of that URL to that path. Cancelled: 0,
+                           * though some may be kept */
     uint32_t attempts;    /* these three with UPLINK_OK; else 0 */
     uint32_t resumptions; /* how often it went on from where it was */
     uint32_t restarts;    /* how often it started over after bytes had come */

@@ -26,7 +26,8 @@ enum PartialLock {
         release(descriptor)
     }
 
-    /// Unlocks the file and closes it: a child that was forked meanwhile has the descriptor too, and would keep the lock.
+    /// Unlocks the file and closes it: a child that was forked meanwhile has the descriptor too, and would keep the
+    /// lock.
     static func release(_ descriptor: CInt) {
         flock(descriptor, LOCK_UN)
         close(descriptor)

@@ -13,7 +13,8 @@ final class TargetDirectory: Sendable {
 
     init(of target: FilePath) throws(DownloadError) {
         guard let names = PartialNames(target) else {
-            throw DownloadError(.invalidOptions, message: "`\(target)` is no name of a file; give one")
+            guard !target.isEmpty else { throw DownloadError(.invalidOptions, message: "the target is empty; name a file") }
+            throw DownloadError(.targetNotAFile, message: "`\(target)` is a directory; add the name of a file")
         }
         do throws(Errno) {
             directory = try OpenDirectory(at: names.directory)

@@ -75,14 +75,14 @@ extension DownloadMachine {
         }
     }
 
-    /// The pause after a failure that another path may cure: it is cut short when the path changes, but not to nothing, or
-    /// a path that keeps changing would make a loop of requests.
+    /// The pause after a failure that another path may cure: it is cut short when the path changes, but not to nothing,
+    /// or a path that keeps changing would make a loop of requests.
     private func pauseOfThePath(_ length: Duration) -> Pause {
         Pause(length: length, cutShort: min(length, limits.backOff.initialPause / 2))
     }
 
-    /// The path has changed and cut the pause short. Failures on the old path do not count for the new one, so many changes
-    /// do not make pauses longer.
+    /// The path has changed and cut the pause short. Failures on the old path do not count for the new one, so many
+    /// changes do not make pauses longer.
     mutating func pauseWasCutShort() { (failures, losses) = (0, min(losses, 1)) }
 
     /// Handles a body that ended before all of it had come, although its framing was intact.

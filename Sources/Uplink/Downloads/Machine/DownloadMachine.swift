@@ -54,7 +54,8 @@ struct DownloadMachine: Sendable {
     /// How long to wait before another attempt.
     struct Pause: Sendable, Equatable {
         let length: Duration
-        /// When a path other than the attempt's ends it; nil where that would change nothing, because a server has answered.
+        /// When a path other than the attempt's ends it; nil where that would change nothing, because a server has
+        /// answered.
         var cutShort: Duration?
 
         static let none = Self(length: .zero)

@@ -38,7 +38,8 @@ enum ChangeTable {
     }
 
     /// The outbox's key for changes in a folder: these are made in order, and in a folder still to be created, after
-    /// that. What still waits for a folder that has just been created keeps that key, so what comes after it has it too.
+    /// that. What still waits for a folder that has just been created keeps that key, so what comes after it has it
+    /// too.
     static func key(for folder: String, in db: Database) throws -> String {
         let first = """
             SELECT key FROM change WHERE id = :folder AND kind = 'newFolder' OR folder = :folder ORDER BY entry LIMIT 1
@@ -46,7 +47,8 @@ enum ChangeTable {
         return try String.fetchOne(db, sql: first, arguments: ["folder": folder]) ?? folder
     }
 
-    /// - Throws: ``FilesError`` when the folder, or one that it is in, is to be deleted, with all that is in it by then.
+    /// - Throws: ``FilesError`` when the folder, or one that it is in, is to be deleted, with all that is in it by
+    ///   then.
     static func checkStays(_ folder: String, _ db: Database) throws {
         let deletion = try Row.fetchOne(
             db,

@@ -16,7 +16,8 @@ struct OfflineDirectory: Sendable {
     var contents: FilePath { path.appending("contents") }
     var uploads: FilePath { path.appending("uploads") }
 
-    /// A directory of `$XDG_STATE_HOME/uplink/files`, by default in `~/.local/state` (XDG Base Directory Specification).
+    /// A directory of `$XDG_STATE_HOME/uplink/files`, by default in `~/.local/state` (XDG Base Directory
+    /// Specification).
     ///
     /// - Throws: ``FilesError`` when there is no home directory.
     static func standard(for server: FilesServerURL, user: String) throws(FilesError) -> Self {

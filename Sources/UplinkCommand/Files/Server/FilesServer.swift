@@ -30,7 +30,8 @@ enum FilesServer {
     ///   - address: An IPv4 or IPv6 address of this host.
     ///   - port: Zero for any that is free.
     ///   - ready: Gets the server's URL, once it listens.
-    /// - Throws: ``CommandFailure`` when it cannot listen there, or cannot go on; what `ready` throws; `CancellationError`.
+    /// - Throws: ``CommandFailure`` when it cannot listen there, or cannot go on; what `ready` throws;
+    ///   `CancellationError`.
     static func serve(
         _ service: FilesService, address: String, port: UInt16, _ ready: (_ url: String) throws -> Void
     ) async throws {

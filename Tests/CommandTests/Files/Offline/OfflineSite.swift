@@ -85,8 +85,8 @@ final class OfflineSite: Sendable {
     /// Sends what waits, once.
     func send() async throws -> SentChanges { try await files.pending.send(within: .zero) }
 
-    /// Lets a deletion be refused, because another file, the one returned, has come into the place of the one that was to
-    /// go, and has its id.
+    /// Lets a deletion be refused, because another file, the one returned, has come into the place of the one that was
+    /// to go, and has its id.
     func refusedDeletion() async throws -> Item {
         let old = try await put("old", named: "x")
         _ = try await files.list(root)

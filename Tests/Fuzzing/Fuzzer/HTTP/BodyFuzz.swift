@@ -4,8 +4,8 @@ import UplinkHTTP
 /// Bytes that claim to be a body: however they are cut into pieces, the same comes of them, and no more than the limits
 /// allow.
 ///
-/// The first byte: `l` lines, `r` lines with repaired text, `g` gzip, `d` deflate, `s` bytes to be put into gzip and taken
-/// out again. The second is the seed of the cuts.
+/// The first byte: `l` lines, `r` lines with repaired text, `g` gzip, `d` deflate, `s` bytes to be put into gzip and
+/// taken out again. The second is the seed of the cuts.
 enum BodyFuzz {
     static func run(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
         guard let (letter, rest) = kind(of: bytes), let seed = rest.first else { return }

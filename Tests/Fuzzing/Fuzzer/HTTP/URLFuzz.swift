@@ -2,8 +2,8 @@
 import HTTPTypes
 import UplinkHTTP
 
-/// Text that claims to be a URL, and after a line feed a reference that its answer gives: both ways to read a URL agree,
-/// what is accepted is in its normal form, and a URL that is written is read as the same.
+/// Text that claims to be a URL, and after a line feed a reference that its answer gives: both ways to read a URL
+/// agree, what is accepted is in its normal form, and a URL that is written is read as the same.
 enum URLFuzz {
     static func run(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
         let lines = String(decoding: bytes, as: UTF8.self)

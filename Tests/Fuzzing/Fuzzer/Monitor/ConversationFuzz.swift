@@ -6,8 +6,8 @@ import UplinkMonitor
 /// Bytes that claim to be all that a kernel said, answers and events: the monitor's whole side towards the kernel ends,
 /// with a path that keeps its own rules or with an error.
 ///
-/// An input is a row of datagrams, each behind three bytes: what became of it, and its length. The highest bit says that
-/// it is an answer, the next that the answer has the question's number, the lowest three what the reading brings.
+/// An input is a row of datagrams, each behind three bytes: what became of it, and its length. The highest bit says
+/// that it is an answer, the next that the answer has the question's number, the lowest three what the reading brings.
 enum ConversationFuzz {
     /// More evaluations than this are not made of one input.
     private static let turns = 8

@@ -2,8 +2,8 @@
 import UplinkCore
 import UplinkMonitor
 
-/// Bytes that claim to be a datagram of netlink: whatever they are, the parser ends, reads nothing that is not there, and
-/// what comes of it is a path that keeps its own rules.
+/// Bytes that claim to be a datagram of netlink: whatever they are, the parser ends, reads nothing that is not there,
+/// and what comes of it is a path that keeps its own rules.
 enum MessageFuzz {
     /// Takes one input.
     static func run(_ bytes: UnsafeRawBufferPointer) throws(Fault) {

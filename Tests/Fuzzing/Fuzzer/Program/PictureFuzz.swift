@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that claim to be a picture: whatever is accepted is within the limits and has the pixels that it announces, and
-/// a picture that is written is read as the same.
+/// Bytes that claim to be a picture: whatever is accepted is within the limits and has the pixels that it announces,
+/// and a picture that is written is read as the same.
 ///
-/// The first byte: `f` a file, `c` a PNG file whose checksums are put right first, `w` width, height and pixels to write.
+/// The first byte: `f` a file, `c` a PNG file whose checksums are put right first, `w` width, height and pixels to
+/// write.
 enum PictureFuzz {
     /// What is decoded here, so that an input takes no long time.
     private static let decodedPixels = 1 << 18
