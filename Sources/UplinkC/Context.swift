@@ -112,15 +112,3 @@ final class Context: Sendable {
         }
     }
 }
-
-/// The program's own number with which a callback ended a transfer.
-struct VerdictError: Error {
-    let status: CInt
-}
-
-/// The status with which a function of the C library refuses a call.
-struct StatusError: Error {
-    let status: CInt
-
-    init(_ status: CInt) { self.status = status }
-}

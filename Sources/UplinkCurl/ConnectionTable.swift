@@ -2,48 +2,6 @@
 import Glibc
 import UplinkCore
 
-/// A socket, identified by its number and the kernel's cookie for it, because another socket may have the number at any
-/// time.
-struct SocketIdentity: Hashable {
-    let descriptor: CInt
-    let cookie: UInt64
-
-    /// The socket that has this number now.
-    init(of descriptor: CInt) { (self.descriptor, cookie) = (descriptor, Self.cookie(of: descriptor)) }
-
-    /// Whether the number is still this socket's.
-    var isCurrent: Bool { cookie != 0 && Self.cookie(of: descriptor) == cookie }
-
-    /// The socket's own address; nil if it is not of the internet's families.
-    var localAddress: IPAddress? { address(getsockname) }
-
-    /// Whether the connection is established.
-    var isConnected: Bool { isCurrent && address(getpeername) != nil }
-
-    /// The socket's own port; nil as for the address.
-    var localPort: CInt? {
-        var name = SocketAddress.unspecified
-        var length = SocketAddress.size
-        guard name.withMutableSockaddr({ getsockname(descriptor, $0, &length) }) == 0 else { return nil }
-        return name.port.map(CInt.init)
-    }
-
-    private func address(
-        _ ask: (CInt, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> CInt
-    ) -> IPAddress? {
-        var name = SocketAddress.unspecified
-        var length = SocketAddress.size
-        guard name.withMutableSockaddr({ ask(descriptor, $0, &length) }) == 0 else { return nil }
-        return name.address(of: .ipv4) ?? name.address(of: .ipv6)
-    }
-
-    private static func cookie(of descriptor: CInt) -> UInt64 {
-        var cookie: UInt64 = 0
-        var length = socklen_t(MemoryLayout<UInt64>.size)
-        return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0
-    }
-}
-
 /// The sockets that were opened for connections, idle ones included. Some may be closed by now, because libcurl does
 /// not report every closing, so each is checked before anything is done to it. Only for the loop's thread.
 final class ConnectionTable {
@@ -125,36 +83,5 @@ final class ConnectionTable {
     private func current() -> [SocketIdentity] {
         entries = entries.filter { $0.value.identity.isCurrent }
         return entries.values.map(\.identity)
-    }
-}
-
-/// The addresses of this host.
-enum LocalAddress {
-    /// Whether the host no longer has this address: whether no socket can be bound to it.
-    static func isGone(_ address: IPAddress) -> Bool {
-        ask(about: address, port: 0) { socket, name in
-            name.withSockaddr { bind(socket, $0, $1) } != 0 && errno == EADDRNOTAVAIL
-        } ?? false
-    }
-
-    /// Whether packets to this address stay on this host: the kernel then sends them from the address itself. Nil if
-    /// there is no descriptor to ask with; `errno` says why.
-    static func isOurs(_ address: IPAddress) -> Bool? {
-        ask(about: address, port: 9) { socket, name in
-            name.withSockaddr { connect(socket, $0, $1) } == 0
-                && SocketIdentity(of: socket).localAddress == address
-        }
-    }
-
-    /// Asks the kernel with a datagram socket, which sends nothing. Nil if there is no descriptor for one.
-    private static func ask(
-        about address: IPAddress, port: UInt16, _ question: (CInt, inout SocketAddress) -> Bool
-    ) -> Bool? {
-        let family = address.family == .ipv4 ? AF_INET : AF_INET6
-        let descriptor = socket(family, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var name = SocketAddress(address, port: port)
-        return question(descriptor, &name)
     }
 }

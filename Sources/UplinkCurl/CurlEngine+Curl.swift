@@ -42,7 +42,7 @@ extension CurlEngine {
         let paused = transfers.values.lazy.filter { $0.generation === generation && $0.isPaused }
         guard !paused.isEmpty else { return false }
         let port = SocketIdentity(of: descriptor).localPort
-        return paused.contains { $0.sockets.localPort == port ?? $0.sockets.localPort }
+        return paused.contains { port == nil || $0.sockets.localPort == port }
     }
 
     func timePassed(in number: UInt64) {
@@ -51,10 +51,16 @@ extension CurlEngine {
 
     private func act(in generation: Generation, on descriptor: curl_socket_t, _ events: CInt) {
         guard let multi = generation.multi?.curl else { return }
+        socketAction(multi, descriptor, events, in: generation)
+        scheduleTurn()
+    }
+
+    private func socketAction(
+        _ multi: UnsafeMutableRawPointer, _ descriptor: curl_socket_t, _ events: CInt, in generation: Generation
+    ) {
         var running: CInt = 0
         check(curl_multi_socket_action(multi, descriptor, events, &running), of: generation)
         generation.running = Int(running)
-        scheduleTurn()
     }
 
     /// Calls libcurl as long as it wants to be called immediately: with a timer, each call would wait for another turn.
@@ -65,9 +71,7 @@ extension CurlEngine {
         guard generation.isDue else { return }
         let end = Monotonic.now + 1_000_000
         while let multi = generation.multi?.curl, generation.takeDue() {
-            var running: CInt = 0
-            check(curl_multi_socket_action(multi, uplink_socket_timeout, 0, &running), of: generation)
-            generation.running = Int(running)
+            socketAction(multi, uplink_socket_timeout, 0, in: generation)
             guard Monotonic.now < end else { return generation.putOffWhatIsDue() }
         }
     }

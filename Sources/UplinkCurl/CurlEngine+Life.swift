@@ -25,8 +25,8 @@ extension CurlEngine {
         guard let breakdown = generation.breakdown else { return }
         generation.isRetired = true  // what starts from here on starts in another one
         for transfer in Array(transfers.values) where transfer.generation === generation {
-            transfer.refuse(breakdown)
-            end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
+            transfer.stop(because: breakdown)
+            finish(transfer, code: CURLE_OK)
         }
     }
 
@@ -75,8 +75,8 @@ extension CurlEngine {
         isClosing = true
         isTurnScheduled = true  // no turn in the middle of this: the end of one lets others start
         for transfer in Array(transfers.values) {
-            transfer.refuse(transfer.loopEnded)
-            end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
+            transfer.stop(because: transfer.loopEnded)
+            finish(transfer, code: CURLE_OK)
         }
         turnEnds()
     }
@@ -90,26 +90,5 @@ extension CurlEngine {
         closeWaiters = []
         // After the timers' own closing, which they have just sent to the loop.
         eventLoop.execute { for waiter in waiters { waiter.resume() } }
-    }
-}
-
-/// The engine's own timers; its generations have others.
-final class Timers {
-    /// The timer for the deadlines of all transfers.
-    let deadlines: LoopTimer
-    /// The timer for ``CurlEngine/nudge()``.
-    let nudge: LoopTimer
-    var isNudging = false
-    /// The timer for ``CurlEngine/momentPassed()``.
-    let moment: LoopTimer
-    /// The time that `deadlines` is set for.
-    var deadline: Int64?
-    /// Whether it came late, so that the sockets are looked at first.
-    var isLate = false
-
-    init(for engine: isolated CurlEngine) throws(EventLoopError) {
-        deadlines = try LoopTimer(for: engine, ended: { $0.loopEnded() }) { $0.deadlinesPassed() }
-        nudge = try LoopTimer(for: engine) { $0.nudge() }
-        moment = try LoopTimer(for: engine) { $0.momentPassed() }
     }
 }

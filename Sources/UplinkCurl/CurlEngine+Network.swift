@@ -39,7 +39,7 @@ extension CurlEngine {
     private func endConnections(whoseAddress isGone: (IPAddress) -> Bool) {
         for transfer in Array(transfers.values) where transfer.isOnAddress(where: isGone) {
             transfer.isAddressGone = true
-            end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OK)
+            finish(transfer, code: CURLE_OK)
         }
         connections.shutDown(where: isGone)
     }
@@ -48,7 +48,7 @@ extension CurlEngine {
     private func beginAgain(_ transfer: CurlTransfer) {
         let action = transfer.machine.networkChanged()
         guard case .enterGate = action else { return }
-        transfer.generation?.forgetUpload(transfer, on: transfer.sockets.upload)
+        transfer.generation?.forgetUpload(of: transfer)
         takeFromLibcurl(transfer)
         transfer.sockets = TransferSockets()
         perform(action, on: transfer)

@@ -40,9 +40,7 @@ extension CurlEngine {
     /// Does what follows when something has happened to a transfer.
     private func settle(_ transfer: CurlTransfer) {
         guard !transfer.hasEnded else { return }
-        guard !transfer.isRefusedMeanwhile else {
-            return end(transfer, transfer.machine.engineFinished(succeeded: true), code: CURLE_OK)
-        }
+        guard !transfer.isOverByRefusal else { return finish(transfer, succeeded: true, code: CURLE_OK) }
         flushUpload(transfer)
         publish(transfer)
         arm(transfer)
@@ -74,13 +72,13 @@ extension CurlEngine {
     /// Ends the transfers that libcurl is done with.
     private func harvest(_ generation: Generation) {
         while let (transfer, code) = generation.multi?.nextFinished() {
-            let code = transfer.settled(code)
+            let code = transfer.corrected(code)
             if transfer.goesOutAgain(after: code) {
                 sendAgain(transfer, in: generation)
                 continue
             }
-            let isWhole = code == CURLE_OK && transfer.refusal == nil && transfer.incompleteness == nil
-            end(transfer, transfer.machine.engineFinished(succeeded: isWhole), code: code)
+            let isWhole = code == CURLE_OK && transfer.stopReason == nil && transfer.incompleteness == nil
+            finish(transfer, succeeded: isWhole, code: code)
         }
     }
 

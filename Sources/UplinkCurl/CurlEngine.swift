@@ -132,9 +132,10 @@ actor CurlEngine: TurnActor {
     }
 
     private func enterGate(_ transfer: CurlTransfer) {
-        let isOpen =
-            transfer.origin.hostToLookUp.map { isKnown(transfer.origin) || gate.enter(transfer.id, host: $0) } ?? true
-        if isOpen { perform(transfer.machine.gateOpened(), on: transfer) }
+        if let host = transfer.origin.hostToLookUp, !isKnown(transfer.origin) {
+            guard gate.enter(transfer.id, host: host) else { return }
+        }
+        perform(transfer.machine.gateOpened(), on: transfer)
     }
 
     private func isKnown(_ origin: Origin) -> Bool {
@@ -146,16 +147,14 @@ actor CurlEngine: TurnActor {
         guard let generation = try? prepare(), let multi = generation.multi?.curl,
             let handle = generation.handle()
         else {
-            transfer.refuse(CurlFailure.noResources("libcurl makes no handle", requestDisposition: .notSent))
-            return end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_OUT_OF_MEMORY)
+            transfer.stop(because: CurlFailure.noResources("libcurl makes no handle", requestDisposition: .notSent))
+            return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }
         transfer.handle = handle
         transfer.generation = generation
         generation.transfers += 1
         handle.configure(for: transfer, configuration)
-        guard handle.firstError == CURLE_OK else {
-            return end(transfer, transfer.machine.engineFinished(succeeded: false), code: handle.firstError)
-        }
+        guard handle.firstError == CURLE_OK else { return finish(transfer, code: handle.firstError) }
         transfer.events?.handOver(now: Monotonic.now)
         check(curl_multi_add_handle(multi, handle.curl), of: generation)
         generation.running += 1
@@ -180,11 +179,12 @@ actor CurlEngine: TurnActor {
         scheduleTurn()
         // This is not an error of the transfer: libcurl is done with it, and the turn's end will learn how it ended.
         guard code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT else { return }
-        end(transfer, transfer.machine.engineFinished(succeeded: false), code: code)
+        finish(transfer, code: code)
     }
 
-    func end(_ transfer: CurlTransfer, _ action: TransferMachine.Action, code: CURLcode) {
-        guard case .end(let ending) = action else { return }
+    /// Ends a transfer that libcurl is done with, or may not go on with; `code` is libcurl's.
+    func finish(_ transfer: CurlTransfer, succeeded: Bool = false, code: CURLcode) {
+        guard case .end(let ending) = transfer.machine.engineFinished(succeeded: succeeded) else { return }
         end(transfer, ending, code: code)
     }
 
@@ -212,7 +212,7 @@ actor CurlEngine: TurnActor {
                 connections.used(socket, atMost: maximum, isFree: !generation.isInUse(socket))
             }
             if outcome == nil { transfer.endIdleConnectionIfMoreCame(in: generation) }
-            generation.forgetUpload(transfer, on: transfer.sockets.upload)
+            generation.forgetUpload(of: transfer)
             takeFromLibcurl(transfer)
             if outcome == nil { generation.takeBack(handle) }
         }
@@ -243,36 +243,4 @@ actor CurlEngine: TurnActor {
             perform(transfer.machine.gateOpened(), on: transfer)
         }
     }
-}
-
-/// What to resume when the turn ends, outside any lock and C frame.
-enum Resumption {
-    /// A task that waits for a head, for a body, or for room for a request's body.
-    case task(Suspension)
-    /// A body that is over, and its reader.
-    case bodyEnd(BodyEnd)
-    /// The producer of a request's body that is no longer wanted.
-    case uploadEnd(UploadEnd)
-
-    func resume() {
-        switch self {
-        case .task(let suspension): suspension.resume()
-        case .bodyEnd(let end): end.finish()?.resume()
-        case .uploadEnd(let end): end.perform()
-        }
-    }
-}
-
-/// How a body ends.
-struct BodyEnd {
-    private let mailbox: Mailbox
-    private let error: (any Error)?
-    private let trailerFields: HTTPFields
-
-    init(_ mailbox: Mailbox, _ error: (any Error)?, _ trailerFields: HTTPFields) {
-        (self.mailbox, self.error, self.trailerFields) = (mailbox, error, trailerFields)
-    }
-
-    /// Ends the body, and returns its reader if that is waiting.
-    func finish() -> Suspension? { mailbox.finish(throwing: error, trailerFields: trailerFields) }
 }

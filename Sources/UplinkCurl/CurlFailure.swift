@@ -4,39 +4,6 @@ import SystemPackage
 import UplinkEventLoop
 import UplinkHTTP
 
-/// What libcurl knows about a failure, as values.
-struct CurlReport: Equatable {
-    var code: CURLcode
-    var text = ""
-    var errno: CInt = 0
-    /// OpenSSL's verdict on the certificate (`SSL_get_verify_result(3)`).
-    var verifyResult = 0
-    /// The same of the proxy's certificate.
-    var proxyVerifyResult = 0
-    /// What a SOCKS proxy answered.
-    var proxyError = CURLPX_OK
-    /// Whether the host's name has been resolved.
-    var isResolved = false
-    /// The status of a proxy's answer to CONNECT; 0 without one.
-    var connectStatus = 0
-
-    init(code: CURLcode, text: String = "") {
-        self.code = code
-        self.text = text
-    }
-
-    /// Reads the report from the handle, which must still be there.
-    init(code: CURLcode, handle: EasyHandle) {
-        self.init(code: code, text: handle.text)
-        errno = CInt(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
-        verifyResult = handle.long(CURLINFO_SSL_VERIFYRESULT)
-        proxyVerifyResult = handle.long(CURLINFO_PROXY_SSL_VERIFYRESULT)
-        proxyError = CURLproxycode(UInt32(truncatingIfNeeded: handle.long(CURLINFO_PROXY_ERROR)))
-        isResolved = handle.offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
-        connectStatus = handle.long(CURLINFO_HTTP_CONNECTCODE)
-    }
-}
-
 /// Turns failures into our errors: pure.
 enum CurlFailure {
     typealias Code = HTTPClientError.Code

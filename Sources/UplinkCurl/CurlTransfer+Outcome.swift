@@ -35,7 +35,7 @@ extension CurlTransfer {
 
     private func outcome(ofFailure report: CurlReport) -> any Error {
         if let failure = upload?.failure { return outcome(ofBody: failure) }
-        if let refusal { return complete(refusal) }
+        if let stopReason { return complete(stopReason) }
         let phase = CurlFailure.phase(machine.lastPhase, report)
         if isAddressGone {
             return error(.networkChanged, phase, "the network changed under the connection; try again")
@@ -46,27 +46,7 @@ extension CurlTransfer {
             guard hasFinalHead else { return complete(CurlFailure.noHead, report) }
             return complete(CurlFailure.truncated(received: received, expected: expected), report)
         }
-        if report.code == CURLE_COULDNT_CONNECT, sockets.all.isEmpty, let address = sockets.forbidden {
-            return error(
-                .addressForbidden, .connect,
-                "the host's address \(address) is not on the internet; see `publicAddressesOnly`", report)
-        }
-        if report.code == CURLE_COULDNT_CONNECT, !report.isOfTunnel, let shortage = sockets.shortage {
-            var report = report
-            report.errno = shortage
-            let reason = String(cString: strerror(shortage))
-            return error(
-                .connectionFailed, .connect, "no socket for a connection: \(reason); raise the limit (ulimit -n)",
-                report)
-        }
-        if report.code == CURLE_COULDNT_CONNECT, let path = generation?.engine.configuration.unixSocket {
-            return error(
-                .connectionFailed, .connect, "cannot connect to the socket `\(path)`; check that its server runs",
-                report)
-        }
-        if report.code == CURLE_COULDNT_CONNECT, let (code, message) = otherFamily {
-            return error(code, .connect, message, report)
-        }
+        if report.code == CURLE_COULDNT_CONNECT, let error = whyNotConnected(report) { return error }
         if phase == .firstByte, !parser.hasBegun, exchange.request.fields.byteCount > 1_000_000,
             report.code == CURLE_OUT_OF_MEMORY || report.code == uplink_code_too_large
         {
@@ -86,6 +66,30 @@ extension CurlTransfer {
             (code, message) = CurlFailure.certificateRequired  // some servers call its lack so
         }
         return error(code, phase, message, report)
+    }
+
+    /// The error where libcurl could not connect, if this side knows more about that than libcurl.
+    private func whyNotConnected(_ report: CurlReport) -> HTTPClientError? {
+        if sockets.all.isEmpty, let address = sockets.forbidden {
+            return error(
+                .addressForbidden, .connect,
+                "the host's address \(address) is not on the internet; see `publicAddressesOnly`", report)
+        }
+        if !report.isOfTunnel, let shortage = sockets.shortage {
+            var report = report
+            report.errno = shortage
+            let reason = String(cString: strerror(shortage))
+            return error(
+                .connectionFailed, .connect, "no socket for a connection: \(reason); raise the limit (ulimit -n)",
+                report)
+        }
+        if let path = generation?.engine.configuration.unixSocket {
+            return error(
+                .connectionFailed, .connect, "cannot connect to the socket `\(path)`; check that its server runs",
+                report)
+        }
+        if let (code, message) = otherFamily { return error(code, .connect, message, report) }
+        return nil
     }
 
     /// Whether the TLS that was spoken last was that to a proxy.

@@ -25,10 +25,10 @@ final class CurlTransfer {
     /// Producers to be ended with the turn.
     @exclusivity(unchecked) var uploadEnds: [UploadEnd] = []
     /// Whether sending is held up, so that libcurl reads an answer that has come before the request's end.
-    var earlyAnswer = EarlyAnswer.unseen
+    var earlyAnswer = EarlyAnswer.unlooked
     /// What the server had sent when sending failed, and libcurl did not read.
     var unreadAnswer: [UInt8] = []
-    private var hasTakenRefusal = false
+    private var hasTakenUnfinishedRefusal = false
     private(set) var expectation = Expectation.standing
     /// Whether the request went out on a connection that was there before.
     private var usesOldConnection = false
@@ -48,7 +48,7 @@ final class CurlTransfer {
     private(set) var head: ReceivedHead?
     @exclusivity(unchecked) private(set) var parser: HeadParser
     /// Why we stopped libcurl, which then reports only a write error.
-    private(set) var refusal: HTTPClientError?
+    private(set) var stopReason: HTTPClientError?
     /// Bytes of the body so far.
     private(set) var received: Int64 = 0
     /// Whether its reader may have to be woken when the turn ends, because something of the body has come.
@@ -96,8 +96,8 @@ final class CurlTransfer {
         return length
     }
 
-    /// Stops the transfer for a reason of our own.
-    func refuse(_ error: HTTPClientError) { refusal = refusal ?? error }
+    /// Stops the transfer for a reason of our own; the first one counts.
+    func stop(because error: HTTPClientError) { stopReason = stopReason ?? error }
 
     /// For how many nanoseconds libcurl waits for a 100 (Continue).
     private static let consentTime: Int64 = 1_000_000_000
@@ -112,7 +112,7 @@ final class CurlTransfer {
             unreadAnswer = []  // that came on another connection
             // libcurl does not ask again for the part of a body that it took but could not send.
             guard rewindUpload() else {
-                refuse(CurlFailure.bodyIsGone)
+                stop(because: CurlFailure.bodyIsGone)
                 return false
             }
         }
@@ -129,7 +129,7 @@ final class CurlTransfer {
     /// Whether the request is to go out again because of the connection that was there before.
     func goesOutAgain(after code: CURLcode) -> Bool {
         guard usesOldConnection, sockets.sinceRequest == 0, machine.phase == .awaitingHead, !parser.hasBegun,
-            refusal == nil, upload?.failure == nil
+            stopReason == nil, upload?.failure == nil
         else { return false }
         return switch code {
         // It had died. libcurl repeats a request by itself, but not if it is the body that cannot be sent.
@@ -175,7 +175,7 @@ final class CurlTransfer {
         } catch {
             var error = error
             if hasFinalHead { error.phase = .body }
-            refusal = error
+            stop(because: error)
             return false
         }
     }
@@ -229,16 +229,16 @@ final class CurlTransfer {
 
     /// Whether the server has refused the request while the request's producer has nothing to send. libcurl would not
     /// send any more, but waits for the producer all the same.
-    private var isRefused: Bool { upload?.isPaused == true && status >= 300 }
+    private var isRefusedMeanwhile: Bool { upload?.isPaused == true && status >= 300 }
 
     /// Whether it has refused it, and its answer is whole.
-    var isRefusedMeanwhile: Bool { isRefused && isAnswerWhole }
+    var isOverByRefusal: Bool { isRefusedMeanwhile && isAnswerWhole }
 
     /// Whether to make libcurl go on with the request, so that it finds that there is nothing to wait for. True once,
     /// for a refusal whose end only libcurl can recognise.
     func takeUnfinishedRefusal() -> Bool {
-        guard isRefused, !isAnswerWhole, !hasTakenRefusal else { return false }
-        hasTakenRefusal = true
+        guard isRefusedMeanwhile, !isAnswerWhole, !hasTakenUnfinishedRefusal else { return false }
+        hasTakenUnfinishedRefusal = true
         return true
     }
 
@@ -247,36 +247,5 @@ final class CurlTransfer {
         guard hasFinalHead else { return CurlFailure.noHead }
         guard let expected, received != expected else { return nil }
         return CurlFailure.truncated(received: received, expected: expected)
-    }
-}
-
-/// What became of a request's `Expect: 100-continue`.
-enum Expectation {
-    /// Nothing yet, if the request has one at all.
-    case standing
-    /// The server has answered 417: libcurl is about to send the request again without it, which it does only once.
-    /// What comes until then is no answer.
-    case refused
-    /// The request was sent again, without it.
-    case dropped
-}
-
-/// The transfers to which something has happened in this turn, each once.
-final class ActiveTransfers {
-    @exclusivity(unchecked) private var transfers = Batch<CurlTransfer>()
-
-    func note(_ transfer: CurlTransfer) {
-        guard !transfer.isActive else { return }
-        transfer.isActive = true
-        transfers.append(transfer)
-    }
-
-    /// Goes through the transfers that were noted; some may have ended since. Those noted meanwhile are left for the
-    /// next time.
-    func takeEach(_ body: (CurlTransfer) -> Void) {
-        let noted = transfers.take()
-        for transfer in noted { transfer.isActive = false }
-        for transfer in noted { body(transfer) }
-        transfers.giveBack(noted)
     }
 }

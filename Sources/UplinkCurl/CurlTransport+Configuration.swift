@@ -32,7 +32,7 @@ extension CurlTransport {
         /// (`IPAddress.isOnInternet`). The address of each attempt is checked. Not allowed with a proxy, which looks
         /// names up itself, nor with ``unixSocket``.
         public var publicAddressesOnly = false
-        /// Called, once per transport, with what is dangerous about its settings. Nil writes that to standard error.
+        /// Called once per transport with a warning about dangerous settings; nil writes it to standard error.
         public var warn: (@Sendable (String) -> Void)?
 
         // MARK: Where connections go
@@ -46,7 +46,7 @@ extension CurlTransport {
         public var addressFamily: IPAddress.Family?
         /// A socket in the file system to which all connections go, whatever the URL's host.
         public var unixSocket: FilePath?
-        /// The local end of the connections; nil for what the routes say.
+        /// The local end of the connections; nil leaves the choice to the routing table.
         public var localEnd: LocalEnd?
 
         // MARK: How many
@@ -69,12 +69,12 @@ extension CurlTransport {
 
         /// How many idle connections are kept for later requests.
         public var maximumIdleConnections = 32
-        /// How long a connection may have been idle to be used again; in whole seconds, rounded up.
+        /// How long a connection may be idle and still be reused; in whole seconds, rounded up.
         public var maximumIdleTime = Duration.seconds(60)
-        /// How old a connection may be to be used again; in whole seconds, rounded up.
+        /// The greatest age at which a connection is still reused; in whole seconds, rounded up.
         public var maximumConnectionAge = Duration.seconds(600)
         /// How many requests a connection may serve; nil for any number. With many concurrent requests it may serve a
-        /// few more, which it was given before the end of the last one was seen.
+        /// few more, which were assigned to it before the last one was seen to end.
         public var maximumRequestsPerConnection: Int?
         /// How long a connection may be silent before its peer is asked whether it is still there (TCP keep-alive), and
         /// then again after a third of that. Nil for never.
@@ -82,12 +82,12 @@ extension CurlTransport {
         /// How long sent data may be unacknowledged before the connection counts as broken (TCP_USER_TIMEOUT, tcp(7)).
         /// Nil for the system's rules, which take a quarter of an hour.
         public var unacknowledgedTimeout: Duration? = .seconds(30)
-        /// The source of changes of the network, such as `LinuxNetworkMonitor.shared.changes`; nil for nowhere.
+        /// The source of changes of the network, such as `LinuxNetworkMonitor.shared.changes`; nil for none.
         ///
         /// Connections from an address that is gone end immediately, with `HTTPClientError.Code.networkChanged`. When
         /// the way to the internet changes, transfers that are under way go on, and new ones use neither their
-        /// connections nor the addresses found for names before. The transport listens from the first request to its
-        /// end, or until the source fails, which counts as a change of everything.
+        /// connections nor the cached results of DNS. The transport listens from the first request to its end, or until
+        /// the source fails, which counts as a change of everything.
         public var networkChanges: NetworkChanges?
 
         /// Creates the default configuration.

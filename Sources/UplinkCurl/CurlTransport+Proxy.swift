@@ -71,7 +71,7 @@ extension CurlTransport {
         public init(_ url: String, credentials: Credentials? = nil) throws(HTTPClientError) {
             var rest = url[...]
             var kind = Kind.http
-            if let mark = Self.place(of: "://", in: rest) {
+            if let mark = rest.firstRange(of: "://")?.lowerBound {
                 guard let known = Kind(rawValue: rest[..<mark].lowercased()) else {
                     throw Self.invalid("its scheme is none of http, https, socks4a, socks5, socks5h")
                 }
@@ -123,10 +123,6 @@ extension CurlTransport {
                 throw Configuration.invalid(
                     "the proxy's user or password has more than the 255 bytes that SOCKS 5 can send (RFC 1929)")
             }
-        }
-
-        private static func place(of mark: String, in text: Substring) -> Substring.Index? {
-            text.indices.first { text[$0...].hasPrefix(mark) }
         }
 
         /// Decodes the percent-encoding of a URL's user information (RFC 3986, section 2.1).

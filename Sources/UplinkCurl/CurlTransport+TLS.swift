@@ -6,8 +6,8 @@ extension CurlTransport {
     public enum Trust: Sendable, Hashable {
         /// The system's authorities.
         case system
-        /// Only the authorities in this file (PEM). A second after it has changed at the latest, new requests use new
-        /// connections that the new authorities have verified.
+        /// Only the authorities in this file (PEM). Within a second of a change, new requests use new connections that
+        /// the new authorities have verified.
         case authorities(FilePath)
         /// Any certificate, whoever issued it and for whatever host: anyone between this host and the server can read
         /// and change everything. For tests. Pinned keys are still checked, and the transport warns once

@@ -23,7 +23,7 @@ extension EasyHandle {
     /// No directory, so that no authority is found in it. (libcurl 8.21 takes NULL for the system's.)
     private static let noAuthorities = "/dev/null"
 
-    /// Sets the same for a proxy that is spoken to over TLS.
+    /// Sets which certificates are trusted, for servers and for `https` proxies alike.
     private func setTrust(_ trust: CurlTransport.Trust) {
         let isChecked = trust != .dangerouslyAcceptAnyCertificate
         for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] { set(option, isChecked ? 1 : 0) }

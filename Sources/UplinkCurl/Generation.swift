@@ -39,7 +39,7 @@ final class Generation {
     private(set) var isCleaningUp = false
     /// The error that broke the multi, until the turn ends.
     var breakdown: HTTPClientError?
-    /// Whether it gets no new transfers, because the network has changed since.
+    /// Whether it gets no new transfers: the network or the files of TLS have changed since, or it is broken.
     var isRetired = false
 
     init(_ number: UInt64, for engine: isolated CurlEngine) throws {
@@ -119,12 +119,13 @@ final class Generation {
     /// Notes that a transfer connects or sends on this socket.
     private func noteUpload(of transfer: CurlTransfer, on descriptor: curl_socket_t) {
         guard transfer.upload != nil else { return }
-        forgetUpload(transfer, on: transfer.sockets.upload)
+        forgetUpload(of: transfer)
         transfer.sockets.upload = descriptor
         uploads[descriptor] = transfer
     }
 
-    func forgetUpload(_ transfer: CurlTransfer, on descriptor: curl_socket_t) {
+    func forgetUpload(of transfer: CurlTransfer) {
+        let descriptor = transfer.sockets.upload
         if uploads[descriptor] === transfer { uploads[descriptor] = nil }
     }
 

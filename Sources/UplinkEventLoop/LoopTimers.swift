@@ -24,8 +24,8 @@ import UplinkCore
 /// }
 /// ```
 ///
-/// Everything belongs to the loop's thread; a call from another thread stops the program. Dropping the set cancels
-/// every timer; as long as it exists, an armed timer keeps what its closure captures alive.
+/// Everything belongs to the loop's thread; a call from another thread traps. Dropping the set cancels every timer; as
+/// long as it exists, an armed timer keeps what its closure captures alive.
 public final class LoopTimers {
     /// Identifies one timer, even after it has fired or been cancelled; never used again.
     public struct ID: Sendable, Hashable {

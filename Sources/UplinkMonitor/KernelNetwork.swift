@@ -193,6 +193,7 @@ extension KernelNetwork {
     /// them.
     ///
     /// - Returns: Whether packets can leave through all of them.
+    @discardableResult
     func refresh(_ links: Set<UInt32>) throws(NetlinkError) -> Bool {
         for index in links.subtracting(freshLinks) {
             if let link = try kernel.link(index) { table.update(link) } else { removeLink(index) }

@@ -8,18 +8,18 @@ extension LinuxNetworkMonitor.Configuration {
         /// retry: iterating again starts again.
         case fail
         /// The network is inspected at intervals, by means that need no netlink. `NetworkPath.isAuthoritative` is false
-        /// for such paths, and they are satisfied if what can be seen leaves a doubt. They have no name servers, no
-        /// alternatives, no `networkID`, no `gateways` of interfaces (those of the families are included as far as the
-        /// tables show them) and nothing about what carries a tunnel.
+        /// for such paths, and in doubt they count as satisfied. They have no name servers, no alternatives, no
+        /// `networkID`, no `gateways` of interfaces (those of the families are included as far as the tables show them)
+        /// and nothing about what carries a tunnel.
         ///
         /// With `mark`, `uid` or `outputInterface` the streams throw as with ``fail``: without netlink, the kernel
         /// cannot be asked on behalf of other sockets.
         case poll(every: Duration)
     }
 
-    /// A configuration for people who want no alarm over a short break, such as an icon in a status bar: a loss is
-    /// published when it has lasted for 1.5 seconds, and other changes are at least 0.5 seconds apart. The end of a
-    /// loss is published immediately.
+    /// A configuration for user interfaces that should not react to short outages, such as an icon in a status bar: a
+    /// loss is published when it has lasted for 1.5 seconds, and other changes are at least 0.5 seconds apart. The end
+    /// of a loss is published immediately.
     ///
     /// These are the times that Chromium waits before it believes that a machine is offline or has another connection.
     public static var calm: Self {

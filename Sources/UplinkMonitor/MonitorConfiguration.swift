@@ -42,7 +42,7 @@ extension LinuxNetworkMonitor {
         /// with what the kernel says about it. It must return immediately, and must return the same for the same
         /// interface.
         public var hints: (@Sendable (NetworkInterface) -> InterfaceHints)?
-        /// Whether the kernel drops irrelevant routes before it reports them. Only measurements want false.
+        /// Whether the kernel drops irrelevant routes before it reports them. False is for measurements.
         public var kernelFilter = true
         /// The target of the path.
         var target = Target.internet

@@ -46,7 +46,7 @@ public struct StoreError: Error, Sendable {
         public static let fetchFailed = Code(kind: .fetchFailed)
         /// The server answered with a status that brings neither data nor "not modified".
         public static let unexpectedResponse = Code(kind: .unexpectedResponse)
-        /// The fetched data is not what it should be.
+        /// The fetched data could not be decoded.
         public static let decodeFailed = Code(kind: .decodeFailed)
         /// The transaction failed and was rolled back.
         public static let writeFailed = Code(kind: .writeFailed)

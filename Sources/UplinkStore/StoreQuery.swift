@@ -2,7 +2,7 @@
 #if Store
 public import GRDB
 
-/// A query of the database whose answer is observed.
+/// A query of the database whose result is observed.
 ///
 /// ```swift
 /// let notes = StoreQuery("notes") { db in try Note.order(Column("text")).fetchAll(db) }

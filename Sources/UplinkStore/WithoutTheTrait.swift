@@ -15,7 +15,7 @@ public enum Store {
     ) async throws -> Never { throw CancellationError() }
 }
 
-/// A question to the database. Behind the package trait `Store`.
+/// A query of the database whose result is observed. Behind the package trait `Store`.
 @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreQuery<Value> {}
 
@@ -23,11 +23,11 @@ public enum StoreQuery<Value> {}
 @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreSync {}
 
-/// The answers to a query as they change. Behind the package trait `Store`.
+/// The results of a query, and how syncing goes. Behind the package trait `Store`.
 @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreStream<Value> {}
 
-/// What a stream tells. Behind the package trait `Store`.
+/// An element of a stream. Behind the package trait `Store`.
 @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreElement<Value> {}
 
@@ -35,7 +35,7 @@ public enum StoreElement<Value> {}
 @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreRequest {}
 
-/// Why something that was asked of the store failed. Behind the package trait `Store`.
+/// What the store throws. Behind the package trait `Store`.
 @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
 public enum StoreError {}
 

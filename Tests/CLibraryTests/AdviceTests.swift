@@ -11,7 +11,7 @@ struct AdviceTests {
     private static let foreign = [
         "headerFields", "headerBytes", "interimResponses", "maximumSize", "maximumQueuedTransfers", "expectedSize",
         "acceptsUnframedBodies", "`trust`", "`identity`", "isReplayable", "Compression", "sequence", "whenUnavailable",
-        "the maximum",
+        "the maximum", "backOff", "paths",
     ]
 
     @Test(arguments: [
@@ -22,6 +22,8 @@ struct AdviceTests {
         ("cannot be read; check `trust`", "check `ca_file`"),
         ("cannot be decoded (gzip and deflate can, with the package's trait `Compression`); send", "be decoded; send"),
         ("NETLINK; or let the monitor poll (whenUnavailable), which takes no mark, uid or outputInterface", "NETLINK"),
+        ("more than the 1 d allowed; try again later, or raise `backOff.maximumRetryAfter`", "; try again later"),
+        ("be watched: it is broken; iterate over `paths` again to start anew", "be watched: it is broken"),
         ("again; make a new one, or say `isReplayable` if its sequence can be iterated again", "set `can_rewind` if"),
         ("`é` exists; choose another name, or ask for it to be replaced", "`é` exists; choose another name, or set"),
     ])

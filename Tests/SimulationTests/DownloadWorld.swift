@@ -76,9 +76,10 @@ final class DownloadWorld: World {
     }
 
     private func goOn() throws {
+        machine.remaining = remaining
         if let (answer, arrived) = self.answer { return try receive(answer, arrived) }
         if dice.isOne(in: 15) {
-            return try take(machine.failed(.networkLost("the cable is out"), remaining: remaining))
+            return try take(machine.failed(.networkLost("the cable is out")))
         }
         let plan = machine.ask()
         attempts += 1
@@ -87,7 +88,7 @@ final class DownloadWorld: World {
         }
         let answer = server.answer(to: plan)
         dice.tell("asks for \(plan), and gets \(answer.head.status) with \(answer.body) of version \(answer.version)")
-        switch machine.answered(answer.head, remaining: remaining) {
+        switch machine.answered(answer.head) {
         case .begin(let version):
             (file, fileVersion, record) = ([], answer.version, version)
             self.answer = (answer, 0)
@@ -109,24 +110,24 @@ final class DownloadWorld: World {
         if let breaks = answer.breaksAfter, arrived >= breaks {
             self.answer = nil
             // Where only the connection's end tells, a break looks like the end.
-            guard answer.head.isFramed else { return try take(machine.bodyEnded(remaining: remaining)) }
+            guard answer.head.isFramed else { return try take(machine.bodyEnded()) }
             if answer.head.bodyLength != nil, arrived < answer.body.count, dice.isOne(in: 4) {
                 // An engine that has not noticed.
                 let failures = machine.failures
-                try take(machine.bodyEnded(remaining: remaining))
+                try take(machine.bodyEnded())
                 return try hold(machine.failures > failures, "the end came early, and is no failure")
             }
             let failure: DownloadMachine.Failure =
                 dice.isOne(in: 2) ? .passing(Broken()) : .networkLost("the cable is out")
-            return try take(machine.failed(failure, remaining: remaining))
+            return try take(machine.failed(failure))
         }
         let left = answer.body.count + answer.excess - arrived
         guard left > 0 else {
             self.answer = nil
-            return try take(machine.bodyEnded(remaining: remaining))
+            return try take(machine.bodyEnded())
         }
         let count = min(1 + dice.roll(20), left, (answer.breaksAfter ?? .max) - arrived)
-        if let step = machine.received(count, remaining: remaining) {
+        if let step = machine.received(count) {
             self.answer = nil
             return try take(step)
         }

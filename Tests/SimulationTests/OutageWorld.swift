@@ -111,7 +111,7 @@ final class OutageWorld: World, @unchecked Sendable {  // one thread runs all it
                     within: .seconds(Int64.max), requiring: .internet, onLoss: .cancel
                 ) { try await self.attempt() }
             } catch {
-                step = machine.failed(.init(error), remaining: nil)
+                step = machine.failed(.init(error))
             }
             dice.tell("\(step)")
             if machine.version == nil { (file, fileVersion) = ([], nil) }
@@ -131,7 +131,7 @@ final class OutageWorld: World, @unchecked Sendable {  // one thread runs all it
         let exchange = SimulatedExchange(server.answer(to: plan), now: now)
         self.exchange = exchange
         let answer = try await exchange.head()
-        switch machine.answered(answer.head, remaining: nil) {
+        switch machine.answered(answer.head) {
         case .begin: (file, fileVersion) = ([], answer.version)
         case .append:
             if answer.body.lowerBound != file.count || answer.version != fileVersion {
@@ -142,13 +142,13 @@ final class OutageWorld: World, @unchecked Sendable {  // one thread runs all it
             return step
         }
         while let chunk = try await exchange.next() {
-            if let step = machine.received(chunk.count, remaining: nil) {
+            if let step = machine.received(chunk.count) {
                 exchange.leave()
                 return step
             }
             file += chunk.bytes
         }
-        return machine.bodyEnded(remaining: nil)
+        return machine.bodyEnded()
     }
 
     // MARK: What holds

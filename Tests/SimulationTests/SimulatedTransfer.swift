@@ -91,10 +91,10 @@ final class SimulatedTransfer: CustomStringConvertible {
             if mailbox.gather(upTo: 200, expecting: Int64(total)) { return .demand }
         }
         switch mailbox.takeGathered() {
-        case .whole(let bytes):
+        case .body(.whole(let bytes)):
             try accept(bytes)
             try finish(whole: true)
-        case .tooLarge(let received):
+        case .body(.tooLarge(let received)):
             try hold(received > 200, "\(received) bytes are too many for \(self)'s reader")
             isRead = true
             return mailbox.cancel() ? .cancel : nil

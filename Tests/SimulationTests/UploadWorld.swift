@@ -22,7 +22,7 @@ final class UploadWorld: World {
     /// The engine has found nothing, and was not told anything since.
     private var isAsleep = false
     private var isStopped = false
-    private var outcome: UploadMachine<Int>.Taking?
+    private var outcome: UploadReading?
 
     init(_ dice: Dice) {
         self.dice = dice

@@ -83,6 +83,36 @@ struct CompressionTests {
         #expect(recorder.words.last == "failed invalidEncoding" && recorder.words.count { $0.hasPrefix("failed") } == 1)
     }
 
+    /// Reads bodies as they come, before they are decoded.
+    private struct Checksumming: HTTPMiddleware {
+        func respond(to request: HTTPClientRequest, next: @escaping Next) async throws -> HTTPTransportResponse {
+            var response = try await next(request)
+            response.body = response.body.checksummed(with: SHA256()).body
+            return response
+        }
+    }
+
+    @Test func whatIsDamagedIsToldAsSuchThroughAMiddlewareThatReadsTheBody() async throws {
+        let server = try RawServer([
+            .readHead,
+            .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 100000\r\n\r\nno gzip at all"),
+            .waitForClose,
+        ])
+        defer { server.stop() }
+        let recorder = Recorder()
+        try await withClient { _, transport in
+            var configuration = HTTPClient.Configuration()
+            configuration.middlewares = [Checksumming()]
+            let client = HTTPClient(transport: transport, configuration: configuration)
+            var options = HTTPRequestOptions()
+            options.observer = { recorder.observe($0) }
+            let body = try await client.get(server.url(), options: options).body
+            let error = await #expect(throws: HTTPClientError.self) { try await body.collect(upTo: 1 << 20) }
+            #expect(error?.code == .invalidEncoding && error?.attempts == 1)
+        }
+        #expect(recorder.words.last == "failed invalidEncoding" && recorder.words.count { $0.hasPrefix("failed") } == 1)
+    }
+
     /// The fields are left as they came, and the bytes that are counted are those that came.
     @Test func whatIsToldOfADecodedBodyIsToldOfWhatCame() async throws {
         let gzip = try Self.gzip(Self.text)

@@ -10,7 +10,7 @@ extension LibCurl {
     /// How many threads look up one name: since 8.20 one for each family.
     static var threadsPerLookup: Int { version >= 0x081400 ? 2 : 1 }
     /// Whether it sends a head of more than 1 MiB.
-    static var sendsHugeHeads: Bool { version >= 0x081500 }
+    static var sendsHugeHeads: Bool { version >= 0x080E00 }
     /// Whether it fails where a plain request for an IPv6 address goes through a proxy.
     static var refusesIPv6ThroughProxies: Bool { version == 0x081500 }
 }

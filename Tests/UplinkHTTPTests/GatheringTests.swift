@@ -26,7 +26,7 @@ struct GatheringTests {
     }
 
     private func whole(_ machine: inout MailboxMachine<Int>) -> [UInt8]? {
-        guard case .whole(let bytes) = machine.takeGathered() else { return nil }
+        guard case .body(.whole(let bytes)) = machine.takeGathered() else { return nil }
         return bytes
     }
 
@@ -70,7 +70,7 @@ struct GatheringTests {
         #expect(machine.refusesMore)
         #expect(machine.flush(isPaused: false).waiter == 7)
         _ = machine.finish(.complete)  // the rest may have come by now
-        guard case .tooLarge(received: 4) = machine.takeGathered() else {
+        guard case .body(.tooLarge(received: 4)) = machine.takeGathered() else {
             Issue.record("not too large")
             return
         }
@@ -119,8 +119,8 @@ struct GatheringTests {
         _ = ready.finish(.complete)
         _ = gather(upTo: maximum, in: &waiting)
         switch (waiting.takeGathered(), ready.gatherAtOnce(upTo: maximum)) {
-        case (.whole(let one), .whole(let other)): #expect(one == other && one == [1, 2, 3, 4, 5, 6])
-        case (.tooLarge(let one), .tooLarge(let other)): #expect(one == other && maximum < 6)
+        case (.body(.whole(let one)), .whole(let other)): #expect(one == other && one == [1, 2, 3, 4, 5, 6])
+        case (.body(.tooLarge(let one)), .tooLarge(let other)): #expect(one == other && maximum < 6)
         default: Issue.record("not the same")
         }
         #expect(ready.bytes == 0)

@@ -60,18 +60,6 @@ struct HTTPURLTests {
         #expect(error?.message.contains("secret") == false)
     }
 
-    /// What is no address goes through the gate in front of the resolver, which asks `inet_pton(3)`'s opinion of the
-    /// host.
-    @Test(arguments: [
-        "127.0.0.1", "127.0.0.1.", "0.0.0.0", "255.255.255.255", "[::1]", "[2001:db8::1]", "[::]", "localhost", "a",
-        "a.", "a1", "1a", "a.1a", "a.b2", "1.2.3.4a", "1.2.3.4.a", "1.2.3.a4", "a-1.example", "example.org.", "x.1-",
-    ])
-    func aHostIsAnAddressOrAName(_ host: String) throws {
-        let url = try HTTPURLParser.parse("http://\(host):8080/")
-        #expect(url.hasAddress == (IPAddress(url.hostWithoutBrackets) != nil))
-        #expect(try HTTPURLParser.parseUnusual("http://\(host):8080/").hasAddress == url.hasAddress)
-    }
-
     @Test(arguments: ["localhost:8080", "example.org:80/a", "127.0.0.1:8080/a?b"])
     func aHostWithItsPortIsNotCalledAScheme(text: String) {
         let error = #expect(throws: HTTPClientError.self) { try HTTPURLParser.parse(text) }

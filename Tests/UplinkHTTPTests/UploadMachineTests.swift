@@ -13,7 +13,7 @@ struct UploadMachineTests {
     }
 
     /// What the engine gets when it asks for up to `count` bytes.
-    private func take(_ count: Int, from machine: inout UploadMachine<Int>) -> ([UInt8], UploadMachine<Int>.Taking) {
+    private func take(_ count: Int, from machine: inout UploadMachine<Int>) -> ([UInt8], UploadReading) {
         var bytes = [UInt8](repeating: 0, count: count)
         let taking = bytes.withUnsafeMutableBytes { machine.take(into: $0) }
         guard case .bytes(let taken) = taking else { return ([], taking) }

@@ -121,7 +121,7 @@ struct OutboxTotalsTests: OutboxSuite {
             }
         }
         #expect(wakes.withLock { $0 } == 3)  // at the beginning, and for each transaction
-        #expect(outbox.core.withLock { $0.changed } == ["a", "b"])
+        #expect(outbox.core.withLock { $0.keysToLookUp } == ["a", "b"])
         await #expect(throws: Broken.self) {
             try await store.database.write { db in
                 try outbox.enqueue(key: "c", payload: Data(), in: db)
@@ -130,7 +130,7 @@ struct OutboxTotalsTests: OutboxSuite {
         }
         try await add(outbox, "d", "1")
         #expect(wakes.withLock { $0 } == 4)
-        #expect(outbox.core.withLock { $0.changed } == ["a", "b", "d"])
+        #expect(outbox.core.withLock { $0.keysToLookUp } == ["a", "b", "d"])
         withExtendedLifetime(listening) {}
     }
 

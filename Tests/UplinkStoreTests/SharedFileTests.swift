@@ -236,11 +236,11 @@ struct SharedFileTests: OutboxSuite {
         let outbox = try Outbox(store)
         let lock = try await OutboxLock.running(outbox.name, beside: path) { _ in }
         #expect(
-            await code { _ = try await outbox.beginChange { Issue.record("it waits for another process") } }
+            await code { _ = try await outbox.beginEdit { Issue.record("it waits for another process") } }
                 == .outboxInUse)
         store.running.withLock { _ = $0.insert(ExactKey(outbox.name)) }
         let looks = Locked(0)
-        let right = try await outbox.beginChange {
+        let right = try await outbox.beginEdit {
             if looks.withLock({
                 $0 += 1
                 return $0
@@ -250,9 +250,9 @@ struct SharedFileTests: OutboxSuite {
         }
         guard case .besideRun = right else { throw Broken() }
         #expect(looks.withLock { $0 } == 3)
-        #expect(outbox.core.withLock { $0.changers } == 1)
-        outbox.endChange(right)
-        #expect(outbox.core.withLock { $0.changers } == 0)
+        #expect(outbox.core.withLock { $0.editors } == 1)
+        outbox.endEdit(right)
+        #expect(outbox.core.withLock { $0.editors } == 0)
         withExtendedLifetime(lock) {}
     }
 
@@ -262,7 +262,7 @@ struct SharedFileTests: OutboxSuite {
         let outbox = try Outbox(store)
         let lock = Locked<OutboxLock?>(try await OutboxLock.running(outbox.name, beside: path) { _ in })
         store.running.withLock { _ = $0.insert(ExactKey(outbox.name)) }
-        let right = try await outbox.beginChange {
+        let right = try await outbox.beginEdit {
             lock.withLock { $0 = nil }
             store.running.withLock { _ = $0.remove(ExactKey(outbox.name)) }
         }

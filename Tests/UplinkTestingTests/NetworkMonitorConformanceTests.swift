@@ -15,7 +15,9 @@ struct NetworkMonitorConformanceTests {
 
     /// A monitor with a fault.
     private final class FaultyMonitor: NetworkMonitor {
-        enum Fault: CaseIterable { case silent, forgetful, deaf, doesNotStop, endsEarly, guesses, remembersAfterStop, isNotMade }
+        enum Fault: CaseIterable {
+            case silent, forgetful, deaf, doesNotStop, endsEarly, guesses, remembersAfterStop, isNotMade
+        }
         let fault: Fault
         let stub: StubNetworkMonitor
         let isStopped = Locked(false)

@@ -41,7 +41,8 @@ public struct DownloadError: Error, Sendable {
         public static let deadlineExceeded = Code(kind: .deadlineExceeded)
         /// The monitor cannot determine the network's state.
         public static let networkUnknown = Code(kind: .networkUnknown)
-        /// The request failed for a lasting reason, such as a certificate; see ``underlyingError``.
+        /// The request failed for a reason that another attempt does not change, such as a certificate; see
+        /// ``underlyingError``.
         public static let requestFailed = Code(kind: .requestFailed)
         /// The server answered with a status that brings no file, such as 404; see ``status``.
         public static let unexpectedStatus = Code(kind: .unexpectedStatus)

@@ -36,7 +36,7 @@ public struct DownloadProgress: Sendable, Hashable {
     public var timeLeft: Duration?
     /// How many attempts there have been, this one included; zero before the first.
     public var attempt = 0
-    /// How often the download has gone on from where it was.
+    /// How often the download has resumed where it was.
     public var resumptions = 0
     /// How often it has started over after bytes had come.
     public var restarts = 0

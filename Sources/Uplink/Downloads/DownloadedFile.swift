@@ -9,8 +9,7 @@ public struct DownloadedFile: Sendable {
     public let path: FilePath
     /// Its size.
     public let byteCount: Int64
-    /// How many bytes of bodies came over the network in this run; fewer than ``byteCount`` when an earlier run left
-    /// some.
+    /// How many bytes of bodies this run received; fewer than ``byteCount`` when an earlier run left some.
     public let transferredBytes: Int64
     /// The URL that answered last, after all redirects.
     public let url: String

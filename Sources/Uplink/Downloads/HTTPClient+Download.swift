@@ -14,7 +14,7 @@ extension HTTPClient {
     /// The bytes go to a hidden file beside the target (mode 0600), which is synchronised and renamed when it is whole.
     /// When the network is lost, the connection breaks or the server is away, the download waits, and then goes on from
     /// where it was (RFC 9110, section 14) if the server confirms with a strong validator that it still has the same
-    /// file; otherwise it starts over. The next download to the same target uses what one that failed or was killed has
+    /// file; otherwise it starts over. The next download to the same target picks up what a failed or killed one has
     /// left.
     ///
     /// Cancelling the task cancels the download.

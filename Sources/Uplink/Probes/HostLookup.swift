@@ -30,10 +30,3 @@ enum HostLookup {
         return address
     }
 }
-
-/// Why a probe failed, in a few words.
-struct ProbeFailure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}

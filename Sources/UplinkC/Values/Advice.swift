@@ -22,6 +22,8 @@ enum Advice {
         ("see `identity`", "this library has none"),
         (" (gzip and deflate can, with the package's trait `Compression`)", ""),
         ("give its bytes as a sequence", "give its bytes with uplink_request_set_body_source()"),
+        (", or raise `backOff.maximumRetryAfter`", ""),
+        ("; iterate over `paths` again to start anew", ""),
         ("; or let the monitor poll (whenUnavailable), which takes no mark, uid or outputInterface", ""),
     ].map { (old: Array($0.0.utf8), new: Array($0.1.utf8)) }
 

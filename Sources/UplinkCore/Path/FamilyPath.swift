@@ -6,7 +6,7 @@ public struct FamilyPath: Sendable, Hashable {
     public var isAvailable: Bool
     /// Why the family cannot be used; nil when it can, and when nobody asked about it (``notAsked``).
     ///
-    /// A monitor does not report a new reason of one family alone: this is as old as the path.
+    /// A change of this reason alone publishes no new path, so it may be as old as the path.
     public var unsatisfiedReason: UnsatisfiedReason?
     /// Whether the only source address is deprecated: still valid, but not meant for new connections (RFC 4862, section
     /// 5.5.4).

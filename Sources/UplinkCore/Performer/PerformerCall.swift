@@ -37,13 +37,11 @@ final class PerformerCall: Sendable {
     private func proceed() -> Result<PerformerCore.Admission, Refusal>? {
         var isSuperseded = false
         while true {
-            let isGranted: Bool
             let start: PerformerMachine.Start
             switch core.machine.withLock({ $0.standing(of: id) }) {
-            case .denied: (isGranted, start) = (false, begin(nil))
+            case .denied: start = begin(nil)
             case .granted(let requirement):
-                let look = path(asTold: isSuperseded).map { PerformerMachine.Look($0, requirement) }
-                (isGranted, start) = (true, begin(look))
+                start = begin(path(asTold: isSuperseded).map { PerformerMachine.Look($0, requirement) })
             case .undecided(let requirement):
                 guard let path = path(asTold: isSuperseded) else { return nil }
                 let look = PerformerMachine.Look(path, requirement)
@@ -52,13 +50,14 @@ final class PerformerCall: Sendable {
                     return nil
                 }
                 if core.tellOthers(than: id, path) { continue }
-                (isGranted, start) = (false, begin(look))
+                start = begin(look)
             }
             switch start {
             case .started(let slot): return .success(PerformerCore.Admission(id: id, slot: slot))
             case .notStarted(let error): return .failure(Refusal(error))
             case .superseded: isSuperseded = true
-            case .requeued: if !isGranted { return nil }
+            case .lookAgain: break
+            case .wait: return nil
             }
         }
     }

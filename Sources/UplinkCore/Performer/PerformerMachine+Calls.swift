@@ -29,7 +29,7 @@ extension PerformerMachine {
             armForFirst(&actions)
         case .decided: actions.resumptions.append(continuation)
         case .waiting, .running, .overdue, .lost, .abandoned, nil:
-            preconditionFailure("a call suspends once after it entered, and once after it was requeued")
+            preconditionFailure("a call suspends once after it entered, and once after it was to wait")
         }
         return actions
     }
@@ -81,10 +81,11 @@ extension PerformerMachine {
             leave(id, error, now: now, &actions)
             return (.notStarted(error), actions)
         }
+        let wasGranted = if case .decided = call.stage { true } else { false }
         calls[id]?.stage = .entered
         calls[id]?.isInGrace = look == nil && call.deadline < graceEnd
         setAlarm(of: id, notBefore: look == nil ? graceEnd : .min, &actions)
-        return (.requeued, actions)
+        return (wasGranted ? .lookAgain : .wait, actions)
     }
 
     private mutating func start(_ id: ID, _ actions: inout Actions) {

@@ -152,9 +152,10 @@ struct PerformerMachine {
     enum Start {
         /// Run the operation now, in this slot if the number of slots is limited.
         case started(Slot?)
-        /// The network went away again or was not available for long enough, or there is no slot: suspend again; if
-        /// this was after a grant, look at the path first.
-        case requeued
+        /// The network is not available, or not for long enough, or there is no slot: suspend.
+        case wait
+        /// The same after a grant, on whose way here something changed: look at the path, and begin again.
+        case lookAgain
         /// A newer path has been published than the one that was looked at: look at that one, and begin again.
         case superseded
         /// The operation will never run.

@@ -55,7 +55,7 @@ extension CurlTransfer {
     /// libcurl's code, corrected if the answer was whole before the request was.
     ///
     /// A server may answer early and close the connection: sending then fails, but what was not sent does not matter.
-    func settled(_ code: CURLcode) -> CURLcode {
+    func corrected(_ code: CURLcode) -> CURLcode {
         guard upload != nil else { return code }
         switch code {
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
@@ -117,9 +117,7 @@ extension CurlEngine: BlockingWork {
     /// Called when a producer has something for libcurl, which found nothing before, or has failed.
     func feed(_ id: UInt64) {
         guard let transfer = transfers[id], let upload = transfer.upload else { return }  // it has ended
-        if upload.failure != nil {
-            return end(transfer, transfer.machine.engineFinished(succeeded: false), code: CURLE_ABORTED_BY_CALLBACK)
-        }
+        guard upload.failure == nil else { return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
         resumeUpload(transfer)
     }
 
@@ -129,7 +127,7 @@ extension CurlEngine: BlockingWork {
         guard let upload = transfer.upload else { return }
         for end in transfer.takeUploadEnds() { resumptions.append(.uploadEnd(end)) }
         if let producer = upload.flush() { resumptions.append(.task(producer)) }
-        if transfer.earlyAnswer == .reachedFor { post { [id = transfer.id] in $0.reach(id) } }
+        if transfer.earlyAnswer == .awaited { post { [id = transfer.id] in $0.goOnBehindEarlyAnswer(id) } }
         transfer.noteProgress()
     }
 
@@ -139,9 +137,9 @@ extension CurlEngine: BlockingWork {
         if let end = transfer.upload?.stop() { resumptions.append(.uploadEnd(end)) }
     }
 
-    private func reach(_ id: UInt64) {
-        guard let transfer = transfers[id], transfer.earlyAnswer == .reachedFor else { return }
-        transfer.earlyAnswer = .read
+    private func goOnBehindEarlyAnswer(_ id: UInt64) {
+        guard let transfer = transfers[id], transfer.earlyAnswer == .awaited else { return }
+        transfer.earlyAnswer = .passed
         resumeUpload(transfer)
     }
 

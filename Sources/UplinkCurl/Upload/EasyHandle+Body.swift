@@ -57,9 +57,9 @@ extension CurlTransfer {
     fileprivate func callbackForUpload(_ memory: UnsafeMutableRawBufferPointer) -> Int {
         active.note(self)
         guard let upload else { return 0 }
-        if isAnsweredEarly {
+        if isToPauseForEarlyAnswer() {
             upload.pause()
-            earlyAnswer = .reachedFor
+            earlyAnswer = .awaited
             return Int(CURL_READFUNC_PAUSE)
         }
         switch upload.read(into: memory) {
@@ -76,13 +76,13 @@ extension CurlTransfer {
         }
     }
 
-    /// Whether the server has sent something that libcurl has not read yet.
+    /// Whether the server has sent something that libcurl has not read yet, and has not had its chance to read.
     ///
     /// An answer before the end of the request is often a refusal, after which the connection is closed. libcurl should
     /// read it before the next attempt to send fails; ``keepUnreadAnswer(from:)`` is for what comes in between.
-    private var isAnsweredEarly: Bool {
-        guard machine.phase == .awaitingHead, sockets.upload >= 0, earlyAnswer == .unseen else {
-            earlyAnswer = .unseen
+    private func isToPauseForEarlyAnswer() -> Bool {
+        guard machine.phase == .awaitingHead, sockets.upload >= 0, earlyAnswer == .unlooked else {
+            earlyAnswer = .unlooked
             return false
         }
         return ConnectionTable.hasUnreadBytes(sockets.upload)
@@ -92,14 +92,4 @@ extension CurlTransfer {
         active.note(self)
         return rewindUpload()
     }
-}
-
-/// An answer that comes before the request's body is out.
-enum EarlyAnswer {
-    /// Nothing has come that libcurl has not had its chance to read.
-    case unseen
-    /// Something has: sending is paused until the turn has ended, so that libcurl reads it.
-    case reachedFor
-    /// libcurl has had that chance: the next piece of the body goes out without another look.
-    case read
 }

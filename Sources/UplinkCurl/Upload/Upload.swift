@@ -9,18 +9,6 @@ import UplinkHTTP
 /// Bytes in memory are copied when libcurl asks. All others come through a pipe from a task that produces them, which
 /// is started when libcurl asks for the first time.
 final class Upload {
-    /// What libcurl gets when it asks.
-    enum Reading: Equatable {
-        /// This many bytes.
-        case bytes(Int)
-        /// Nothing yet: the producer has none.
-        case wait
-        /// Nothing more: the body is whole.
-        case end
-        /// An error: there is no whole body; see ``Upload/failure``.
-        case failed
-    }
-
     private let body: PreparedBody
     private let loop: EventLoop
     private let priority: TaskPriority
@@ -61,21 +49,15 @@ final class Upload {
 
     // MARK: libcurl asks
 
-    func read(into memory: UnsafeMutableRawBufferPointer) -> Reading {
+    /// Gives libcurl what it asks for. If the body has failed, ``failure`` says why.
+    func read(into memory: UnsafeMutableRawBufferPointer) -> UploadReading {
         isPaused = false
-        let reading: Reading
-        switch body.content {
-        case .none: reading = .end
-        case .bytes(let bytes): reading = copy(bytes, into: memory)
-        case .production(let production):
-            let pipe = pipe ?? begin(production)
-            switch pipe.take(into: memory) {
-            case .bytes(let count): reading = .bytes(count)
-            case .wait: reading = .wait
-            case .end: reading = .end
-            case .failed: reading = .failed
+        let reading: UploadReading =
+            switch body.content {
+            case .none: .end
+            case .bytes(let bytes): copy(bytes, into: memory)
+            case .production(let production): (pipe ?? begin(production)).take(into: memory)
             }
-        }
         switch reading {
         case .bytes(let count): sent += Int64(count)
         case .wait: isPaused = true
@@ -107,7 +89,7 @@ final class Upload {
         return true
     }
 
-    private func copy(_ bytes: [UInt8], into memory: UnsafeMutableRawBufferPointer) -> Reading {
+    private func copy(_ bytes: [UInt8], into memory: UnsafeMutableRawBufferPointer) -> UploadReading {
         let count = min(bytes.count - Int(sent), memory.count)
         guard count > 0 else { return .end }
         bytes.withUnsafeBytes { bytes in

@@ -27,21 +27,13 @@ final class BodyTarget: Sendable {
 
     /// Sees to it that the name may be given.
     func check(replacing: Bool) throws(HTTPClientError) {
-        let isFile: Bool?
+        let obstacle: NameObstacle?
         do {
-            isFile = try name.withPlatformString { try directory.hasRegularFile($0) }
+            obstacle = try name.withPlatformString { try directory.obstacle(to: $0, replacing: replacing) }
         } catch {
             throw Self.failure("looking for `\(path)`", Self.number(error), "choose another name")
         }
-        switch isFile {
-        case nil: break
-        case true?: if !replacing { throw exists }
-        case false?:
-            throw Self.failure(
-                "writing `\(path)`", 0,
-                "it is a directory, a symbolic link or another thing that is no regular file; choose another name, or the "
-                    + "file that it leads to")
-        }
+        if let obstacle { throw error(obstacle) }
     }
 
     /// Gives the name to a file in the directory.
@@ -54,7 +46,7 @@ final class BodyTarget: Sendable {
                 }
             }
         } catch Errno.fileExists {
-            throw exists
+            throw error(.exists)
         } catch {
             throw Self.failure("naming `\(path)`", Self.number(error), "the directory must be writable")
         }
@@ -72,20 +64,22 @@ final class BodyTarget: Sendable {
         }
     }
 
-    private var exists: HTTPClientError {
-        HTTPClientError(
-            .fileExists, phase: .sink, requestDisposition: .responseStarted,
-            message: "`\(path)` exists; choose another name, or ask for it to be replaced")
+    private func error(_ obstacle: NameObstacle) -> HTTPClientError {
+        let (code, number): (HTTPClientError.Code, CInt) =
+            switch obstacle {
+            case .exists: (.fileExists, 0)
+            case .isNoFile: (.fileFailed, 0)
+            case .isOthers: (.fileFailed, EPERM)
+            }
+        var error = HTTPClientError(
+            code, phase: .sink, requestDisposition: .responseStarted, message: obstacle.message(at: path))
+        error.errno = number
+        return error
     }
 
     static func number(_ error: any Error) -> CInt { (error as? Errno)?.rawValue ?? 0 }
 
     static func failure(_ activity: String, _ number: CInt, _ remedy: String) -> HTTPClientError {
-        let cause = number == 0 ? "" : "\(String(cString: strerror(number))); "
-        var error = HTTPClientError(
-            .fileFailed, phase: .sink, requestDisposition: .responseStarted,
-            message: "\(activity): \(cause)\(remedy)")
-        error.errno = number
-        return error
+        .file(activity, number, remedy, phase: .sink)
     }
 }

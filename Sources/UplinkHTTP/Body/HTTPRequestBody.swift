@@ -65,8 +65,8 @@ public struct HTTPRequestBody: Sendable {
     ///     the body in chunks. With zero, the sequence is iterated before the request is sent, outside its timeouts and
     ///     by the calling task.
     ///   - isReplayable: Whether the sequence can be iterated again and then gives the same bytes. When a request is
-    ///     repeated, the first iteration has ended before the next one begins; one that ignores its
-    ///     cancellation holds up the repetition. Requests that run side by side iterate at the same time.
+    ///     repeated, the first iteration has ended before the next one begins; one that ignores cancellation delays it.
+    ///     Requests that run side by side iterate at the same time.
     public static func stream<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces, length: Int64? = nil, isReplayable: Bool = false
     ) -> Self where Pieces.Element == [UInt8] {

@@ -1,21 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// A request started from code that is not async.
-///
-/// Keep any number of copies, or none: dropping the task neither cancels the request nor leaks.
-public struct HTTPTask: Sendable {
-    private let task: Task<Void, Never>
-
-    init(_ task: Task<Void, Never>) { self.task = task }
-
-    /// Cancels the request. May be called from any thread, at any time and any number of times; after the end it has no
-    /// effect.
-    ///
-    /// The completion gets `CancellationError`, unless the response was already complete.
-    public func cancel() { task.cancel() }
-}
-
 extension HTTPClient {
     /// The completion of a request. It gets a response of any status, ``HTTPClientError``, `CancellationError`, or a
     /// middleware's own error.

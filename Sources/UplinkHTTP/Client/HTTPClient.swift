@@ -44,8 +44,8 @@ public struct HTTPClient: Sendable {
     ///   - body: The request's body.
     ///   - options: Options of this request.
     /// - Throws: ``HTTPClientError``, `CancellationError` immediately when the task is cancelled, or the error of a
-    ///   middleware. A status such as 404 is not an error. `CancellationError` comes also in a task that is not
-    ///   cancelled, if the client's transport is shut down meanwhile and cancels what is under way.
+    ///   middleware. A status such as 404 is not an error. A task that is not cancelled gets `CancellationError`, too,
+    ///   if the client's transport is shut down meanwhile and cancels what is under way.
     public nonisolated(nonsending) func execute(
         _ request: HTTPRequest, body: HTTPRequestBody = .none, options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {

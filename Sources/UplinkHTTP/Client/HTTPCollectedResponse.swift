@@ -5,7 +5,7 @@ public import HTTPTypes
 public struct HTTPCollectedResponse: Sendable {
     /// The status and the fields.
     public let head: HTTPResponse
-    /// The URL of the last request as the middlewares got it, after all redirects.
+    /// The URL of the last request, after all redirects, as it was passed to the middlewares.
     ///
     /// Its fragment is that of the URL as it was given (an `HTTPRequest` has none), which redirects inherit unless they
     /// have one of their own (RFC 9110, section 10.2.2).

@@ -13,7 +13,7 @@ enum FieldText {
 }
 
 extension HTTPFields {
-    /// Makes fields from strings that come from elsewhere, such as a command line.
+    /// Makes fields from untrusted strings, such as those of a command line.
     ///
     /// `HTTPField` itself silently turns line breaks into spaces; here they are errors, so that nobody can smuggle a
     /// field into the value of another. Spaces and tabs around a value are dropped (RFC 9110, section 5.5).

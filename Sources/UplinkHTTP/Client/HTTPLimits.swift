@@ -14,7 +14,8 @@ public struct HTTPLimits: Sendable, Hashable {
     public var contentCodings = 2
     /// How many times larger than the received bytes a decoded body may be, beyond its first MiB.
     public var compressionRatio = 100
-    /// Whether to refuse a body that only ends with the connection, because nobody can tell whether it is complete.
+    /// Whether to refuse a body that is delimited only by the end of the connection, because nobody can tell whether it
+    /// is complete.
     public var requiresFramedBodies = false
 
     /// The default limits.

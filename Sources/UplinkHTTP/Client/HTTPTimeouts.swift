@@ -8,7 +8,7 @@ public struct HTTPTimeouts: Sendable, Hashable {
 
     private var parts: Shared<Parts>
 
-    /// How long the transfer may wait for a free place in the transport.
+    /// How long the transfer may wait for its turn in the transport.
     public var queue: Duration? {
         get { parts.value.queue }
         set { parts.value.queue = newValue }
@@ -18,8 +18,8 @@ public struct HTTPTimeouts: Sendable, Hashable {
         get { parts.value.connect }
         set { parts.value.connect = newValue }
     }
-    /// From the end of the request (or from the connection, without a body) until the response head. While a body waits
-    /// for the server's consent (`expectsContinue`), up to a second more.
+    /// From the end of the request (or from the connection, without a body) until the response head. With
+    /// `expectsContinue`, up to one second more, while the body waits for 100 (Continue).
     public var firstByte: Duration? {
         get { parts.value.firstByte }
         set { parts.value.firstByte = newValue }

@@ -13,13 +13,3 @@ package protocol ContentDecoder: AnyObject, Sendable {
     /// Whether what has been taken is complete.
     var isComplete: Bool { get }
 }
-
-/// The reason why a body cannot be decoded.
-package enum DecodingFault: Error, Equatable {
-    /// It is damaged, or not in the coding that it claims.
-    case damaged
-    /// It ends too early.
-    case truncated
-    /// It is too many times larger than the received bytes.
-    case expandsTooMuch
-}

@@ -3,20 +3,20 @@ import HTTPTypes
 import UplinkCore
 
 /// A source that decodes a body's chunks where they are read: on the reader's thread, and only as far as it reads.
-final class DecodedSource: HTTPBodySource {
-    private let source: any HTTPBodySource
+final class DecodedSource: ForwardingBodySource {
+    let inner: any HTTPBodySource
     private let machine: Locked<DecodingMachine>
     private let reader: BodyReader  // ends the transfer when released
 
-    init(_ source: any HTTPBodySource, _ machine: DecodingMachine, keeping reader: BodyReader) {
-        self.source = source
+    init(_ inner: any HTTPBodySource, _ machine: DecodingMachine, keeping reader: BodyReader) {
+        self.inner = inner
         self.machine = Locked(machine)
         self.reader = reader
     }
 
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
         if Task.isCancelled {
-            _ = try await source.next()  // which throws once nothing of the transfer is left
+            _ = try await inner.next()  // which throws once nothing of the transfer is left
             throw CancellationError()
         }
         do {
@@ -25,28 +25,14 @@ final class DecodedSource: HTTPBodySource {
                 case .chunk(let chunk): return chunk
                 case .end: return nil
                 case .wantsInput:
-                    let chunk = try await source.next()
+                    let chunk = try await inner.next()
                     machine.withLock { $0.take(chunk) }
                 }
             }
         } catch let fault as DecodingFault {
-            throw source.fail(error(fault))
+            throw inner.fail(error(fault))
         }
     }
-
-    func cancel() { source.cancel() }
-
-    func fail(_ error: HTTPClientError) -> HTTPClientError { source.fail(error) }
-
-    func limit(toRemaining total: Duration) { source.limit(toRemaining: total) }
-
-    var heedsLimit: Bool { source.heedsLimit }
-
-    func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await source.performBlocking(work)
-    }
-
-    var trailerFields: HTTPFields? { source.trailerFields }
 
     private func error(_ fault: DecodingFault) -> HTTPClientError {
         let (taken, received, made, maximumRatio) = machine.withLock {

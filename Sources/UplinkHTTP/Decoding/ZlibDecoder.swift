@@ -11,12 +11,20 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
 
     private let format: Format
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
-    private var isOpen = false
-    private var isMemberComplete = false
-    /// Whether a member is complete and this is what follows it.
-    private var isBehindMember = false
-    /// Whether what follows is not part of the content.
-    private var isPastEnd = false
+    private var stage = Stage.start
+
+    /// How far the content has come. A gzip body may consist of several members (RFC 1952, section 2.2).
+    private enum Stage {
+        /// Nothing has come.
+        case start
+        /// Within a member: the first one, or one that follows another.
+        case member(isFirst: Bool)
+        /// A member is complete, and another one may follow.
+        case complete
+        /// What comes is not part of the content. It is ignored, as browsers do: some servers pad, and by its own
+        /// account the content was complete.
+        case pastEnd
+    }
 
     init(_ format: Format) {
         self.format = format
@@ -24,19 +32,56 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
     }
 
     deinit {
-        if isOpen { inflateEnd(stream) }
+        switch stage {
+        case .start: break
+        case .member, .complete, .pastEnd: inflateEnd(stream)
+        }
         stream.deallocate()
     }
 
     func decode(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(DecodingFault) -> (taken: Int, made: Int) {
-        if let first = input.first {
-            if isMemberComplete { try beginNextMember(with: first) }
-            if isPastEnd { return (input.count, 0) }
-            if !isOpen { try open(first) }
+        if let first = input.first { try beginMember(with: first) }
+        switch stage {
+        case .start, .complete: return (0, 0)
+        case .member(let isFirst): return try inflateMember(input, into: output, isFirst: isFirst)
+        case .pastEnd: return (input.count, 0)
         }
-        guard isOpen, !isMemberComplete else { return (0, 0) }
+    }
+
+    /// Whether the content is complete. Less than the beginning of a member after another one does not count.
+    var isComplete: Bool {
+        switch stage {
+        case .start: false
+        case .member(let isFirst): !isFirst && stream.pointee.total_in < Self.magic
+        case .complete, .pastEnd: true
+        }
+    }
+
+    /// The length of a member's first bytes, 1F 8B.
+    private static let magic = 2
+
+    /// Begins a member, if none has begun that is not complete.
+    private func beginMember(with first: UInt8) throws(DecodingFault) {
+        switch stage {
+        case .start:
+            try open(first)
+            stage = .member(isFirst: true)
+        case .complete:
+            guard format == .gzip, first == 0x1F else {
+                stage = .pastEnd
+                return
+            }
+            guard inflateReset(stream) == Z_OK else { throw .damaged }
+            stage = .member(isFirst: false)
+        case .member, .pastEnd: break
+        }
+    }
+
+    private func inflateMember(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFirst: Bool
+    ) throws(DecodingFault) -> (taken: Int, made: Int) {
         // zlib takes a mutable pointer to input that it does not change.
         stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
         stream.pointee.avail_in = UInt32(clamping: input.count)
@@ -45,30 +90,13 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
         let offered = (stream.pointee.avail_in, stream.pointee.avail_out)
         switch inflate(stream, Z_NO_FLUSH) {
         case Z_OK, Z_BUF_ERROR: break
-        case Z_STREAM_END: isMemberComplete = true
-        case Z_DATA_ERROR where isBehindMember && stream.pointee.total_in <= Self.magic:
-            isPastEnd = true
+        case Z_STREAM_END: stage = .complete
+        case Z_DATA_ERROR where !isFirst && stream.pointee.total_in <= Self.magic:
+            stage = .pastEnd
             return (input.count, 0)
         default: throw .damaged
         }
         return (Int(offered.0 - stream.pointee.avail_in), Int(offered.1 - stream.pointee.avail_out))
-    }
-
-    /// The length of a member's first bytes, 1F 8B.
-    private static let magic = 2
-
-    /// Whether the content is complete. Less than the beginning of a member after another one does not count.
-    var isComplete: Bool { isMemberComplete || isPastEnd || isBehindMember && stream.pointee.total_in < Self.magic }
-
-    /// A gzip body may consist of several members (RFC 1952, section 2.2). Anything else after the end is ignored, as
-    /// browsers do: some servers pad, and by its own account the content was complete.
-    private func beginNextMember(with first: UInt8) throws(DecodingFault) {
-        guard !isPastEnd, format == .gzip, first == 0x1F else {
-            isPastEnd = true
-            return
-        }
-        guard inflateReset(stream) == Z_OK else { throw .damaged }
-        (isMemberComplete, isBehindMember) = (false, true)
     }
 
     private func open(_ first: UInt8) throws(DecodingFault) {
@@ -78,7 +106,6 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
             case .deflate: first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15  // no raw block begins like this
             }
         guard uplink_inflate_init(stream, windowBits) == Z_OK else { throw .damaged }
-        isOpen = true
     }
 }
 #endif

@@ -123,8 +123,8 @@ extension HTTPClientError {
         public static let invalidEncoding = Code(kind: .invalidEncoding)
         /// The decoded body is too many times larger than what was received.
         public static let compressionRatioExceeded = Code(kind: .compressionRatioExceeded)
-        /// The body only ends with the connection, so that nobody can tell whether it is complete; refused by
-        /// configuration.
+        /// The body is delimited only by the end of the connection, so that nobody can tell whether it is complete;
+        /// refused by configuration.
         public static let unframedBody = Code(kind: .unframedBody)
         /// The body is larger than the caller allows.
         public static let bodyTooLarge = Code(kind: .bodyTooLarge)
@@ -149,7 +149,7 @@ extension HTTPClientError {
 
         /// The redirects form a loop or are more than allowed.
         public static let tooManyRedirects = Code(kind: .tooManyRedirects)
-        /// The redirect leads to a place where this client does not go.
+        /// The redirect's target is one that this client does not follow: another scheme, or from `https` to `http`.
         public static let redirectForbidden = Code(kind: .redirectForbidden)
 
         // MARK: Files and the rest

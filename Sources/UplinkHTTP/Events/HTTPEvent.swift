@@ -18,7 +18,8 @@ public enum HTTPEvent: Sendable {
     case head(HTTPResponse.Status)
     /// The response is a redirect, which is followed to this URL (redacted).
     case redirected(to: String)
-    /// An attempt failed, or its response asks for another one: this attempt, counted from one, begins after this long.
+    /// An attempt failed, or its response calls for another one. Attempt number `attempt`, counted from one, begins
+    /// after this pause.
     case retrying(attempt: Int, after: Duration, because: String)
     /// The body is complete, as far as anybody can tell. The parts of the timings are those of the last exchange,
     /// without redirects and failed attempts; `total` covers them all.

@@ -13,9 +13,9 @@ import UplinkCore
 ///
 /// It covers the whole request, with its redirects and attempts, and ends after ``HTTPEvent/finished(_:)`` or
 /// ``HTTPEvent/failed(_:_:)``; there is exactly one of these. The body is part of the request: the end comes only once
-/// the body has arrived or been dropped. A short one arrives before it is read; if it then turns out that it cannot be
-/// decoded, only its reader hears of that. A reader of events that is too slow misses the oldest, never the last;
-/// nobody waits for a reader.
+/// the body has arrived or been dropped. A short one arrives before it is read; if it cannot be decoded, that is
+/// reported only to its reader. A reader of events that is too slow misses the oldest, never the last; nobody waits for
+/// a reader.
 ///
 /// Each event goes to one of its readers; usually there is one. A reader's loop ends when its task is cancelled.
 public final class HTTPEvents: AsyncSequence, Sendable {

@@ -13,7 +13,7 @@ public final class HTTPCounters: HTTPMetricsRecorder, CustomStringConvertible {
     public struct Counts: Sendable, Hashable {
         /// Requests that have ended.
         public internal(set) var requests = 0
-        /// How often requests were sent again after their first time.
+        /// How many times requests were sent again.
         public internal(set) var repeats = 0
         /// Bytes of request bodies sent, as far as the transport reports them.
         public internal(set) var sentBytes: Int64 = 0

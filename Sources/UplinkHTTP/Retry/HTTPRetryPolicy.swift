@@ -14,7 +14,7 @@ public struct HTTPRetryPolicy: Sendable {
     /// The statuses that cause another attempt: 408, 425, 429, 502, 503 and 504. 500 is not among them, because it says
     /// nothing about the next time.
     public var statuses: Set<Int> = [408, 425, 429, 502, 503, 504]
-    /// Returns a number from 0 up to 1, which chooses a pause.
+    /// Returns a random number from 0 up to, but not including, 1, which scales the pause.
     public var random: @Sendable () -> Double = { .random(in: 0..<1) }
 
     /// The default policy.

@@ -5,8 +5,8 @@ import UplinkCore
 /// Lets identical GETs that are in progress at the same time share one transfer.
 ///
 /// Requests of one client are identical when their URL, fields and timeouts are, apart from the fields in `ignoring`.
-/// Never shared are requests with a body, and requests made in the course of an identical one or by a provider of
-/// tokens. The first request is sent, with its events and options. The others wait for its answer and get the same
+/// Requests with a body, and requests made while an identical one is being handled or by a token provider, are never
+/// shared. The first request is sent, with its events and options. The others wait for its answer and get the same
 /// bytes or the same error. Exception: if the first request runs into its total timeout, those with time left send the
 /// request again. A request that arrives after the answer starts a transfer of its own: nothing is cached.
 ///
@@ -39,7 +39,7 @@ public final class HTTPSingleFlight: HTTPMiddleware {
 
     private let maximum: Int
     private let ignored: [HTTPField.Name]
-    private let work = SharedWork<Key, Answer>()
+    private let work = SharedWork<Key, Result<Answer, any Error>>()
 
     /// The number of waiting requests; for tests.
     var waiting: Int { work.waiting }
@@ -93,27 +93,43 @@ extension HTTPSingleFlight {
     ) async throws -> Answer {
         while true {
             let isFirst = Locked(false)
+            let shared: Result<Answer, any Error>
             let mayBegin = request.remainingTime != .zero
             do {
-                return try await request.withinTotal { [work, maximum] in
+                shared = try await request.withinTotal { [work] in
                     try await work.value(for: key) {
                         isFirst.withLock { $0 = true }
-                        return try await Self.$underWay.withValue(Self.underWay.union([key])) {
-                            let response = try await next(request)
-                            let bytes = try await response.body.collect(upTo: maximum, within: nil)
-                            return Answer(
-                                head: response.head, framing: response.body.framing,
-                                contentLength: response.body.contentLength, chunk: HTTPBody.Chunk(bytes),
-                                trailerFields: response.body.trailerFields, hasOwnCodings: response.hasOwnCodings)
-                        }
+                        return await self.ask(request, key, next)
                     }
                 }
             } catch let error as HTTPClientError where error.code == .totalTimeout {
-                // It was the total timeout of another request, which began before this one.
-                guard !isFirst.withLock({ $0 }), let left = request.remainingTime, left > .zero else {
-                    // Thrown here, of this request alone, it knows nothing of the one that is shared.
-                    throw mayBegin && error.phase == .request ? Self.totalPassed : error
-                }
+                // This request's own, which knows nothing of the one that is shared.
+                throw mayBegin ? Self.totalPassed : error
+            }
+            if !isFirst.withLock({ $0 }), case .failure(let error as HTTPClientError) = shared,
+                error.code == .totalTimeout, let left = request.remainingTime, left > .zero
+            {
+                continue  // it was the total timeout of another request, which began before this one
+            }
+            return try shared.get()
+        }
+    }
+
+    /// Sends the request for all that wait for it. Its failure is a value, unlike that of the wait for it.
+    private func ask(_ request: HTTPClientRequest, _ key: Key, _ next: @escaping Next) async -> Result<
+        Answer, any Error
+    > {
+        await Self.$underWay.withValue(Self.underWay.union([key])) {
+            do {
+                let response = try await next(request)
+                let bytes = try await response.body.collect(upTo: maximum, within: nil)
+                return .success(
+                    Answer(
+                        head: response.head, framing: response.body.framing,
+                        contentLength: response.body.contentLength, chunk: HTTPBody.Chunk(bytes),
+                        trailerFields: response.body.trailerFields, hasOwnCodings: response.hasOwnCodings))
+            } catch {
+                return .failure(error)
             }
         }
     }

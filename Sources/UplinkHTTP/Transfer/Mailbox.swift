@@ -105,8 +105,7 @@ package final class Mailbox: Sendable {
     @inline(never)
     private func takeGathered() throws -> GatheredBody? {
         switch machine.withLock({ $0.takeGathered() }) {
-        case .whole(let bytes): return .whole(bytes)
-        case .tooLarge(let received): return .tooLarge(received: received)
+        case .body(let body): return body
         case .failure(let error): throw error
         case .wait: return nil
         case .busy: throw Self.busy
@@ -222,12 +221,4 @@ package final class Mailbox: Sendable {
         budget?.add(change)
         return result
     }
-}
-
-/// The result of gathering a body.
-package enum GatheredBody: Sendable {
-    /// All of it.
-    case whole([UInt8])
-    /// It is larger than accepted; this many bytes have arrived.
-    case tooLarge(received: Int)
 }

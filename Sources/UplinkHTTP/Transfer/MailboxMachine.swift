@@ -38,10 +38,8 @@ struct MailboxMachine<Waiter: Sendable> {
 
     /// What a reader of the whole body gets.
     enum Gathering: Sendable {
-        /// All of it.
-        case whole([UInt8])
-        /// It is larger than the reader accepts; this many bytes have arrived.
-        case tooLarge(received: Int)
+        /// It is here, or is known to be too large.
+        case body(GatheredBody)
         /// It failed.
         case failure(any Error)
         /// More is to come: park.
@@ -214,11 +212,7 @@ struct MailboxMachine<Waiter: Sendable> {
     mutating func gatherAtOnce(upTo maximum: Int) -> GatheredBody? {
         guard case .complete = end, gathered == nil, !isCancelled else { return nil }
         _ = gather(upTo: maximum, expecting: Int64(bytes))
-        return switch takeGathered() {
-        case .whole(let bytes): .whole(bytes)
-        case .tooLarge(let received): .tooLarge(received: received)
-        case .failure, .wait, .busy: nil
-        }
+        return if case .body(let body) = takeGathered() { body } else { nil }
     }
 
     /// The reader asks for the whole body.
@@ -226,9 +220,9 @@ struct MailboxMachine<Waiter: Sendable> {
         guard parked == nil else { return .busy }
         guard !isCancelled else { return end == nil ? .wait : .failure(CancellationError()) }
         guard let gathered else { return .busy }
-        if gathered.isOverfull { return .tooLarge(received: gathered.received) }
+        if gathered.isOverfull { return .body(.tooLarge(received: gathered.received)) }
         switch end {
-        case .complete: return .whole(self.gathered?.take() ?? [])
+        case .complete: return .body(.whole(self.gathered?.take() ?? []))
         case .failed(let error): return .failure(error)
         case nil: return .wait
         }

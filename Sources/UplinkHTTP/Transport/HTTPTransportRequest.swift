@@ -59,9 +59,9 @@ public struct HTTPTransportRequest: Sendable {
         get { parts.value.isIdempotent }
         set { parts.value.isIdempotent = newValue }
     }
-    /// Receives what happens, outside all locks and C frames; it must not block. A transport that knows nothing reports
-    /// nothing. One that reports anything also reports an end, before the task that waits for the head or the body
-    /// learns of it.
+    /// Receives what happens, outside all locks and C frames; it must not block. A transport that has nothing to report
+    /// may ignore it. One that reports anything also reports an end, before the task that waits for the head or the
+    /// body learns of it.
     public var observer: (@Sendable (HTTPEvent) -> Void)? {
         get { parts.value.observer }
         set { parts.value.observer = newValue }

@@ -92,22 +92,6 @@ package final class HTTPURL: Sendable, Hashable {
     /// The host without brackets, as a resolver takes it.
     package var hostWithoutBrackets: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 
-    /// Whether the host is an address, which need not be resolved.
-    package var hasAddress: Bool {
-        // A name's last label is not a number: see `HTTPHostParser`.
-        var label = 0
-        for byte in host.utf8.reversed() {
-            switch byte {
-            case UInt8(ascii: "]"): return true
-            case UInt8(ascii: "."): return label > 0  // nothing follows the last dot of a name
-            default:
-                guard byte.isDigit else { return false }
-                label += 1
-            }
-        }
-        return false
-    }
-
     /// Resolves a reference that this URL's response gave, as in `Location`; nil if it does not form an `http` or
     /// `https` URL.
     package func resolving(_ reference: String) -> HTTPURL? { try? HTTPURLParser.resolve(reference, against: self) }

@@ -143,7 +143,7 @@ package enum HTTPURLParser {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         for (place, segment) in segments.enumerated() {
             let isLast = place == segments.count - 1
-            switch segment.lowercased().replacing("%2e") {
+            switch segment.lowercased().decodingDots {
             case ".": if isLast { kept.append("") }
             case "..":
                 _ = kept.popLast()
@@ -171,8 +171,8 @@ package enum HTTPURLParser {
 
 extension String {
     /// The text with each `%2e` replaced by the dot it stands for.
-    fileprivate func replacing(_ encoded: String) -> String {
+    fileprivate var decodingDots: String {
         guard count <= 6 else { return self }
-        return split(separator: encoded, omittingEmptySubsequences: false).joined(separator: ".")
+        return split(separator: "%2e", omittingEmptySubsequences: false).joined(separator: ".")
     }
 }

@@ -1,43 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
 
-/// A place where work that may block (files) holds nobody up.
-package protocol BlockingWork: Sendable {
-    func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result
-}
-
 /// Runs work that may block on the default pool, for a body that has no loop: the caller may prefer one.
 func offLoops<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await Task.detached { try work() }.value
-}
-
-/// Blocks the caller: for tests, and for transports without a loop.
-struct InlineWork: BlockingWork {
-    func performBlocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try work()
-    }
-}
-
-/// Receives the pieces of a request's body; a call returns when there is room for more.
-package struct BodySink: Sendable {
-    private let take: @Sendable (HTTPBody.Chunk) async throws -> Void
-    /// Whether nobody wants any more pieces. May be called from any thread.
-    let isClosed: @Sendable () -> Bool
-
-    package init(
-        isClosed: @escaping @Sendable () -> Bool = { false },
-        _ take: @escaping @Sendable (HTTPBody.Chunk) async throws -> Void
-    ) { (self.isClosed, self.take) = (isClosed, take) }
-
-    package func callAsFunction(_ chunk: HTTPBody.Chunk) async throws { if chunk.count > 0 { try await take(chunk) } }
-
-    /// Sends bytes, in pieces that are small enough to wait one after another.
-    func bytes(_ bytes: [UInt8]) async throws {
-        for start in stride(from: 0, to: bytes.count, by: SlabPool.slabSize) {
-            let end = min(start + SlabPool.slabSize, bytes.count)
-            try await take(HTTPBody.Chunk(bytes[start..<end]))
-        }
-    }
 }
 
 /// A body that is produced while it is sent.
@@ -96,14 +62,4 @@ package struct BodyStream: Sendable {
         .bodyNotReplayable, phase: .request, requestDisposition: .maybeProcessed,
         message: "the request's body has been sent and cannot be produced again; "
             + "make a new one, or say `isReplayable` if its sequence can be iterated again")
-}
-
-/// One transmission of a body: its length, and what produces it.
-package struct BodyProduction: Sendable {
-    /// How many bytes there will be.
-    package let length: Int64?
-    /// Whether it runs foreign code, which may take its time and does not belong on a loop's thread.
-    package let runsForeignCode: Bool
-    /// Produces the pieces, each after the sink had room for the previous one. Called again for every transmission.
-    package let run: @Sendable (BodySink) async throws -> Void
 }

@@ -66,10 +66,7 @@ final class UploadFile: Sendable {
     }
 
     private static func failure(_ activity: String, _ number: CInt, _ remedy: String) -> HTTPClientError {
-        let cause = number == 0 ? "" : "\(String(cString: strerror(number))); "
-        var error = HTTPClientError(.fileFailed, phase: .request, message: "\(activity): \(cause)\(remedy)")
-        error.errno = number
-        return error
+        .file(activity, number, remedy, phase: .request)
     }
 }
 

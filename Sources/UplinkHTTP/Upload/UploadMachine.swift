@@ -29,18 +29,6 @@ struct UploadMachine<Waiter: Sendable> {
         case stopped
     }
 
-    /// What the engine gets.
-    enum Taking: Sendable, Equatable {
-        /// This many bytes, at least one.
-        case bytes(Int)
-        /// Nothing is here yet; the engine will be told.
-        case wait
-        /// The body is complete.
-        case end
-        /// The body is not complete and never will be.
-        case failed
-    }
-
     private let length: Int64?
     private let highMark: Int
     private var chunks: [HTTPBody.Chunk] = []
@@ -131,7 +119,7 @@ struct UploadMachine<Waiter: Sendable> {
     // MARK: The engine
 
     /// Copies as many bytes as may be sent into `memory`.
-    mutating func take(into memory: UnsafeMutableRawBufferPointer) -> Taking {
+    mutating func take(into memory: UnsafeMutableRawBufferPointer) -> UploadReading {
         switch phase {
         case .producing, .complete: break
         case .failed, .stopped: return .failed

@@ -4,18 +4,6 @@ package import UplinkCore
 /// The meeting place of a body's producer and an engine's thread, for one transmission. Nobody is resumed while a lock
 /// is held, and only the engine's side resumes.
 package final class UploadPipe: Sendable {
-    /// What the engine gets.
-    package enum Taking: Sendable, Equatable {
-        /// This many bytes, at least one.
-        case bytes(Int)
-        /// Nothing is here yet; the engine will be told.
-        case wait
-        /// The body is complete.
-        case end
-        /// The body is not complete and never will be; see ``UploadPipe/failure``.
-        case failed
-    }
-
     /// The transmission that a production runs for: later ones have higher numbers, regardless of which one a thread
     /// runs first.
     @TaskLocal package static var number: UInt64 = 0
@@ -81,14 +69,9 @@ package final class UploadPipe: Sendable {
 
     // MARK: The engine's side
 
-    /// Copies as many bytes as may be sent into `memory`.
-    package func take(into memory: UnsafeMutableRawBufferPointer) -> Taking {
-        switch machine.withLock({ $0.take(into: memory) }) {
-        case .bytes(let count): .bytes(count)
-        case .wait: .wait
-        case .end: .end
-        case .failed: .failed
-        }
+    /// Copies as many bytes as may be sent into `memory`. If the body has failed, ``failure`` says why.
+    package func take(into memory: UnsafeMutableRawBufferPointer) -> UploadReading {
+        machine.withLock { $0.take(into: memory) }
     }
 
     /// The reason why the body is not complete.

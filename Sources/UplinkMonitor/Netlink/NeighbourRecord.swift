@@ -2,12 +2,6 @@
 import CNetlink
 import UplinkCore
 
-/// A host on one of our links, such as a router. Two links may each have one with the same address.
-struct Neighbour: Hashable {
-    var address: IPAddress
-    var interfaceIndex: UInt32
-}
-
 /// What the neighbour table says about a neighbour (`RTM_NEWNEIGH`).
 struct NeighbourRecord: Equatable {
     var neighbour: Neighbour

@@ -18,7 +18,7 @@ public struct PathValidator: Sendable {
     /// How often a validated route is probed again; nil for never, until something changes.
     public let interval: Duration?
 
-    /// Describes when to probe. Times that make no sense are replaced by the nearest that do.
+    /// Describes when to probe. Times out of range are clamped.
     ///
     /// - Parameters:
     ///   - probe: The probe to run.

@@ -13,13 +13,10 @@ extension Outbox {
         _ claim: OutboxMachine.Claim, under lock: OutboxLock?,
         _ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict
     ) async -> Duration? {
-        var outcome = await attempt(claim, under: lock, withinSeconds: 0, send)
-        if case .failure(.notStarted(let error)) = outcome, error.code == .timedOut {
-            // If only a free slot is missing because too many operations run, the network is there and not being waited
-            // for.
-            if error.missing != .slot { tell { $0.machine.waits(claim) } }
-            outcome = await attempt(claim, under: lock, withinSeconds: .infinity, send)
-        }
+        let outcome = await store.performer.perform(
+            withinSeconds: .infinity, requiring: configuration.requirement,
+            waits: { tell { $0.machine.waits(claim) } },
+            operation: { () async -> Sent in await attempt(claim, under: lock, send) })
         switch outcome {
         case .success(.answered(let row, let answer)): return await settle(row, answer, of: claim)
         case .success(.gone): return nil
@@ -32,20 +29,17 @@ extension Outbox {
         }
     }
 
-    /// Sends the entry if the network is there in time.
+    /// Sends the entry, now that the network is there.
     private func attempt(
-        _ claim: OutboxMachine.Claim, under lock: OutboxLock?, withinSeconds seconds: Double,
+        _ claim: OutboxMachine.Claim, under lock: OutboxLock?,
         _ send: @escaping @Sendable (OutboxEntry) async throws -> OutboxVerdict
-    ) async -> Result<Sent, PerformFailure<Never>> {
-        let requirement = configuration.requirement
-        return await store.performer.perform(withinSeconds: seconds, requiring: requirement) { () async -> Sent in
-            guard lock?.isNamed ?? true, tell({ $0.machine.begins(claim) }) else { return .gone }
-            do {
-                guard let row = try await entry(claim) else { return .gone }
-                return .answered(row, row.isFailed ? .givenUp : await verdict(of: OutboxEntry(row), send))
-            } catch {
-                return .unreadable(error)
-            }
+    ) async -> Sent {
+        guard lock?.isNamed ?? true, tell({ $0.machine.begins(claim) }) else { return .gone }
+        do {
+            guard let row = try await entry(claim) else { return .gone }
+            return .answered(row, row.isFailed ? .givenUp : await verdict(of: OutboxEntry(row), send))
+        } catch {
+            return .unreadable(error)
         }
     }
 

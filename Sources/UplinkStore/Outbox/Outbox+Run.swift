@@ -85,7 +85,7 @@ extension Outbox {
 
     /// Returns when no change relies on this process's run of the outbox any more. Not cancelled with the task.
     private func changesEnded() async {
-        while core.withLock({ $0.changers > 0 }) {
+        while core.withLock({ $0.editors > 0 }) {
             await Task { try? await Task.sleep(for: OutboxLock.pause) }.value
         }
     }
@@ -99,7 +99,7 @@ extension Outbox {
             return nil
         } catch {
             report(error)
-            core.withLock { $0.changed.formUnion(changed) }
+            core.withLock { $0.keysToLookUp.formUnion(changed) }
             return clock.now() + .seconds(1)
         }
     }
@@ -142,7 +142,7 @@ extension Outbox {
                 let rest = await deliver(claim, under: lock, send)
                 tell { core in
                     core.machine.ended(claim, rest: rest, now: clock.now())
-                    core.changed.insert(claim.key)
+                    core.keysToLookUp.insert(claim.key)
                 }
             }
         }

@@ -81,14 +81,13 @@ public final class Outbox: Sendable {
 
     private func checkRoom(for payload: Data, in db: Database) throws {
         let totals = try OutboxRow.totals(of: name, in: db)
-        guard totals.pending + totals.failed < configuration.maximumEntries,
+        guard totals.entries < configuration.maximumEntries,
             payload.count <= configuration.maximumBytes - max(0, totals.bytes)
         else {
             throw StoreError(
                 .outboxFull,
-                message:
-                    "the outbox `\(name)` holds \(totals.pending + totals.failed) entries of \(totals.bytes) bytes; "
-                    + "let it send some, or allow more")
+                message: "the outbox `\(name)` holds \(totals.entries) entries of \(totals.bytes) bytes; let it send "
+                    + "some, or allow more")
         }
     }
 
@@ -125,8 +124,8 @@ public final class Outbox: Sendable {
     public func cancel(
         _ ids: [OutboxEntry.ID], write: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) async throws -> OutboxCancellation {
-        let right = try await beginChange()
-        defer { endChange(right) }
+        let right = try await beginEdit()
+        defer { endEdit(right) }
         let ids = Set(ids)
         guard core.withLock({ $0.machine.withdraw(ids) }) == .granted else { return .beingSent }
         defer { tell { core in for id in ids { core.machine.withdrawalEnded(id) } } }
@@ -171,10 +170,10 @@ public final class Outbox: Sendable {
     }
 
     /// What keeps other processes from running the outbox while entries are changed.
-    enum ChangeRight {
+    enum EditRight {
         /// Nothing: they cannot open this database.
         case inMemory
-        /// The lock of this process's own run, which keeps it until ``endChange(_:)``.
+        /// The lock of this process's own run, which keeps it until ``endEdit(_:)``.
         case besideRun
         /// A lock of our own.
         case locked(OutboxLock)
@@ -182,13 +181,13 @@ public final class Outbox: Sendable {
 
     /// - Parameter pause: Called between two looks at a lock that this process may be about to release, or about to
     ///   register as its run's.
-    func beginChange(
+    func beginEdit(
         pause: () async throws -> Void = { try await Task.sleep(for: OutboxLock.pause) }
-    ) async throws -> ChangeRight {
+    ) async throws -> EditRight {
         guard let path = store.realPath else { return .inMemory }
         while true {
             let wasOurs = isClaimed
-            if core.withLock({ $0.changeBegins() }) { return .besideRun }
+            if core.withLock({ $0.editBegins() }) { return .besideRun }
             if let lock = try OutboxLock.changing(name, beside: path) { return .locked(lock) }
             // It may be this process that is about to run it, or has just stopped.
             guard wasOurs || isClaimed else { throw OutboxLock.inUse(name) }
@@ -196,10 +195,10 @@ public final class Outbox: Sendable {
         }
     }
 
-    func endChange(_ right: ChangeRight) {
+    func endEdit(_ right: EditRight) {
         switch right {
         case .inMemory: break
-        case .besideRun: core.withLock { $0.changeEnds() }
+        case .besideRun: core.withLock { $0.editEnds() }
         case .locked(let lock): withExtendedLifetime(lock) {}
         }
     }
@@ -214,8 +213,8 @@ public final class Outbox: Sendable {
     ///   learn of it; or why it could not be written.
     @discardableResult
     public func retry(_ id: OutboxEntry.ID) async throws -> Bool {
-        let right = try await beginChange()
-        defer { endChange(right) }
+        let right = try await beginEdit()
+        defer { endEdit(right) }
         return try await store.writing("trying an entry of the outbox `\(name)` again") { [self] db in
             guard var row = try row(id, in: db) else { return false }
             (row.isFailed, row.failedAt, row.pause, row.attempts) = (false, nil, nil, 0)
@@ -236,7 +235,7 @@ public final class Outbox: Sendable {
     /// then.
     private func tellAfterCommit(of key: String, in db: Database, retried id: Int64? = nil) {
         // Each observer of a transaction costs something at every statement in it.
-        guard core.withLock({ $0.changes(ExactKey(key), retried: id) }) else { return }
+        guard core.withLock({ $0.noteUncommitted(ExactKey(key), retried: id) }) else { return }
         db.afterNextTransaction { [core] _ in
             let wakes = core.withLock { core in
                 core.transactionEnded(isCommitted: true)

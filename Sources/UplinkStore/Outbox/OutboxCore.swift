@@ -6,16 +6,16 @@ import UplinkCore
 struct OutboxCore {
     var machine = OutboxMachine()
     /// Keys whose first entry the runner is to look up. Empty without a runner, which looks up all keys when it begins.
-    var changed: Set<ExactKey> = []
+    var keysToLookUp: Set<ExactKey> = []
     /// Failures of entries that could not be written to the database.
     private var unwritten: [OutboxEntry.ID: OutboxRow.Failures] = [:]
     /// What the open transaction has changed.
-    private var uncommitted = Changes()
+    private var uncommitted = Uncommitted()
     /// Wakes the call that runs the outbox; nil when none does.
     var runner: (@Sendable () -> Void)?
-    /// How many calls are changing entries beside the run, which keeps its lock against other processes until they are
+    /// How many calls are editing entries beside the run, which keeps its lock against other processes until they are
     /// done.
-    private(set) var changers = 0
+    private(set) var editors = 0
     /// What went wrong last, and with which entry (nil: when looking for entries).
     fileprivate(set) var problem: (text: String, claim: OutboxMachine.Claim?)?
     private var listeners: [UInt64: @Sendable () -> Void] = [:]
@@ -27,7 +27,7 @@ struct OutboxCore {
     /// Wakes only the observers. What the runner itself has found out must not wake it again.
     var watchers: [@Sendable () -> Void] { Array(listeners.values) }
 
-    private struct Changes {
+    private struct Uncommitted {
         /// Keys whose first entry may be another one after it.
         var keys: Set<ExactKey> = []
         /// Entries that are to be tried again.
@@ -36,7 +36,7 @@ struct OutboxCore {
 
     /// Records that the open transaction changes a key. True at its first change, so that it is reported once; there is
     /// only one writer.
-    mutating func changes(_ key: ExactKey, retried id: Int64?) -> Bool {
+    mutating func noteUncommitted(_ key: ExactKey, retried id: Int64?) -> Bool {
         defer {
             uncommitted.keys.insert(key)
             if let id { uncommitted.retried.append((key, id)) }
@@ -46,9 +46,9 @@ struct OutboxCore {
 
     /// Records that the transaction is over.
     mutating func transactionEnded(isCommitted: Bool) {
-        defer { uncommitted = Changes() }
+        defer { uncommitted = Uncommitted() }
         guard isCommitted, runner != nil else { return }
-        changed.formUnion(uncommitted.keys)
+        keysToLookUp.formUnion(uncommitted.keys)
         for (key, id) in uncommitted.retried {
             machine.retried(key, id)
             unwritten[id] = nil
@@ -73,32 +73,32 @@ struct OutboxCore {
     /// Begins a run of the outbox, which learns from the database what is there.
     mutating func begin(maximumConcurrent: Int, _ wake: @escaping @Sendable () -> Void) {
         machine.restart(maximumConcurrent: maximumConcurrent)
-        (changed, unwritten) = ([], [:])
+        (keysToLookUp, unwritten) = ([], [:])
         problem = nil
         runner = wake
     }
 
     /// Begins a look at the database. Returns the keys that have changed since the last one.
     mutating func lookBegins() -> Set<ExactKey> {
-        defer { changed = [] }
+        defer { keysToLookUp = [] }
         machine.lookBegins()
-        return changed
+        return keysToLookUp
     }
 
     mutating func end() {
         runner = nil
-        (changed, unwritten) = ([], [:])
+        (keysToLookUp, unwritten) = ([], [:])
         problem = nil  // a run's problem is not its successor's
         machine.restart(maximumConcurrent: 0)
     }
 
-    /// Registers a change of entries beside the run; false if there is none.
-    mutating func changeBegins() -> Bool {
-        if runner != nil { changers += 1 }
+    /// Registers an edit of entries beside the run; false if there is none.
+    mutating func editBegins() -> Bool {
+        if runner != nil { editors += 1 }
         return runner != nil
     }
 
-    mutating func changeEnds() { changers -= 1 }
+    mutating func editEnds() { editors -= 1 }
 
     mutating func listen(_ wake: @escaping @Sendable () -> Void) -> UInt64 {
         lastListener += 1
@@ -107,16 +107,6 @@ struct OutboxCore {
     }
 
     mutating func ignore(_ id: UInt64) { listeners[id] = nil }
-}
-
-/// A subscription to changes, which ends when it is released.
-final class OutboxListening: Sendable {
-    private let outbox: Outbox
-    private let id: UInt64
-
-    init(_ outbox: Outbox, _ id: UInt64) { (self.outbox, self.id) = (outbox, id) }
-
-    deinit { outbox.core.withLock { $0.ignore(id) } }
 }
 
 extension Outbox {
@@ -141,7 +131,7 @@ extension Outbox {
         let runner = core.withLock { core -> (@Sendable () -> Void)? in
             let unknown = keys.map { ExactKey($0) }.filter { core.machine.state(of: $0) == nil }
             guard let runner = core.runner, !unknown.isEmpty else { return nil }
-            core.changed.formUnion(unknown)
+            core.keysToLookUp.formUnion(unknown)
             return runner
         }
         runner?()

@@ -113,6 +113,12 @@ struct OutboxRow: Codable, Sendable, FetchableRecord, MutablePersistableRecord {
         var pending = 0
         var failed = 0
         var bytes = 0
+
+        /// Both kinds; a damaged store may claim any numbers.
+        var entries: Int {
+            let (sum, isTooMuch) = pending.addingReportingOverflow(failed)
+            return isTooMuch ? .max : sum
+        }
     }
 }
 #endif

@@ -125,36 +125,30 @@ extension Store {
         try await reading("reading about `\(key)`") { try SyncRecord.of(key, in: $0) }
     }
 
-    /// Fetches through the performer, which is first asked with a limit of zero, so that "waiting" is reported only
-    /// while the sync waits for the network, and not when that is there but too many operations are running.
+    /// Fetches through the performer, as soon as the network is there.
     private func fetch(
         _ sync: StoreSync, _ validators: SyncValidators?, in era: UInt64,
         _ reached: @escaping @Sendable (SyncStage) -> Void
     ) async throws -> StoreSync.News? {
-        let limit = sync.networkLimit / .seconds(1)
-        for seconds in limit > 0 ? [0, limit] : [0] {
-            let result = await performer.perform(withinSeconds: seconds, requiring: sync.requirement) {
-                guard syncs.isCurrent(era) else { throw StoreError.cleared(sync.key) }
-                reached(.loading)
-                return try await sync.fetch(validators)
-            }
-            switch result {
-            case .success(let news):
-                return news
-            case .failure(.operation(let error)):
-                if error is CancellationError, Task.isCancelled { throw error }
-                throw error as? StoreError
-                    ?? StoreError(
-                        .fetchFailed, message: "fetching `\(sync.key)` failed: \(error)", underlyingError: error)
-            case .failure(.notStarted(let error)) where error.code == .timedOut && seconds < limit:
-                if error.missing != .slot { reached(.waiting) }
-            case .failure(.notStarted(let error)):
-                if error.code == .cancelled { throw CancellationError() }
-                throw StoreError(
-                    .networkUnavailable, message: "`\(sync.key)` was not fetched: \(error)", underlyingError: error)
-            }
+        let result = await performer.perform(
+            withinSeconds: sync.networkLimit / .seconds(1), requiring: sync.requirement, waits: { reached(.waiting) }
+        ) {
+            guard syncs.isCurrent(era) else { throw StoreError.cleared(sync.key) }
+            reached(.loading)
+            return try await sync.fetch(validators)
         }
-        throw CancellationError()  // not reached: the last turn returns or throws
+        switch result {
+        case .success(let news): return news
+        case .failure(.operation(let error)):
+            if error is CancellationError, Task.isCancelled { throw error }
+            throw error as? StoreError
+                ?? StoreError(
+                    .fetchFailed, message: "fetching `\(sync.key)` failed: \(error)", underlyingError: error)
+        case .failure(.notStarted(let error)):
+            if error.code == .cancelled { throw CancellationError() }
+            throw StoreError(
+                .networkUnavailable, message: "`\(sync.key)` was not fetched: \(error)", underlyingError: error)
+        }
     }
 
     private enum Written: Sendable {

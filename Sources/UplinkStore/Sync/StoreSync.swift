@@ -6,8 +6,8 @@ public import UplinkCore
 /// How a key's data is brought up to date: a fetch over the network, and a transaction that writes what it brought.
 ///
 /// Syncs of the same key are the same sync: while one runs, later callers share it, both fetch and write. So a key must
-/// include everything that makes a difference, also whose data it is. A key that contains a NUL is
-/// refused (`invalidArgument`) when it is used.
+/// include everything that distinguishes the data, including whose it is. A key that contains a NUL is refused
+/// (`invalidArgument`) when it is used.
 public struct StoreSync: Sendable {
     /// Fetches the news; returns nil if there is none.
     typealias Fetch = @Sendable (SyncValidators?) async throws -> News?

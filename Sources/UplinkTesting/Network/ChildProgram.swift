@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// How a program ended.
-public struct ProgramResult: Sendable, Hashable {
-    /// Its exit status, or as in a shell 128 plus the number of the signal that ended it.
-    public let status: CInt
-    /// What it wrote to its standard output.
-    public let output: String
-    /// What it wrote to its standard error.
-    public let errors: String
-}
-
 /// A program in a process group of its own, whose output goes to unnamed files, so that no one has to read along.
 struct ChildProgram: ~Copyable {
     private let name: String

@@ -249,7 +249,7 @@ struct PerformerSlotTests {
         switch first {
         case .started: #expect(next == "first")
         case .notStarted(let error): #expect((next, error.missing) == ("second", .slot))
-        case .requeued, .superseded: Issue.record("\(first)")
+        case .wait, .lookAgain, .superseded: Issue.record("\(first)")
         }
         #expect(machine.census.inLine == (next == "first" ? 1 : 0))
     }

@@ -152,7 +152,7 @@ struct PerformerMachineStabilityTests {
         let look = PerformerMachine.Look(path, .internet)
         switch machine.begin(id, look: look, isCancelled: false, now: now, graceEnd: 0).0 {
         case .started: return "started"
-        case .requeued: return "waits"
+        case .wait, .lookAgain: return "waits"
         case .superseded: return "looks again"
         case .notStarted(let error): return error.missing?.description ?? error.code.description
         }
@@ -186,7 +186,7 @@ struct PerformerMachineStabilityTests {
         tell(late, .offline(), now: 12)
         let look = PerformerMachine.Look(before, .internet)
         let start = machine.begin(late, look: look, isCancelled: false, now: 13, graceEnd: 0).0
-        guard case .requeued = start else {
+        guard case .wait = start else {
             Issue.record("it started on a path that was gone: \(start)")
             return
         }
@@ -211,7 +211,7 @@ struct PerformerMachineStabilityTests {
             return
         }
         let look = PerformerMachine.Look(path, .internet)
-        guard case .requeued = machine.begin(ids[1], look: look, isCancelled: false, now: 1, graceEnd: 0).0 else {
+        guard case .lookAgain = machine.begin(ids[1], look: look, isCancelled: false, now: 1, graceEnd: 0).0 else {
             Issue.record("it does not wait")
             return
         }

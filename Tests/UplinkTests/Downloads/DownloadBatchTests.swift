@@ -85,6 +85,42 @@ struct DownloadBatchTests {
         }
     }
 
+    /// Nothing was tried then, so nothing has failed.
+    @Test func whoLosesItsNetworkWhileItWaitsForItsPlaceHasNotFailed() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer("https://a.example/1", scene.whole)
+            scene.transport.answer("https://b.example/2", .silence)
+            let away = StubNetworkMonitor(.offline())
+            var far = item(scene, "https://a.example/1", to: "1")
+            far.options.monitor = away
+            far.options.backOff.maximumFailures = 0
+            var limits = DownloadBatchLimits()
+            limits.maximumRunning = 1
+            let batch = scene.client.startDownloads(
+                [far, item(scene, "https://b.example/2", to: "2")], within: .seconds(60), limits: limits)
+            func isIn(_ phase: DownloadProgress.Phase) -> Bool {
+                if case .running(let progress) = batch.currentProgress.items[0] {
+                    progress.phase == phase
+                } else {
+                    false
+                }
+            }
+            try await eventually { scene.transport.requests.count == 1 }  // b's, which has the place
+            for _ in 0..<3 {
+                away.goOnline()
+                try await eventually { isIn(.connecting) }
+                away.goOffline()
+                try await eventually { isIn(.waitingForNetwork) }
+            }
+            away.goOnline()
+            try await eventually { isIn(.connecting) }
+            batch.cancel(1)
+            let results = await batch.results
+            #expect(try results[0].get().attempts == 1)
+            #expect(throws: CancellationError.self) { try results[1].get() }
+        }
+    }
+
     /// A network that has to stay for a minute is waited for as well; nobody knows it when the batch begins.
     @Test func whoWaitsForAStableNetworkDoesNotHoldUpTheOthers() async throws {
         try await DownloadScene.with { scene in

@@ -1,41 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-public import HTTPTypes
-public import SystemPackage
+import HTTPTypes
+import SystemPackage
 public import UplinkHTTP
-
-/// One of many downloads.
-public struct DownloadItem: Sendable {
-    /// An absolute `http` or `https` URL (RFC 3986).
-    public var url: String
-    /// The file's path.
-    public var target: FilePath
-    /// Fields to send with each attempt.
-    public var headers: HTTPFields
-    /// The options of this download.
-    public var options: DownloadOptions
-
-    /// Creates an item.
-    public init(
-        _ url: String, to target: FilePath, headers: HTTPFields = [:], options: DownloadOptions = .init()
-    ) {
-        (self.url, self.target, self.headers, self.options) = (url, target, headers, options)
-    }
-}
-
-/// How many of a batch's downloads run at the same time.
-///
-/// A download that pauses between attempts, or waits for its network, does not count as running, except towards its
-/// host's limit, so hosts that are down do not hold up the others. At most eight times ``maximumRunning`` downloads
-/// pause or wait beside those that run.
-public struct DownloadBatchLimits: Sendable, Hashable {
-    /// Over all hosts.
-    public var maximumRunning = 6
-    /// To one host (scheme, name and port), including downloads that pause or wait.
-    public var maximumRunningPerHost = 3
-
-    /// The default limits.
-    public init() {}
-}
 
 /// Many downloads that were started together; the failure of one does not stop the others.
 ///

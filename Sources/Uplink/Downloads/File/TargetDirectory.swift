@@ -13,7 +13,9 @@ final class TargetDirectory: Sendable {
 
     init(of target: FilePath) throws(DownloadError) {
         guard let names = PartialNames(target) else {
-            guard !target.isEmpty else { throw DownloadError(.invalidOptions, message: "the target is empty; name a file") }
+            guard !target.isEmpty else {
+                throw DownloadError(.invalidOptions, message: "the target is empty; name a file")
+            }
             throw DownloadError(.targetNotAFile, message: "`\(target)` is a directory; add the name of a file")
         }
         do throws(Errno) {
@@ -26,36 +28,26 @@ final class TargetDirectory: Sendable {
 
     /// Checks that the target may be written.
     func checkTarget(replacing: Bool) throws(DownloadError) {
-        let isFile: Bool?
+        let obstacle: NameObstacle?
         do throws(Errno) {
-            isFile = try directory.hasRegularFile(names.target)
+            obstacle = try directory.obstacle(to: names.target, replacing: replacing)
         } catch {
             throw .file("looking for `\(path)`", error.rawValue)
         }
-        switch isFile {
-        case nil: break
-        case true?:
-            if !replacing { throw exists }
-            if directory.isForOthersToReplace(names.target) { throw isOthers }
-        case false?:
-            throw DownloadError(
-                .targetNotAFile,
-                message: "`\(path)` is a directory, a symbolic link or another thing that is no regular file; choose "
-                    + "another name, or the file that it leads to")
-        }
+        if let obstacle { throw error(obstacle) }
     }
 
-    var exists: DownloadError {
-        DownloadError(
-            .targetExists, message: "`\(path)` exists; choose another name, or ask for it to be replaced")
-    }
+    var exists: DownloadError { error(.exists) }
 
-    private var isOthers: DownloadError {
-        var error = DownloadError(
-            .notWritable,
-            message: "`\(path)` belongs to somebody else, and in this directory nobody else may replace it; choose "
-                + "another name")
-        error.errno = EPERM
+    private func error(_ obstacle: NameObstacle) -> DownloadError {
+        let (code, number): (DownloadError.Code, CInt) =
+            switch obstacle {
+            case .exists: (.targetExists, 0)
+            case .isNoFile: (.targetNotAFile, 0)
+            case .isOthers: (.notWritable, EPERM)
+            }
+        var error = DownloadError(code, message: obstacle.message(at: path))
+        error.errno = number
         return error
     }
 

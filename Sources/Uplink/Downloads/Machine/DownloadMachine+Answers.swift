@@ -5,40 +5,40 @@ import UplinkHTTP
 
 extension DownloadMachine {
     /// Handles the head of an answer.
-    mutating func answered(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
+    mutating func answered(_ answer: DownloadAnswer) -> Verdict {
         switch state {
-        case .askingForWhole: return answeredWhole(answer, remaining: remaining)
-        case .askingForRest: return answeredRest(answer, remaining: remaining)
+        case .askingForWhole: return answeredWhole(answer)
+        case .askingForRest: return answeredRest(answer)
         case .idle, .receiving, .whole, .failed:
-            return .leave(distrust("an answer came that nobody asked for", remaining: remaining))
+            return .leave(distrust("an answer came that nobody asked for"))
         }
     }
 
-    private mutating func answeredWhole(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
-        answer.status == 200 ? begin(answer, remaining: remaining) : .leave(refused(answer, remaining: remaining))
+    private mutating func answeredWhole(_ answer: DownloadAnswer) -> Verdict {
+        answer.status == 200 ? begin(answer) : .leave(refused(answer))
     }
 
-    private mutating func answeredRest(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
+    private mutating func answeredRest(_ answer: DownloadAnswer) -> Verdict {
         switch answer.status {
-        case 206: return part(answer, remaining: remaining)
-        case 200: return wholeAgain(answer, remaining: remaining)
-        case 416: return .leave(beyondEnd(answer, remaining: remaining))
-        case 412: return .leave(distrust("the server takes `If-Range` amiss (412)", remaining: remaining))
-        default: return .leave(refused(answer, remaining: remaining))
+        case 206: return part(answer)
+        case 200: return wholeAgain(answer)
+        case 416: return .leave(beyondEnd(answer))
+        case 412: return .leave(distrust("the server takes `If-Range` amiss (412)"))
+        default: return .leave(refused(answer))
         }
     }
 
     /// 200 instead of a part: another version, or a server that does not send parts. Either way the whole file comes,
     /// unless the answer is from a stranger, such as a portal that wants a sign-in: that may pass, and the bytes that
     /// are there are worth more than what a stranger says about the size.
-    private mutating func wholeAgain(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
+    private mutating func wholeAgain(_ answer: DownloadAnswer) -> Verdict {
         guard !isOfSamePlace(answer) || answer.validator == nil, doubts + 1 < Self.maximumDoubts else {
-            return begin(answer, remaining: remaining)
+            return begin(answer)
         }
         doubts += 1
         return .leave(
             tryAgain(
-                after: nil, because: "something else than the file's server seems to answer", remaining: remaining))
+                after: nil, because: "something else than the file's server seems to answer"))
     }
 
     /// Whether an answer comes from where the bytes that are there came from.
@@ -47,9 +47,9 @@ extension DownloadMachine {
     }
 
     /// 200: the whole file, from its start.
-    private mutating func begin(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
+    private mutating func begin(_ answer: DownloadAnswer) -> Verdict {
         if answer.bodyLength == 0, announced > 0 {
-            return .leave(distrust(Self.suddenNothing, remaining: remaining))
+            return .leave(distrust(Self.suddenNothing))
         }
         guard answer.isFramed || limits.acceptsUnframed else {
             return .leave(
@@ -74,24 +74,24 @@ extension DownloadMachine {
     }
 
     /// 206: the rest, if it really continues what is there.
-    private mutating func part(_ answer: DownloadAnswer, remaining: Duration?) -> Verdict {
+    private mutating func part(_ answer: DownloadAnswer) -> Verdict {
         guard var version, let validator = version.validator else {
-            return .leave(distrust("a part of nothing", remaining: remaining))
+            return .leave(distrust("a part of nothing"))
         }
-        if answer.isMultipart { return .leave(distrust("the server sends several parts", remaining: remaining)) }
+        if answer.isMultipart { return .leave(distrust("the server sends several parts")) }
         guard case .part(let first, let last, let total) = answer.range, first == received else {
-            return .leave(distrust("the server sends another part than asked for", remaining: remaining))
+            return .leave(distrust("the server sends another part than asked for"))
         }
         guard answer.isEncoded(as: version.codings) else {
-            return .leave(distrust("the server encodes the part otherwise than the beginning", remaining: remaining))
+            return .leave(distrust("the server encodes the part otherwise than the beginning"))
         }
         guard isOfSamePlace(answer) else {
             return .leave(
-                distrust("the rest would come from another place than the beginning", remaining: remaining))
+                distrust("the rest would come from another place than the beginning"))
         }
         guard validator.isConfirmed(by: answer.head), let length = version.length ?? total,
             total ?? length == length, last < length, answer.bodyLength ?? (last - first + 1) == last - first + 1
-        else { return .leave(distrust("the file has changed on the server", remaining: remaining)) }
+        else { return .leave(distrust("the file has changed on the server")) }
         if let objection = limits.objection(to: length) { return .leave(fail(objection)) }
         resumptions += 1
         isOfOnePiece = false
@@ -103,19 +103,19 @@ extension DownloadMachine {
     }
 
     /// 416: there is no more, which is right if nothing is missing.
-    private mutating func beyondEnd(_ answer: DownloadAnswer, remaining: Duration?) -> Step {
+    private mutating func beyondEnd(_ answer: DownloadAnswer) -> Step {
         guard let version, let validator = version.validator, version.length == received,
             answer.range == .unsatisfied(total: received),
             answer.head.headerFields[.eTag] == nil
                 || validator.isConfirmed(by: answer.head),
             isOfSamePlace(answer)
-        else { return distrust("the file has shrunk or changed on the server (416)", remaining: remaining) }
+        else { return distrust("the file has shrunk or changed on the server (416)") }
         state = .whole
         return .complete
     }
 
     /// Any other status.
-    private mutating func refused(_ answer: DownloadAnswer, remaining: Duration?) -> Step {
+    private mutating func refused(_ answer: DownloadAnswer) -> Step {
         let status = answer.status
         refusal = status
         guard Self.isPassing(status) else {
@@ -137,8 +137,7 @@ extension DownloadMachine {
                         + "again later, or raise `backOff.maximumRetryAfter`"))
         }
         return tryAgain(
-            after: nil, atLeast: answer.retryAfter ?? .zero, because: "the server answers \(status)",
-            remaining: remaining
+            after: nil, atLeast: answer.retryAfter ?? .zero, because: "the server answers \(status)"
         ) { Self.unexpected(status, $0) }
     }
 

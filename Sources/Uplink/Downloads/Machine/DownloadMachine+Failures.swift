@@ -50,7 +50,7 @@ extension DownloadMachine {
     }
 
     /// Handles a failed attempt. What came before has been written.
-    mutating func failed(_ failure: Failure, remaining: Duration?) -> Step {
+    mutating func failed(_ failure: Failure) -> Step {
         switch failure {
         case .networkLost(let reason):
             // This is no failure of the download, and does not count towards `maximumFailures`. Only if the network is
@@ -62,13 +62,13 @@ extension DownloadMachine {
             return .again(after: pauseOfThePath(pause), because: reason)
         case .passing(let error):
             let isOfThePath = (error as? HTTPClientError)?.requestDisposition != .responseStarted
-            return tryAgain(after: nil, isOfThePath: isOfThePath, because: "\(error)", remaining: remaining) {
+            return tryAgain(after: nil, isOfThePath: isOfThePath, because: "\(error)") {
                 DownloadError(.tooManyFailures, message: $0, underlyingError: error)
             }
         case .doubtful(let error):
             doubts += 1
             if doubts >= Self.maximumDoubts { return fail(.requestFailed(error)) }
-            return tryAgain(after: nil, because: "\(error)", remaining: remaining) {
+            return tryAgain(after: nil, because: "\(error)") {
                 DownloadError(.tooManyFailures, message: $0, underlyingError: error)
             }
         case .lasting(let error): return fail(error)
@@ -86,9 +86,9 @@ extension DownloadMachine {
     mutating func pauseWasCutShort() { (failures, losses) = (0, min(losses, 1)) }
 
     /// Handles a body that ended before all of it had come, although its framing was intact.
-    mutating func endedEarly(_ reason: String, remaining: Duration?) -> Step {
+    mutating func endedEarly(_ reason: String) -> Step {
         let cause = HTTPClientError(.truncated, phase: .body, requestDisposition: .responseStarted, message: reason)
-        return tryAgain(after: nil, because: reason, remaining: remaining) {
+        return tryAgain(after: nil, because: reason) {
             DownloadError(.tooManyFailures, message: $0, underlyingError: cause)
         }
     }
@@ -97,11 +97,11 @@ extension DownloadMachine {
     static let maximumDoubts = 5
 
     /// Starts over, because what is there, or what the server says about it, cannot be right.
-    mutating func distrust(_ reason: String, remaining: Duration?) -> Step {
+    mutating func distrust(_ reason: String) -> Step {
         (received, version) = (0, nil)
         restarts += 1
         if let error = tooManyRestarts(reason) { return fail(error) }
-        return tryAgain(after: restarts == 1 ? .zero : nil, because: reason, remaining: remaining)
+        return tryAgain(after: restarts == 1 ? .zero : nil, because: reason)
     }
 
     func tooManyRestarts(_ reason: String) -> DownloadError? {
@@ -124,7 +124,6 @@ extension DownloadMachine {
     ///   - error: The error to end with when it has been tried often enough.
     mutating func tryAgain(
         after pause: Duration?, isOfThePath: Bool = false, atLeast wanted: Duration = .zero, because reason: String,
-        remaining: Duration?,
         else error: (String) -> DownloadError = { DownloadError(.tooManyFailures, message: $0) }
     ) -> Step {
         failures += 1

@@ -63,6 +63,8 @@ struct DownloadMachine: Sendable {
 
     let url: String
     let limits: DownloadLimits
+    /// The time left until the deadline, as of the event that is being handled; nil without a deadline.
+    var remaining: Duration?
     var state = State.idle
     /// The version that the bytes that are there belong to.
     var version: ResourceVersion?
@@ -122,11 +124,11 @@ struct DownloadMachine: Sendable {
     }
 
     /// Handles bytes that have come. Nil: write them.
-    mutating func received(_ count: Int, remaining: Duration?) -> Step? {
+    mutating func received(_ count: Int) -> Step? {
         guard case .receiving(let end, _) = state else { return fail(Self.outOfTurn) }
         let sum = received + Int64(count)
         transferred += Int64(count)
-        if let end, sum > end { return distrust("the body is longer than its head says", remaining: remaining) }
+        if let end, sum > end { return distrust("the body is longer than its head says") }
         if sum > limits.maximumSize || sum > limits.expectedSize ?? .max {
             return fail(limits.objection(to: sum) ?? Self.outOfTurn)
         }
@@ -136,17 +138,17 @@ struct DownloadMachine: Sendable {
     }
 
     /// Handles the end of a body, according to its framing.
-    mutating func bodyEnded(remaining: Duration?) -> Step {
+    mutating func bodyEnded() -> Step {
         guard case .receiving(let end, let isFramed) = state else { return fail(Self.outOfTurn) }
         if let end, received < end {
-            return endedEarly("the body ended early", remaining: remaining)
+            return endedEarly("the body ended early")
         }
         guard let length = version?.length else {
             // Chunks, or the end of the connection.
-            if received == 0, announced > 0 { return distrust(Self.suddenNothing, remaining: remaining) }
+            if received == 0, announced > 0 { return distrust(Self.suddenNothing) }
             if let objection = limits.objection(to: received) {
                 guard isFramed else {
-                    return endedEarly("the connection ended early", remaining: remaining)
+                    return endedEarly("the connection ended early")
                 }
                 return fail(objection)
             }
@@ -177,10 +179,10 @@ struct DownloadMachine: Sendable {
 
     /// Handles the file's digest. A wrong one is final if the server is at fault; if the file was put together here, or
     /// its end was a guess, the file is fetched again, as often as ``DownloadLimits/maximumRestarts`` allows.
-    mutating func digested(_ digest: [UInt8]?, expected: [UInt8]?, remaining: Duration?) -> Step {
+    mutating func digested(_ digest: [UInt8]?, expected: [UInt8]?) -> Step {
         guard let expected, digest != expected else { return .complete }
         if !isOfOnePiece, restarts < limits.maximumRestarts {
-            return distrust("the digest of what was put together is wrong", remaining: remaining)
+            return distrust("the digest of what was put together is wrong")
         }
         return fail(
             DownloadError(

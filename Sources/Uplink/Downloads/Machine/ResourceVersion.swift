@@ -29,12 +29,3 @@ struct ResourceVersion: Sendable, Hashable {
         Fingerprint.of(url == asked ? url : String(url.prefix { $0 != "?" && $0 != "#" }))
     }
 }
-
-/// The digest of a text, used instead of a text that may contain secrets.
-enum Fingerprint {
-    static func of(_ text: String) -> String {
-        var checksum = SHA256()
-        checksum.update(Array(text.utf8))
-        return Hexadecimal.text(checksum.finish())
-    }
-}

@@ -64,14 +64,14 @@ final class DownloadRun: Sendable {
     /// Takes over what an earlier run has left.
     private func adopt(_ file: PartialFile) async throws {
         guard options.resumes, let (version, bytes) = try await offLoop({ file.found() }),
-            decide({ machine, _ in machine.found(version, bytes: bytes) })
+            decide({ $0.found(version, bytes: bytes) })
         else { return }
         try await offLoop { try file.adopt(version, bytes: bytes) }
         do {
             try await digest(file)
         } catch is DownloadError {
             // A later run would fail with it, too.
-            decide { machine, _ in machine.lost() }
+            decide { $0.lost() }
             try await offLoop { try file.forget() }
         }
     }
@@ -115,13 +115,13 @@ final class DownloadRun: Sendable {
                 let isOnlyLost = (error as? NetworkOperationError)?.code == .networkLost
                 if isOnlyLost, !hasBegun.withLock({ $0 }) { continue }
                 core.remember(error, status: nil)
-                step = decide { $0.failed(.init(error), remaining: $1) }
+                step = decide { $0.failed(.init(error)) }
             }
             if case .complete = step {
                 core.tell { story, now in story.enter(.verifying, at: now) }
                 digest = try await offLoop { try writer.file.complete() }
                 step = decide { [digest, options] in
-                    $0.digested(digest, expected: options.checksum?.expected, remaining: $1)
+                    $0.digested(digest, expected: options.checksum?.expected)
                 }
             }
             switch step {
@@ -146,18 +146,18 @@ final class DownloadRun: Sendable {
         guard pause.length > .zero else { return try Task.checkCancellation() }
         place?.lend()
         let isCutShort = try await network.rest(for: pause, since: generation)
-        if isCutShort { decide { machine, _ in machine.pauseWasCutShort() } }
+        if isCutShort { decide { $0.pauseWasCutShort() } }
         await place?.takeBack()
         try Task.checkCancellation()
     }
 
     /// Asks once, and reads the answer to its end.
     private func attempt(into writer: PartialWriter) async throws -> DownloadMachine.Step {
-        let plan = decide { machine, _ in machine.ask() }
+        let plan = decide { $0.ask() }
         core.tell { story, now in story.enter(plan == .whole ? .connecting : .resuming, at: now) }
         let response = try await client.execute(request(for: plan), options: attemptOptions)
         let answer = DownloadAnswer(response)
-        switch decide({ $0.answered(answer, remaining: $1) }) {
+        switch decide({ $0.answered(answer) }) {
         case .leave(let step):
             await response.body.discardIfShort()
             return step
@@ -175,7 +175,7 @@ final class DownloadRun: Sendable {
     private func read(_ body: HTTPBody, into writer: PartialWriter) async throws -> DownloadMachine.Step {
         var iterator = body.makeAsyncIterator()
         while let chunk = try await iterator.next() {
-            let step = decide { $0.received(chunk.count, remaining: $1) }
+            let step = decide { $0.received(chunk.count) }
             if let step {
                 try await writer.drain()
                 return step
@@ -184,7 +184,7 @@ final class DownloadRun: Sendable {
             core.tell(if: { story, now in story.receive(chunk.count, at: now) })
         }
         try await writer.drain()
-        return decide { $0.bodyEnded(remaining: $1) }
+        return decide { $0.bodyEnded() }
     }
 
     private func request(for plan: DownloadMachine.Plan) -> HTTPRequest {
@@ -251,11 +251,12 @@ final class DownloadRun: Sendable {
     }
 
     /// Asks the machine, and records its numbers.
-    private func decide<Decision: Sendable>(
-        _ question: (inout DownloadMachine, _ remaining: Duration?) -> Decision
-    ) -> Decision {
+    private func decide<Decision: Sendable>(_ question: (inout DownloadMachine) -> Decision) -> Decision {
         let remaining = core.remaining
-        let (decision, numbers) = machine.withLock { (question(&$0, remaining), $0) }
+        let (decision, numbers) = machine.withLock { machine in
+            machine.remaining = remaining
+            return (question(&machine), machine)
+        }
         core.note { $0.count(numbers) }
         return decision
     }

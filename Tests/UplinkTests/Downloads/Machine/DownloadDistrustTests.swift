@@ -53,7 +53,7 @@ struct DownloadDistrustTests {
     func aLieIsNotAppended(lie: Lie) {
         var machine = DownloadMachine.interrupted()
         _ = machine.ask()
-        #expect(machine.answered(lie.answer, remaining: nil).step?.pause == .zero)
+        #expect(machine.answered(lie.answer).step?.pause == .zero)
         #expect((machine.received, machine.restarts) == (0, 1))
         #expect(machine.ask() == .whole)
     }
@@ -63,9 +63,9 @@ struct DownloadDistrustTests {
     func aPartIsInTheCodingOfTheBeginning(coding: String?) {
         var machine = machine()
         _ = machine.ask()
-        _ = machine.answered(answer(200, length: 1000, fields: [.contentEncoding: "gzip"]), remaining: nil)
-        _ = machine.received(400, remaining: nil)
-        _ = machine.failed(.networkLost(""), remaining: nil)
+        _ = machine.answered(answer(200, length: 1000, fields: [.contentEncoding: "gzip"]))
+        _ = machine.received(400)
+        _ = machine.failed(.networkLost(""))
         // Also in another process.
         let record = machine.version.flatMap {
             PartialRecord(of: $0, askedFor: machineURL, synchronised: 400, boot: "b", file: 7)
@@ -75,7 +75,7 @@ struct DownloadDistrustTests {
         var fields = HTTPFields()
         fields[.contentEncoding] = coding
         let verdict = machine.answered(
-            answer(206, length: 600, range: "bytes 400-999/1000", fields: fields), remaining: nil)
+            answer(206, length: 600, range: "bytes 400-999/1000", fields: fields))
         #expect(verdict.isAppend == (coding == nil || coding?.lowercased() == "gzip"))
         #expect(verdict.isAppend == (machine.received == 400))
     }
@@ -86,39 +86,39 @@ struct DownloadDistrustTests {
         _ = machine.found(version, bytes: 1000)
         _ = machine.ask()
         let other = answer(416, tag: "\"v2\"", length: 0, range: "bytes */1000")
-        #expect(machine.answered(other, remaining: nil).step?.pause == .zero)
+        #expect(machine.answered(other).step?.pause == .zero)
         #expect(machine.ask() == .whole)
     }
 
     @Test func aPartTooManyIsCutOff() {
         var machine = DownloadMachine.interrupted()
         _ = machine.ask()
-        _ = machine.answered(answer(206, range: "bytes 400-999/1000"), remaining: nil)  // chunks
-        #expect(machine.received(600, remaining: nil) == nil)
-        #expect(machine.received(1, remaining: nil)?.pause == .zero)
+        _ = machine.answered(answer(206, range: "bytes 400-999/1000"))  // chunks
+        #expect(machine.received(600) == nil)
+        #expect(machine.received(1)?.pause == .zero)
         #expect((machine.received, machine.restarts) == (0, 1))
     }
 
     @Test func aPartThatEndsEarlyIsNotWhole() {
         var machine = DownloadMachine.interrupted()
         _ = machine.ask()
-        _ = machine.answered(answer(206, range: "bytes 400-999/1000"), remaining: nil)
-        _ = machine.received(599, remaining: nil)
-        #expect(machine.bodyEnded(remaining: nil).pause != nil)
+        _ = machine.answered(answer(206, range: "bytes 400-999/1000"))
+        _ = machine.received(599)
+        #expect(machine.bodyEnded().pause != nil)
         #expect(machine.ask() == .rest(from: 999, ifStill: .entityTag("\"v1\"")))
     }
 
     @Test func aSuddenNothingInChunksIsNotBelieved() {
         var full = DownloadMachine.interrupted()
         _ = full.ask()
-        #expect(full.answered(answer(200, tag: "\"v2\""), remaining: nil).isBegin)
-        #expect(full.bodyEnded(remaining: nil).pause != nil)
+        #expect(full.answered(answer(200, tag: "\"v2\"")).isBegin)
+        #expect(full.bodyEnded().pause != nil)
         #expect(full.ask() == .whole)
         // A file that was never said to have bytes may have none.
         var empty = machine()
         _ = empty.ask()
-        _ = empty.answered(answer(200), remaining: nil)
-        #expect(empty.bodyEnded(remaining: nil).isComplete)
+        _ = empty.answered(answer(200))
+        #expect(empty.bodyEnded().isComplete)
     }
 
     /// A portal that wants to be signed in to, say, which is there for a while.
@@ -134,16 +134,16 @@ struct DownloadDistrustTests {
         var machine = DownloadMachine.interrupted { $0.expectedSize = 1000 }
         for pause in [250, 500, 1000, 2000] {
             #expect(machine.ask() == .rest(from: 400, ifStill: .entityTag("\"v1\"")))
-            let step = machine.answered(stranger.answer, remaining: nil).step
+            let step = machine.answered(stranger.answer).step
             #expect(step?.pause == .milliseconds(pause))
             #expect((machine.received, machine.restarts) == (400, 0))
         }
         var patient = machine
         _ = patient.ask()
-        #expect(patient.answered(answer(206, length: 600, range: "bytes 400-999/1000"), remaining: nil).isAppend)
+        #expect(patient.answered(answer(206, length: 600, range: "bytes 400-999/1000")).isAppend)
         // It does not pass.
         _ = machine.ask()
-        let step = machine.answered(stranger.answer, remaining: nil).step
+        let step = machine.answered(stranger.answer).step
         #expect(step?.error?.code == .sizeMismatch || machine.restarts == 1)
     }
 
@@ -152,10 +152,10 @@ struct DownloadDistrustTests {
         let moved = answer(200, tag: "\"v2\"", length: 70, url: "https://mirror.example.org/disk.iso")
         for _ in 1..<DownloadMachine.maximumDoubts {
             _ = machine.ask()
-            #expect(machine.answered(moved, remaining: nil).step?.pause != nil)
+            #expect(machine.answered(moved).step?.pause != nil)
         }
         _ = machine.ask()
-        #expect(machine.answered(moved, remaining: nil).isBegin)
+        #expect(machine.answered(moved).isBegin)
         #expect((machine.received, machine.restarts) == (0, 1))
     }
 
@@ -163,7 +163,7 @@ struct DownloadDistrustTests {
         func reason(_ answer: DownloadAnswer) -> String? {
             var machine = DownloadMachine.interrupted()
             _ = machine.ask()
-            guard case .leave(.again(_, let reason)) = machine.answered(answer, remaining: nil) else { return nil }
+            guard case .leave(.again(_, let reason)) = machine.answered(answer) else { return nil }
             return reason
         }
         let mirror = answer(
@@ -176,7 +176,7 @@ struct DownloadDistrustTests {
     @Test func aPartThatNobodyAskedForIsAnError() {
         var machine = machine()
         _ = machine.ask()
-        let error = machine.answered(answer(206, length: 1000, range: "bytes 0-999/1000"), remaining: nil).step?.error
+        let error = machine.answered(answer(206, length: 1000, range: "bytes 0-999/1000")).step?.error
         #expect(error?.code == .unexpectedStatus)
         #expect(error?.status == 206)
     }
@@ -186,12 +186,12 @@ struct DownloadDistrustTests {
         var pauses: [Duration] = []
         while true {
             guard case .rest = machine.ask() else {
-                _ = machine.answered(answer(200, length: 1000), remaining: nil)
-                _ = machine.received(400, remaining: nil)
-                _ = machine.failed(.networkLost(""), remaining: nil)
+                _ = machine.answered(answer(200, length: 1000))
+                _ = machine.received(400)
+                _ = machine.failed(.networkLost(""))
                 continue
             }
-            let step = machine.answered(answer(206, length: 1000, range: "bytes 0-999/1000"), remaining: nil).step
+            let step = machine.answered(answer(206, length: 1000, range: "bytes 0-999/1000")).step
             guard let pause = step?.pause else {
                 #expect(step?.error?.code == .tooManyRestarts)
                 break
@@ -207,33 +207,33 @@ struct DownloadDistrustTests {
         var machine = DownloadMachine.interrupted { $0.maximumRestarts = 1 }
         let empty = answer(200, tag: "\"v2\"", length: 0)
         _ = machine.ask()
-        #expect(machine.answered(empty, remaining: nil).step?.pause == .zero)
+        #expect(machine.answered(empty).step?.pause == .zero)
         _ = machine.ask()
-        let error = machine.answered(empty, remaining: nil).step?.error
+        let error = machine.answered(empty).step?.error
         #expect(error?.code == .tooManyRestarts)
         #expect(error?.message.hasSuffix("empty all of a sudden; if it really is, download it again") == true)
         // A run that begins with nothing believes it.
         var next = UplinkTests.machine()
         _ = next.ask()
-        #expect(next.answered(empty, remaining: nil).isBegin)
-        #expect(next.bodyEnded(remaining: nil).isComplete)
+        #expect(next.answered(empty).isBegin)
+        #expect(next.bodyEnded().isComplete)
     }
 
     @Test func aServerThatGivesNoPartsEndsItInTheEnd() {
         var machine = DownloadMachine.interrupted { $0.maximumRestarts = 1 }
         _ = machine.ask()
-        #expect(machine.answered(answer(200, length: 1000), remaining: nil).isBegin)
-        _ = machine.received(100, remaining: nil)
-        _ = machine.failed(.networkLost(""), remaining: nil)
+        #expect(machine.answered(answer(200, length: 1000)).isBegin)
+        _ = machine.received(100)
+        _ = machine.failed(.networkLost(""))
         _ = machine.ask()
-        #expect(machine.answered(answer(200, length: 1000), remaining: nil).step?.error?.code == .tooManyRestarts)
+        #expect(machine.answered(answer(200, length: 1000)).step?.error?.code == .tooManyRestarts)
     }
 
     @Test func aBodyWithoutAnEndIsRefusedUnlessSomethingElseTells() {
         func verdict(_ change: (inout DownloadOptions) -> Void = { _ in }) -> DownloadMachine.Verdict {
             var machine = machine(change)
             _ = machine.ask()
-            return machine.answered(answer(200, framed: false), remaining: nil)
+            return machine.answered(answer(200, framed: false))
         }
         #expect(verdict().step?.error?.code == .unframedBody)
         #expect(verdict { $0.acceptsUnframedBodies = true }.isBegin)

@@ -21,7 +21,7 @@ struct DownloadFailureTests {
     @Test func pausesDoubleUpToAMaximum() {
         var machine = asked()
         let pauses = (0..<10).map { _ in
-            let pause = machine.failed(.passing(reset), remaining: nil).pause
+            let pause = machine.failed(.passing(reset)).pause
             _ = machine.ask()
             return pause
         }
@@ -39,37 +39,41 @@ struct DownloadFailureTests {
 
     @Test func noPauseTakesMoreThanHalfOfWhatIsLeft() {
         var machine = asked()
-        #expect(machine.failed(.passing(reset), remaining: .milliseconds(300)).pause == .milliseconds(150))
-        #expect(machine.failed(.passing(reset), remaining: .milliseconds(200)).pause == .milliseconds(125))
-        #expect(machine.failed(.passing(reset), remaining: .milliseconds(100)).pause == .milliseconds(100))
-        #expect(machine.failed(.passing(reset), remaining: .zero).pause == .zero)
+        machine.remaining = .milliseconds(300)
+        #expect(machine.failed(.passing(reset)).pause == .milliseconds(150))
+        machine.remaining = .milliseconds(200)
+        #expect(machine.failed(.passing(reset)).pause == .milliseconds(125))
+        machine.remaining = .milliseconds(100)
+        #expect(machine.failed(.passing(reset)).pause == .milliseconds(100))
+        machine.remaining = .zero
+        #expect(machine.failed(.passing(reset)).pause == .zero)
     }
 
     @Test func aNewByteMakesTheFailuresForgotten() {
         var machine = asked()
         for _ in 0..<5 {
-            _ = machine.failed(.passing(reset), remaining: nil)
+            _ = machine.failed(.passing(reset))
             _ = machine.ask()
         }
-        _ = machine.answered(answer(200, length: 1000), remaining: nil)
-        _ = machine.received(1, remaining: nil)
-        #expect(machine.failed(.passing(reset), remaining: nil).pause == .milliseconds(250))
+        _ = machine.answered(answer(200, length: 1000))
+        _ = machine.received(1)
+        #expect(machine.failed(.passing(reset)).pause == .milliseconds(250))
     }
 
     @Test func afterALossThereIsNoPauseButALossWithoutProgressHasOne() {
         var machine = asked()
-        #expect(machine.failed(.networkLost("lost"), remaining: nil).pause == .zero)
+        #expect(machine.failed(.networkLost("lost")).pause == .zero)
         _ = machine.ask()
-        #expect(machine.failed(.networkLost("lost"), remaining: nil).pause == .milliseconds(250))
+        #expect(machine.failed(.networkLost("lost")).pause == .milliseconds(250))
         _ = machine.ask()
-        #expect(machine.failed(.networkLost("lost"), remaining: nil).pause == .milliseconds(500))
+        #expect(machine.failed(.networkLost("lost")).pause == .milliseconds(500))
     }
 
     @Test func aNewPathEndsOnlyThePauseAfterAFailureToReachAServer() {
         func cutShort(_ code: HTTPClientError.Code, _ disposition: HTTPClientError.RequestDisposition) -> Duration? {
             var machine = asked()
             let error = HTTPClientError(code, phase: .connect, requestDisposition: disposition, message: "")
-            return machine.failed(.init(error), remaining: nil).cutShort
+            return machine.failed(.init(error)).cutShort
         }
         #expect(cutShort(.connectionFailed, .notSent) == .milliseconds(125))
         #expect(cutShort(.firstByteTimeout, .maybeProcessed) == .milliseconds(125))
@@ -78,10 +82,10 @@ struct DownloadFailureTests {
         #expect(cutShort(.invalidResponse, .responseStarted) == nil)
         #expect(cutShort(.proxyRefused, .notSent) == nil)
         var machine = asked()
-        #expect(machine.answered(answer(503, length: 0), remaining: nil).step?.cutShort == nil)
+        #expect(machine.answered(answer(503, length: 0)).step?.cutShort == nil)
         machine = .interrupted()
         _ = machine.ask()
-        let stranger = machine.answered(answer(200, tag: nil, length: 26), remaining: nil).step
+        let stranger = machine.answered(answer(200, tag: nil, length: 26)).step
         #expect(stranger?.pause == .milliseconds(250) && stranger?.cutShort == nil)
     }
 
@@ -89,34 +93,35 @@ struct DownloadFailureTests {
         let unreachable = HTTPClientError(.connectionFailed, phase: .connect, requestDisposition: .notSent, message: "")
         var machine = asked()
         for failures in 1...4 {
-            let step = machine.failed(.passing(unreachable), remaining: nil)
+            let step = machine.failed(.passing(unreachable))
             #expect(step.pause == .milliseconds(125 << failures))
             #expect(step.cutShort == .milliseconds(125))
             _ = machine.ask()
         }
         machine.pauseWasCutShort()
-        #expect(machine.failed(.passing(unreachable), remaining: nil).pause == .milliseconds(250))
+        #expect(machine.failed(.passing(unreachable)).pause == .milliseconds(250))
         // So it is with losses, of which the first has no pause.
         machine = asked()
         for _ in 0..<2 {
-            _ = machine.failed(.networkLost("lost"), remaining: nil)
-            _ = machine.failed(.networkLost("lost"), remaining: nil)
-            let step = machine.failed(.networkLost("lost"), remaining: nil)
+            _ = machine.failed(.networkLost("lost"))
+            _ = machine.failed(.networkLost("lost"))
+            let step = machine.failed(.networkLost("lost"))
             #expect(step.pause == .milliseconds(500) && step.cutShort == .milliseconds(125))
             machine.pauseWasCutShort()
-            #expect(machine.failed(.networkLost("lost"), remaining: nil).pause == .milliseconds(250))
+            #expect(machine.failed(.networkLost("lost")).pause == .milliseconds(250))
             machine = asked()
         }
-        #expect(machine.failed(.passing(unreachable), remaining: .milliseconds(100)).cutShort == .milliseconds(100))
+        machine.remaining = .milliseconds(100)
+        #expect(machine.failed(.passing(unreachable)).cutShort == .milliseconds(100))
     }
 
     @Test func lossesDoNotCountAsFailures() {
         var machine = asked { $0.backOff.maximumFailures = 0 }
         for _ in 0..<5 {
-            #expect(machine.failed(.networkLost("a tunnel"), remaining: nil).pause != nil)
+            #expect(machine.failed(.networkLost("a tunnel")).pause != nil)
             _ = machine.ask()
         }
-        let error = machine.failed(.passing(reset), remaining: nil).error
+        let error = machine.failed(.passing(reset)).error
         #expect(error?.code == .tooManyFailures)
         #expect(error?.message.hasPrefix("an attempt failed: ") == true, "\(error as Any)")
     }
@@ -126,37 +131,37 @@ struct DownloadFailureTests {
             ($0.backOff.maximumFirstFailures, $0.backOff.maximumFailures) = (0, 1)
         }
         var machine = asked(limits)
-        #expect(machine.failed(.passing(reset), remaining: nil).error?.code == .tooManyFailures)
+        #expect(machine.failed(.passing(reset)).error?.code == .tooManyFailures)
         machine = .interrupted(limits)
         _ = machine.ask()
-        #expect(machine.failed(.passing(reset), remaining: nil).pause != nil)
+        #expect(machine.failed(.passing(reset)).pause != nil)
         _ = machine.ask()
-        let error = machine.failed(.passing(reset), remaining: nil).error
+        let error = machine.failed(.passing(reset)).error
         #expect(error?.message.hasPrefix("2 attempts in a row failed, the last: ") == true)
         // What an earlier run has left is of no use, and the whole is still to be asked for.
         machine = UplinkTests.machine(limits)
         let version = ResourceVersion(validator: .entityTag("\"v1\""), length: 1000, place: Fingerprint.of(machineURL))
         #expect(machine.found(version, bytes: 400) == true)
         _ = machine.ask()
-        #expect(machine.answered(answer(412, length: 0), remaining: nil).step?.pause == .zero)
+        #expect(machine.answered(answer(412, length: 0)).step?.pause == .zero)
     }
 
     @Test func failuresInARowCanBeLimited() {
         var machine = asked { $0.backOff.maximumFailures = 2 }
         for _ in 0..<2 {
-            #expect(machine.failed(.passing(reset), remaining: nil).pause != nil)
+            #expect(machine.failed(.passing(reset)).pause != nil)
             _ = machine.ask()
         }
-        let error = machine.failed(.passing(reset), remaining: nil).error
+        let error = machine.failed(.passing(reset)).error
         #expect(error?.code == .tooManyFailures)
         #expect((error?.underlyingError as? HTTPClientError)?.code == .connectionReset)
     }
 
     @Test func bodiesThatAreCutShortEachTimeSaySo() {
         var machine = asked { $0.backOff.maximumFailures = 0 }
-        _ = machine.answered(answer(200, length: 1000), remaining: nil)
-        _ = machine.received(400, remaining: nil)
-        let error = machine.bodyEnded(remaining: nil).error
+        _ = machine.answered(answer(200, length: 1000))
+        _ = machine.received(400)
+        let error = machine.bodyEnded().error
         #expect(error?.code == .tooManyFailures)
         #expect(error?.message == "an attempt failed: the body ended early")
         #expect((error?.underlyingError as? HTTPClientError)?.code == .truncated)
@@ -166,14 +171,14 @@ struct DownloadFailureTests {
     func somePassingStatusesAreTriedAgain(status: Int) {
         var machine = DownloadMachine.interrupted()
         _ = machine.ask()
-        #expect(machine.answered(answer(status, length: 0), remaining: nil).step?.pause != nil)
+        #expect(machine.answered(answer(status, length: 0)).step?.pause != nil)
         #expect(machine.ask() == .rest(from: 400, ifStill: .entityTag("\"v1\"")))  // nothing is forgotten
     }
 
     @Test(arguments: [201, 204, 206, 300, 304, 400, 401, 403, 404, 410, 412, 416, 451, 501, 505])
     func otherStatusesEndItAtOnce(status: Int) {
         var machine = asked()
-        let error = machine.answered(answer(status, length: 0), remaining: nil).step?.error
+        let error = machine.answered(answer(status, length: 0)).step?.error
         #expect(error?.code == .unexpectedStatus)
         #expect(error?.status == status)
         #expect(machine.state == .failed)
@@ -182,9 +187,11 @@ struct DownloadFailureTests {
     @Test func aServersOwnPauseIsKept() {
         var machine = asked()
         let busy = answer(503, length: 0, fields: [.retryAfter: "7"])
-        #expect(machine.answered(busy, remaining: .seconds(60)).step?.pause == .seconds(7))
+        machine.remaining = .seconds(60)
+        #expect(machine.answered(busy).step?.pause == .seconds(7))
         _ = machine.ask()
-        let error = machine.answered(busy, remaining: .seconds(7)).step?.error
+        machine.remaining = .seconds(7)
+        let error = machine.answered(busy).step?.error
         #expect(error?.code == .unexpectedStatus)  // it could not be kept
         #expect(error?.status == 503)
     }
@@ -193,52 +200,54 @@ struct DownloadFailureTests {
     func aServerThatAsksForNoPauseIsNotAskedInALoop(wish: String) {
         var machine = asked()
         let busy = answer(503, length: 0, fields: [.retryAfter: wish])
-        #expect(machine.answered(busy, remaining: .seconds(60)).step?.pause == .milliseconds(250))
+        machine.remaining = .seconds(60)
+        #expect(machine.answered(busy).step?.pause == .milliseconds(250))
         _ = machine.ask()
-        #expect(machine.answered(busy, remaining: .seconds(60)).step?.pause == .milliseconds(500))
+        #expect(machine.answered(busy).step?.pause == .milliseconds(500))
         _ = machine.ask()
         // When time is over, that is the reason, and not what the server wants.
-        #expect(machine.answered(busy, remaining: .zero).step?.pause != nil)
+        machine.remaining = .zero
+        #expect(machine.answered(busy).step?.pause != nil)
     }
 
     @Test(arguments: ["86401", "9223372036854775807", "99999999999999999999"])
     func aServersPauseIsBounded(wish: String) {
         var machine = asked()
-        _ = machine.failed(.passing(reset), remaining: nil)
+        _ = machine.failed(.passing(reset))
         _ = machine.ask()
         let busy = answer(429, length: 0, fields: [.retryAfter: wish])
-        let error = machine.answered(busy, remaining: nil).step?.error
+        let error = machine.answered(busy).step?.error
         #expect(error?.code == .unexpectedStatus)
         #expect(error?.status == 429)
         #expect(error?.message.contains("maximumRetryAfter") == true)
         var patient = asked()
-        #expect(patient.answered(answer(429, fields: [.retryAfter: "86400"]), remaining: nil).step?.pause != nil)
+        #expect(patient.answered(answer(429, fields: [.retryAfter: "86400"])).step?.pause != nil)
     }
 
     @Test func anUnwantedSizeEndsItAtOnce() {
         var machine = asked { $0.maximumSize = 999 }
-        #expect(machine.answered(answer(200, length: 1000), remaining: nil).step?.error?.code == .tooLarge)
+        #expect(machine.answered(answer(200, length: 1000)).step?.error?.code == .tooLarge)
         machine = asked { $0.expectedSize = 999 }
-        #expect(machine.answered(answer(200, length: 1000), remaining: nil).step?.error?.code == .sizeMismatch)
+        #expect(machine.answered(answer(200, length: 1000)).step?.error?.code == .sizeMismatch)
         // Chunks tell it later.
         machine = asked { $0.maximumSize = 999 }
-        _ = machine.answered(answer(200), remaining: nil)
-        #expect(machine.received(999, remaining: nil) == nil)
-        #expect(machine.received(1, remaining: nil)?.error?.code == .tooLarge)
+        _ = machine.answered(answer(200))
+        #expect(machine.received(999) == nil)
+        #expect(machine.received(1)?.error?.code == .tooLarge)
         machine = asked { $0.expectedSize = 999 }
-        _ = machine.answered(answer(200), remaining: nil)
-        #expect(machine.received(1000, remaining: nil)?.error?.code == .sizeMismatch)
+        _ = machine.answered(answer(200))
+        #expect(machine.received(1000)?.error?.code == .sizeMismatch)
         machine = asked { $0.expectedSize = 999 }
-        _ = machine.answered(answer(200), remaining: nil)
-        #expect(machine.received(998, remaining: nil) == nil)
-        #expect(machine.bodyEnded(remaining: nil).error?.code == .sizeMismatch)
+        _ = machine.answered(answer(200))
+        #expect(machine.received(998) == nil)
+        #expect(machine.bodyEnded().error?.code == .sizeMismatch)
     }
 
     @Test func aConnectionsEndBeforeTheExpectedSizeIsTriedAgain() {
         var machine = asked { $0.expectedSize = 999 }
-        _ = machine.answered(answer(200, tag: nil, framed: false), remaining: nil)
-        _ = machine.received(998, remaining: nil)
-        #expect(machine.bodyEnded(remaining: nil).pause != nil)
+        _ = machine.answered(answer(200, tag: nil, framed: false))
+        _ = machine.received(998)
+        #expect(machine.bodyEnded().pause != nil)
     }
 
     @Test func aHeadThatIsCutShortIsTriedAgainButNotForEver() {
@@ -247,15 +256,15 @@ struct DownloadFailureTests {
         func fails(_ times: Int) -> DownloadMachine.Step? {
             var last: DownloadMachine.Step?
             for _ in 0..<times {
-                last = machine.failed(.init(cut), remaining: nil)
+                last = machine.failed(.init(cut))
                 _ = machine.ask()
             }
             return last
         }
         #expect(fails(4)?.pause == .seconds(2))
         // A byte makes them forgotten.
-        _ = machine.answered(answer(200, length: 1000), remaining: nil)
-        _ = machine.received(1, remaining: nil)
+        _ = machine.answered(answer(200, length: 1000))
+        _ = machine.received(1)
         #expect(fails(4)?.pause == .seconds(2))
         let error = fails(1)?.error
         #expect(error?.code == .requestFailed)

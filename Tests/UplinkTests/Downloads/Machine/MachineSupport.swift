@@ -35,9 +35,9 @@ extension DownloadMachine {
     ) -> Self {
         var machine = machine(change)
         _ = machine.ask()
-        _ = machine.answered(answer(200, tag: tag, length: length), remaining: nil)
-        _ = machine.received(received, remaining: nil)
-        _ = machine.failed(.networkLost("the cable is out"), remaining: nil)
+        _ = machine.answered(answer(200, tag: tag, length: length))
+        _ = machine.received(received)
+        _ = machine.failed(.networkLost("the cable is out"))
         return machine
     }
 }
