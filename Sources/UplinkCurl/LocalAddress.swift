@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLibCurl  // with the types of sockets, which Glibc alone does not always show
 import Glibc
 import UplinkCore
 

@@ -110,19 +110,19 @@ extension KernelNetwork {
     /// again before the network is reported as lost: a link that is being deleted is down for a moment before its
     /// routes are gone.
     private func settledAnswers(to flows: [Flow]) throws(NetlinkError) -> [Answer] {
-        _ = try refresh(carriers.isEmpty ? [Self.loopback] : carriers)
+        try refresh(carriers.isEmpty ? [Self.loopback] : carriers)
         var answers = try ask(flows)
         // Changes of a router before it was watched were not reported.
         if watch(Set(answers.compactMap(\.verdict.route?.nextHop))) { answers = try ask(flows) }
         for _ in 1..<Self.answerAttempts {
             if try refresh(links(of: answers)) { break }
             distrustLinks()
-            _ = try refresh(links(of: answers))
+            try refresh(links(of: answers))
             let again = try ask(flows)
             if again == answers { break }
             answers = again
         }
-        _ = try refresh(links(of: answers))
+        try refresh(links(of: answers))
         for index in answers.indices {
             switch answers[index].verdict {
             case .unicast(let route):
@@ -181,10 +181,11 @@ extension KernelNetwork {
     /// The route of packets to an address that the path is not about, over a link that is read again.
     func way(of flow: Flow) throws(NetlinkError) -> FamilyPath {
         var answer = try answer(to: flow)
-        _ = try refresh(links(of: [answer]))
+        try refresh(links(of: [answer]))
         if let route = answer.verdict.route, let successor = try successor(of: route, on: answer.flow) {
             answer = successor
         }
+        if flow.destination.family == .ipv6, answer.verdict.route != nil { try noteExpiry(of: answer.flow) }
         let evaluation = PathEvaluation(table: table, destination: flow.destination, verdicts: [:])
         return evaluation.path(for: answer.verdict, to: flow.destination.family)
     }

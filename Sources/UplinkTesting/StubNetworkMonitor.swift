@@ -63,7 +63,7 @@ public final class StubNetworkMonitor: NetworkMonitor {
     /// try await monitor.waitForSubscribers()
     /// ```
     ///
-    /// A performer subscribes while calls wait, or run and are supervised. A subscriber that does not ask for the next
+    /// A performer subscribes while calls wait, or run and react to a loss (`onLoss:`). A subscriber that does not ask for the next
     /// path holds this up.
     ///
     /// - Parameters:

@@ -22,6 +22,7 @@ struct AdviceTests {
         ("cannot be read; check `trust`", "check `ca_file`"),
         ("cannot be decoded (gzip and deflate can, with the package's trait `Compression`); send", "be decoded; send"),
         ("NETLINK; or let the monitor poll (whenUnavailable), which takes no mark, uid or outputInterface", "NETLINK"),
+        ("send it to http://a/, or give a body that is replayable", "send it to http://a/, or set `can_rewind` if"),
         ("more than the 1 d allowed; try again later, or raise `backOff.maximumRetryAfter`", "; try again later"),
         ("be watched: it is broken; iterate over `paths` again to start anew", "be watched: it is broken"),
         ("again; make a new one, or say `isReplayable` if its sequence can be iterated again", "set `can_rewind` if"),

@@ -36,7 +36,7 @@ struct CallMachineTests {
         func cancel(_ id: CallMachine.ID) -> Bool { machine.cancel(id) != nil }
         func close() -> Int? { machine.close()?.count }
         func ran() { machine.ran() }
-        func isCancelled(_ id: CallMachine.ID) -> Bool? { machine.isCancelled(id) }
+        func isCancelled(_ id: CallMachine.ID) -> Bool? { machine.isCancelledForProgram(id) }
         var isReadable: Bool { machine.isReadable }
         var isClosed: Bool { machine.add(Nothing()) == nil }
         var waiting: Int { machine.waiting }
@@ -44,6 +44,21 @@ struct CallMachineTests {
 
     private func event(_ id: CallMachine.ID) -> CallMachine.Delivery { .init(kind: .event(id), run: {}) }
     private let end = CallMachine.Delivery(kind: .end, run: {})
+
+    /// Its callback may take long, and wants to know.
+    @Test(arguments: [true, false])
+    func aCallWhoseCallbackRunsHasNotEndedForTheProgram(isCancelled: Bool) throws {
+        let machine = Subject()
+        let id = try machine.add()
+        #expect(machine.post(event(id)))
+        #expect(machine.next() == "run event(1)")
+        if isCancelled { #expect(machine.cancel(id)) }
+        machine.end(id, end)
+        #expect(machine.isCancelled(id) == isCancelled)
+        machine.ran()
+        #expect(machine.isCancelled(id) == nil)
+        #expect(machine.next() == "run end")
+    }
 
     @Test func callbacksRunOneAfterTheOther() throws {
         let machine = Subject()

@@ -155,11 +155,12 @@ struct WatchCommandTests {
         }
     }
 
-    @Test func aPortThatAnswersValidates() async throws {
+    @Test(arguments: [9, 80])
+    func aPortThatAnswersValidates(port: Int) async throws {
         try await withNetworkNamespaces { host, router in
             try Self.connect(host, router)
             // Nobody listens on the router: it refuses at once.
-            let program = try BuiltProgram.start("watch --json --validate tcp://192.0.2.1:9", in: host)
+            let program = try BuiltProgram.start("watch --json --validate tcp://192.0.2.1:\(port)", in: host)
             try await program.waitForOutput("Connection refused")
             program.signal(SIGTERM)
             try await program.wait()

@@ -58,7 +58,9 @@ struct ResolverReadingTests {
         let resolvers = ResolverText.resolvers(in: text)
         #expect(resolvers.map(\.address.description) == ["192.0.2.53", "2001:db8::53", "fe80::1"])
         #expect(resolvers.map(\.zone) == [nil, nil, "eth0"])
-        #expect(ResolverText.resolvers(in: "nameserver 192.0.2.53\r\n").count == 1)
+        // The C library takes the carriage return for a part of the address.
+        #expect(ResolverText.resolvers(in: "nameserver 192.0.2.53\r\n").isEmpty)
+        #expect(ResolverText.resolvers(in: "# comment\u{2028}nameserver 192.0.2.53\n").isEmpty)
         #expect(ResolverText.resolvers(in: "\0\0nameserver\0").isEmpty)
         #expect(ResolverText.resolvers(in: "").isEmpty)
     }
@@ -132,12 +134,48 @@ struct FileChangesTests {
                 while changes.takeChanges(of: names) {}  // what the watch of before has told meanwhile
                 let watches = try Self.text(of: "/proc/self/fdinfo/\(changes.descriptor)")
                     .split(separator: "\n").count { $0.hasPrefix("inotify") }
-                #expect(watches == 3)  // the link's directory, the file's directory, the file
+                // The link's directory, the file's directory, the file, and /tmp.
+                #expect(watches == 3 + directory.split(separator: "/").count - 1)
                 try write("b", to: "\(folder)/stub.conf")
                 #expect(changes.takeChanges(of: names))
                 #expect(!changes.takeChanges(of: names))
             }
             for number in 0..<20 { unlink("\(directory)/\(number)/stub.conf") }
+        }
+    }
+
+    /// As NixOS and others switch from one configuration to the next.
+    @Test func aDirectoryOnTheWayIsALinkThatLeadsElsewhere() throws {
+        try inTemporaryDirectory { directory in
+            for folder in ["old", "new"] {
+                #expect(mkdir("\(directory)/\(folder)", 0o755) == 0)
+                try write(folder, to: "\(directory)/\(folder)/resolv.conf")
+            }
+            #expect(symlink("old", "\(directory)/current") == 0)
+            #expect(symlink("current/resolv.conf", "\(directory)/resolv.conf") == 0)
+            let changes = try #require(FileChanges())
+            let names = changes.watch("\(directory)/resolv.conf")
+            #expect(symlink("new", "\(directory)/next") == 0)
+            #expect(!changes.takeChanges(of: names))
+            #expect(rename("\(directory)/next", "\(directory)/current") == 0)
+            #expect(changes.takeChanges(of: names))
+            for name in ["current", "resolv.conf", "old/resolv.conf", "new/resolv.conf"] {
+                unlink("\(directory)/\(name)")
+            }
+            for folder in ["old", "new"] { rmdir("\(directory)/\(folder)") }
+        }
+    }
+
+    @Test func aDirectoryFurtherUpIsMovedAway() throws {
+        try inTemporaryDirectory { directory in
+            for folder in ["a", "a/b", "a/b/c"] { #expect(mkdir("\(directory)/\(folder)", 0o755) == 0) }
+            try write("x", to: "\(directory)/a/b/c/resolv.conf")
+            let changes = try #require(FileChanges())
+            let names = changes.watch("\(directory)/a/b/c/resolv.conf")
+            #expect(rename("\(directory)/a", "\(directory)/z") == 0)
+            #expect(changes.takeChanges(of: names))
+            unlink("\(directory)/z/b/c/resolv.conf")
+            for folder in ["z/b/c", "z/b", "z"] { rmdir("\(directory)/\(folder)") }
         }
     }
 

@@ -33,6 +33,18 @@ struct ResolverScenarios {
         }
     }
 
+    /// IPv6 routes end by themselves, which no message tells (ip-route(8), `expires`).
+    @Test func theRouteToOneOfThemExpires() async throws {
+        try await withResolverFile("nameserver 2001:db8:77::53\n", configuration: .prompt) { scenario, _ in
+            try scenario.host.ip("-6 addr add 2001:db8:1::2/64 dev eth0 nodad")
+            try scenario.host.ip("-6 route add 2001:db8:77::/48 via 2001:db8:1::1 dev eth0 expires 2")
+            try await scenario.reach { $0.dns.isReachable }
+            let start = ContinuousClock.now
+            try await scenario.reach { !$0.dns.isReachable }
+            #expect(start.duration(to: .now) < .seconds(15) || !Timing.isExact)
+        }
+    }
+
     @Test func aReplacedFileIsTold() async throws {
         try await withResolverFile("nameserver 192.0.2.53\n", configuration: .prompt) { scenario, directory in
             try directory.write("new", Array("nameserver 192.0.2.54\n".utf8))

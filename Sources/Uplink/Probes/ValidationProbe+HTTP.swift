@@ -9,9 +9,10 @@ extension ValidationProbe {
     /// A probe of a URL that answers `204 No Content`, as the servers for this purpose do
     /// (`http://connectivitycheck.gstatic.com/generate_204`).
     ///
-    /// Any other success and any redirect is a captive portal, whose address `Location` gives; no answer, or an error
-    /// of the server, is a failure. Use `http`: a portal cannot answer in place of an `https` server, so its
-    /// interference would look like a failure.
+    /// An empty `200 OK` counts as well, because some proxies turn the one into the other, and so does one with
+    /// `X-NetworkManager-Status: online`. Any other success and any redirect is a captive portal, whose address
+    /// `Location` gives; no answer, or an error of the server, is a failure. Use `http`: a portal cannot answer in
+    /// place of an `https` server, so its interference would look like a failure.
     ///
     /// - Parameters:
     ///   - url: The URL to ask for over each family; its host must have addresses of both.
@@ -39,6 +40,11 @@ extension ValidationProbe {
         _ transport: CurlTransport.Configuration
     ) -> Self {
         Self { family, _ in
+            if let host = try? HTTPRequest(parsing: url).checkedURL().hostWithoutBrackets,
+                let address = IPAddress(host), address.family != family
+            {
+                return .failed("\(address) is no \(family) address; give a name that has addresses of both families")
+            }
             var transport = transport
             transport.addressFamily = family
             transport.maximumIdleConnections = 1

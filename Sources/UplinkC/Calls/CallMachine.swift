@@ -59,6 +59,8 @@ struct CallMachine {
     private var queue = DeliveryQueue()
     /// The thread that is running a callback now.
     private(set) var runner: pthread_t?
+    /// The call whose event that callback reports, and whether it was cancelled if it has ended meanwhile.
+    private var reported: (id: ID, wasCancelled: Bool)?
     private var logsWaiting = 0
     private var logsLost = 0
 
@@ -86,6 +88,7 @@ struct CallMachine {
 
     /// Ends a call. Only the first end counts.
     mutating func end(_ id: ID, _ last: Delivery?) {
+        if reported?.id == id, let isCancelled = isCancelled(id) { reported?.wasCancelled = isCancelled }
         guard calls.removeValue(forKey: id) != nil, let last else { return }
         queue.append(last)
     }
@@ -101,6 +104,11 @@ struct CallMachine {
 
     /// Whether a call is cancelled; nil when there is none.
     func isCancelled(_ id: ID) -> Bool? { calls[id].map { $0.isCancelled || phase == .closing } }
+
+    /// The same for a program, to which a call has not ended while a callback of it runs.
+    func isCancelledForProgram(_ id: ID) -> Bool? {
+        isCancelled(id) ?? (reported?.id == id ? reported?.wasCancelled : nil)
+    }
 
     /// Begins the end of the context and returns its calls, to be stopped; nil when it has begun before.
     mutating func close() -> [any Call]? {
@@ -136,11 +144,12 @@ struct CallMachine {
         case .event, .end: break
         }
         runner = thread
+        if case .event(let id) = delivery.kind { reported = (id, wasCancelled: false) }
         return .run(delivery)
     }
 
     /// Records that the callback has returned.
-    mutating func ran() { runner = nil }
+    mutating func ran() { (runner, reported) = (nil, nil) }
 
     /// How many callbacks wait.
     var waiting: Int { queue.count }

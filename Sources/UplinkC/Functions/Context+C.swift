@@ -71,6 +71,6 @@ public func uplink_cancel(_ context: OpaquePointer?, _ id: UInt64) -> CInt {
 @c @implementation
 public func uplink_is_cancelled(_ context: OpaquePointer?, _ id: UInt64) -> CInt {
     withContext(context) { context in
-        context.queue.update { $0.isCancelled(id) }.map { $0 ? 1 : 0 } ?? Status.noCall
+        context.queue.update { $0.isCancelledForProgram(id) }.map { $0 ? 1 : 0 } ?? Status.noCall
     }
 }

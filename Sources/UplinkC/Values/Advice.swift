@@ -19,6 +19,7 @@ enum Advice {
             "make a new one, or say `isReplayable` if its sequence can be iterated again",
             "set `can_rewind` if its callback can begin anew"
         ),
+        ("give a body that is replayable", "set `can_rewind` if its callback can begin anew"),
         ("see `identity`", "this library has none"),
         (" (gzip and deflate can, with the package's trait `Compression`)", ""),
         ("give its bytes as a sequence", "give its bytes with uplink_request_set_body_source()"),

@@ -7,16 +7,21 @@ struct ProbeArgument: Sendable {
     let probe: ValidationProbe
 
     static func parse(_ text: String) throws -> Self {
-        guard text.hasPrefix("tcp://") else {
-            let url = try URLArgument.parse(text)
-            return Self(probe: .http204(url.text))
+        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+        switch parts[0].lowercased() {
+        case "http", "https": return Self(probe: .http204(try URLArgument.parse(text).text))
+        case "tcp":
+            // The parser for URLs handles hosts and ports, so it is given a URL with the same host and port; and another
+            // one, because it does not tell whether a URL names its scheme's own port.
+            guard let authority = parts.dropFirst().first, !authority.contains(where: { "/?#".contains($0) }),
+                let (host, port) = URLArgument.hostAndPort("http://\(authority)/")
+                    ?? URLArgument.hostAndPort("https://\(authority)/")
+            else {
+                throw ValidationError("give tcp://HOST:PORT, such as tcp://example.org:443")
+            }
+            return Self(probe: .tcpConnect(to: host, port: port))
+        default: throw ValidationError("give an http:// URL that answers 204, or tcp://HOST:PORT")
         }
-        // The parser for URLs handles hosts and ports, so it is given an http URL with the same host and port.
-        let authority = text.dropFirst("tcp://".count)
-        guard !authority.contains("/"), let (host, port) = URLArgument.hostAndPort("http://\(authority)/") else {
-            throw ValidationError("give tcp://HOST:PORT, such as tcp://example.org:443")
-        }
-        return Self(probe: .tcpConnect(to: host, port: port))
     }
 }
 

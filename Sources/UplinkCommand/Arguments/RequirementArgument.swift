@@ -17,7 +17,13 @@ struct RequirementArgument: Sendable {
     /// Reads words separated by commas; all of them have to be met.
     static func parse(_ text: String) throws -> Self {
         var argument = Self()
-        for word in text.split(separator: ",", omittingEmptySubsequences: false) { try argument.add(String(word)) }
+        let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        for word in words { try argument.add(word) }
+        if argument.destination != nil, let word = words.first(where: aboutInternet.contains) {
+            throw ValidationError(
+                "`\(word)` is not about the way to a destination; leave one of them out, or wait for one after the other"
+            )
+        }
         return argument
     }
 
@@ -74,8 +80,9 @@ struct RequirementArgument: Sendable {
             }
             join(.interfaceKind(kind))
         case "stable":
-            let seconds = try SecondsArgument.parse(value)
-            guard seconds.isFinite else { throw ValidationError("stable:\(value) can never be met; give seconds") }
+            guard let seconds = try? SecondsArgument.parse(value), seconds.isFinite else {
+                throw ValidationError("stable:\(value) can never be met; give seconds, such as stable:5")
+            }
             join(.stable(for: .saturating(seconds: seconds)))
         case "destination":
             guard destination == nil else { throw ValidationError("there can be one destination only") }
@@ -97,6 +104,8 @@ extension RequirementArgument {
         ("local", nil, .localNetwork, "a network, with or without the internet"),
         ("unmetered", "notmetered", .notMetered, "the internet, not known to cost by volume"),
     ]
+    /// Words that the path to a destination says nothing about.
+    private static let aboutInternet: Set<String> = ["internet", "ipv4", "ipv6", "both", "local"]
     private static let kinds = NetworkInterface.Kind.allCases.map(\.rawValue).joined(separator: ", ")
 
     /// All words, for the help.
@@ -107,8 +116,10 @@ extension RequirementArgument {
           interface:NAME       through the interface of this name
           kind:KIND            through an interface of this kind:
                                \(kinds)
-          stable:SECONDS       there for so long without a break
-          destination:ADDRESS  a way to this address, with or without the internet
+          stable:SECONDS       there for so long without a break, counted from the start
+          destination:ADDRESS  a way to this address, with or without the internet; then unmetered,
+                               interface, kind and stable are about that way, and the others
+                               cannot be asked for
         """
 
     private static func unknown(_ word: String) -> ValidationError {

@@ -5,14 +5,17 @@ import UplinkEventLoop
 
 /// An inotify(7) descriptor that becomes readable when a file is written or replaced, even if it is a link.
 ///
-/// The directories along the name are watched, because the file is replaced more often than written; and so is the file
-/// itself, because a container may have it mounted over another one. If a directory does not exist, the nearest
-/// existing one above it is watched until it does.
+/// The directories along the name are watched, because the file is replaced more often than written, and any part of
+/// the name may be a link; and so is the file itself, because a container may have it mounted over another one. If a
+/// directory does not exist, the nearest existing one above it is watched until it does.
 final class FileChanges: Sendable {
     private static let inDirectory = UInt32(
         IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
     private static let inFile = UInt32(IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF)
-    private static let maximumOfLinks = 8
+    /// For a directory further up, which may be moved with all that is in it. What else it is watched for stays.
+    private static let aboveDirectory = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_ADD)
+    /// As many as the kernel follows (path_resolution(7)).
+    private static let maximumOfLinks = 40
 
     let descriptor: CInt
     private let loop: EventLoop?
@@ -49,12 +52,16 @@ final class FileChanges: Sendable {
         var wanted: Set<CInt> = []
         var path = path
         for _ in 0..<Self.maximumOfLinks {
-            if let (name, watch) = watchDirectory(of: path) {
+            let (part, rest) = Self.firstLink(in: path)
+            if let (name, watch) = watchDirectory(of: part) {
                 names.insert(name)
                 wanted.insert(watch)
             }
-            guard let target = Self.target(of: path) else { break }
-            path = target
+            for directory in Self.directories(above: part) {
+                wanted.insert(inotify_add_watch(descriptor, directory, Self.aboveDirectory))
+            }
+            guard let target = Self.target(of: part) else { break }
+            path = rest.isEmpty ? target : "\(target)/\(rest)"
         }
         wanted.insert(inotify_add_watch(descriptor, path, Self.inFile))
         let unwanted = watches.withLock { watches in
@@ -115,6 +122,23 @@ final class FileChanges: Sendable {
             if watch >= 0 || errno != ENOENT { return (name, watch) }
         }
         return nil
+    }
+
+    /// The directories above that of a file, without the root.
+    private static func directories(above path: String) -> [String] {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
+        return parts.indices.map { parts[...$0].joined(separator: "/") }.filter { !$0.isEmpty }
+    }
+
+    /// The beginning of a path up to the first link on the way, and what comes after that; all of the path if no part
+    /// of it is a link.
+    private static func firstLink(in path: String) -> (part: String, rest: String) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        for end in parts.indices {
+            let part = parts[...end].joined(separator: "/")
+            if target(of: part) != nil { return (part, parts[(end + 1)...].joined(separator: "/")) }
+        }
+        return (path, "")
     }
 
     /// Returns the target of a symbolic link, or nil if the path is not one.

@@ -62,6 +62,8 @@ actor ResolverFile: LoopActor {
     }
 
     private func happened() {
+        // A reading that is under way may find other names than those that are known.
+        let names = reading.state == .resting ? names : []
         if changes?.takeChanges(of: names) == true { perform(reading.changed()) }
     }
 

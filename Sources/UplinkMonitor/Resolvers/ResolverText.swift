@@ -7,8 +7,10 @@ enum ResolverText {
     private static let limit = 3
 
     /// Parses the lines that begin with `nameserver`, as the C library does; values that are not addresses are skipped.
+    /// Nothing but a line feed ends a line, so that a name server with a carriage return behind it is none.
     static func resolvers(in text: String) -> [DNSConfiguration.Resolver] {
-        let resolvers = text.split(whereSeparator: \.isNewline).compactMap { line -> DNSConfiguration.Resolver? in
+        let resolvers = text.unicodeScalars.split(separator: "\n").compactMap { line -> DNSConfiguration.Resolver? in
+            let line = String(line)
             let words = line.split { $0 == " " || $0 == "\t" }
             guard line.hasPrefix("nameserver"), words.count > 1, words[0] == "nameserver" else { return nil }
             let parts = words[1].split(separator: "%", maxSplits: 1)

@@ -47,6 +47,7 @@ struct FilesProgramTests {
         _ = try await uplink("mkdir /Pictures/a/b", status: 1)
         _ = try await uplink("mkdir -p /Pictures/a/b")
         _ = try await uplink("mkdir -p /Pictures/a/b")
+        _ = try await uplink("mkdir -p /")
         #expect(try await uplink("ls /Pictures/a").output.hasSuffix("  b/\n"))
         _ = try await uplink("mkdir -p /Pictures/cat.txt/a", status: 1)
         #expect(try await uplink("rm /Pictures", status: 1).errors.contains("--recursive"))

@@ -26,7 +26,8 @@ typedef struct uplink_requirement {
     uint32_t flags;              /* UPLINK_REQUIRE_… */
     int interface_kind;          /* the way must lead through an interface of this uplink_kind; 0: any */
     const char *interface_name;  /* the way must lead through the interface of this name; NULL: any */
-    int64_t stable_milliseconds; /* how long it must have been seen to be there without a break; 0: no matter */
+    int64_t stable_milliseconds; /* how long it must be there without a break, from when this call first sees it, so
+                                  * less than the call's own limit; 0: no matter */
 } uplink_requirement;
 
 #define UPLINK_REQUIREMENT_INIT {sizeof(uplink_requirement), 0, UPLINK_KIND_ANY, NULL, 0}

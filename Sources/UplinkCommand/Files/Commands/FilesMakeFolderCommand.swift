@@ -19,12 +19,15 @@ struct FilesMakeFolderCommand: AsyncParsableCommand {
 
     func run() async throws {
         let path = RemotePath(path)
-        guard let name = path.names.last else { throw CommandFailure("the root exists; give the path of a new folder") }
+        guard parents || !path.names.isEmpty else {
+            throw CommandFailure("the root exists; give the path of a new folder")
+        }
         try await connection.run { [json, parents] files in
             let folder: Item
             if parents {
                 folder = try await Self.makeFolders(path, files)
             } else {
+                let name = path.names.last ?? ""
                 let parent = try await files.folder(at: path.parent)
                 folder = try await files.naming(name, in: parent.id) {
                     $0.isFolder ? "`\(path)` exists (-p makes that no error)" : "`\(path)` exists, and is a file"

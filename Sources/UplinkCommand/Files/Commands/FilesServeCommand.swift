@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import SystemPackage
 import UplinkCore
+import UplinkEventLoop
 
 struct FilesServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -53,7 +54,7 @@ struct FilesServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await untilInterrupted {
-            let files = if let folder { try ServedFiles(folder: FilePath(folder)) } else { ServedFiles() }
+            let files = if let folder { try await Self.files(in: FilePath(folder)) } else { ServedFiles() }
             let secret = password.isGiven ? try await password.read(for: user) : Self.madeUpPassword()
             let faults = Faults(failEvery: fail, dropEvery: drop, delay: .saturating(seconds: slow))
             let service = FilesService(
@@ -65,6 +66,18 @@ struct FilesServeCommand: AsyncParsableCommand {
                 }
                 try Output.standard.write("\(url)\n" + (password.isGiven ? "" : "\(user), password \(secret)\n"))
             }
+        }
+    }
+
+    /// Reads a folder off the loop, which has to notice signals meanwhile.
+    private static func files(in folder: FilePath) async throws -> ServedFiles {
+        let isCancelled = Locked(false)
+        return try await withTaskCancellationHandler {
+            try await EventLoop.shared.offLoop {
+                try ServedFiles(folder: folder) { isCancelled.withLock(\.self) }
+            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
         }
     }
 

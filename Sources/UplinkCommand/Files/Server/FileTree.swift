@@ -36,9 +36,10 @@ struct FileTree: Sendable {
         _ = try folder(id)
         if let problem = ItemName.problem(with: name) { throw .badRequest(problem) }
         guard name.utf8.count <= 255 else { throw .badRequest("a name has 255 bytes at most") }
-        // As in a folder of Linux, two forms of an "é" are two names.
-        let isTaken = (children[id] ?? []).contains { items[$0]?.name.utf8.elementsEqual(name.utf8) == true }
-        guard !isTaken else { throw .badRequest("the folder has an item with this name") }
+        // As in a folder of Linux, two forms of an "é" are two names, with an id each.
+        guard items[Self.id(ofPath: path(of: id) + [name])] == nil else {
+            throw .badRequest("the folder has an item with this name")
+        }
     }
 
     /// Adds a file, or a folder if there is no size.

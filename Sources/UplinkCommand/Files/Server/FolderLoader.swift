@@ -8,27 +8,30 @@ struct FolderLoader {
     private(set) var tree: FileTree
     /// How many items were left out.
     private(set) var skipped = 0
+    private let isCancelled: () -> Bool
 
+    /// - Parameter isCancelled: Asked again and again: a large folder takes long.
     /// - Throws: ``ServiceError`` when it is not a folder.
-    init(_ folder: FilePath) throws {
+    init(_ folder: FilePath, isCancelled: @escaping () -> Bool) throws {
         var status = stat()
         guard stat(folder.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw Self.unreadable(folder)
         }
-        self.folder = folder
+        (self.folder, self.isCancelled) = (folder, isCancelled)
         tree = FileTree(rootDate: Timestamp(modificationOf: status))
     }
 
     /// Loads the folder. A folder in it that cannot be read is left out.
     ///
-    /// - Throws: ``ServiceError`` when the folder cannot be read.
+    /// - Throws: ``ServiceError`` when the folder cannot be read; `CancellationError`.
     mutating func load() throws {
         guard let names = Self.names(in: folder) else { throw Self.unreadable(folder) }
-        load(names, of: folder, as: tree.rootID)
+        try load(names, of: folder, as: tree.rootID)
     }
 
-    private mutating func load(_ names: [String], of folder: FilePath, as id: ItemID) {
+    private mutating func load(_ names: [String], of folder: FilePath, as id: ItemID) throws {
         for name in names {
+            if isCancelled() { throw CancellationError() }
             let path = folder.appending(name)
             var status = stat()
             let kind = lstat(path.string, &status) == 0 ? status.st_mode & S_IFMT : 0
@@ -41,7 +44,7 @@ struct FolderLoader {
                 skipped += 1
                 continue
             }
-            load(names, of: path, as: item.id)
+            try load(names, of: path, as: item.id)
         }
     }
 

@@ -48,12 +48,13 @@ actor ServedFiles {
         skipped = 0
     }
 
-    /// Creates a server of the files in a folder.
+    /// Creates a server of the files in a folder. Blocks, for a large folder long.
     ///
-    /// - Throws: ``ServiceError`` when it cannot be read.
-    init(folder: FilePath) throws {
+    /// - Parameter isCancelled: Whether to stop reading the folder.
+    /// - Throws: ``ServiceError`` when it cannot be read; `CancellationError`.
+    init(folder: FilePath, isCancelled: @escaping () -> Bool = { false }) throws {
         place = .folder(folder)
-        var loader = try FolderLoader(folder)
+        var loader = try FolderLoader(folder, isCancelled: isCancelled)
         try loader.load()
         (tree, skipped) = (loader.tree, loader.skipped)
     }
