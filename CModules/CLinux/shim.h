@@ -5,12 +5,8 @@
 
 #include <pthread.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 
 /* In C the flags are an enumeration with a type of its own, which Swift does not import as a number. */
 static inline int uplink_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
-
-/* prctl is variadic. */
-static inline void uplink_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
 
 #endif

@@ -20,15 +20,15 @@ final class LoopThread: @unchecked Sendable {  // `state` is the loop thread's, 
     /// Starts the thread and returns when its loop is ready; the thread keeps `loop` alive.
     func start(for loop: EventLoop, networkNamespace: String?) throws(EventLoopError) {
         if networkNamespace != nil { ThreadPool.makeThreads() }  // they would start in the loop's namespace
-        let (result, started) = (Locked<EventLoopError?>(nil), Semaphore())
-        let status = Self.spawn(named: "uplink-loop", into: &thread) {
+        let (result, started) = (Locked<EventLoopError?>(nil), Latch())
+        let status = SignalMask.spawn(named: "uplink-loop", into: &thread) {
             do throws(EventLoopError) {
                 if let networkNamespace { try Self.enter(networkNamespace) }
                 self.state = try Self.makeState(of: loop)
             } catch {
                 result.withLock { $0 = error }
             }
-            started.signal()
+            started.open()
             guard let state = self.state else { return }
             Self.identify(as: loop) { state.run { self.state = nil } }
         }
@@ -78,7 +78,7 @@ final class LoopThread: @unchecked Sendable {  // `state` is the loop thread's, 
     /// Runs `body` on a detached thread, in the caller's network namespace.
     static func tryToDetach(named name: String, _ body: @escaping @Sendable () -> Void) throws(EventLoopError) {
         var thread = pthread_t()
-        let status = spawn(named: name, into: &thread, body)
+        let status = SignalMask.spawn(named: name, into: &thread, body)
         guard status == 0 else { throw EventLoopError(.system, during: "starting a thread", errno: status) }
         pthread_detach(thread)
     }
@@ -110,7 +110,10 @@ final class LoopThread: @unchecked Sendable {  // `state` is the loop thread's, 
     }
 
     private static func enter(_ namespace: String) throws(EventLoopError) {
-        let activity = "entering the network namespace \(namespace)"
+        let activity = "entering the network namespace `\(namespace)`"
+        guard !namespace.isEmpty, !namespace.utf8.contains(0) else {
+            throw EventLoopError(.networkNamespace, during: activity, errno: ENOENT)
+        }
         let path = namespace.contains("/") ? namespace : "/run/netns/\(namespace)"
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw EventLoopError(.networkNamespace, during: activity, errno: errno) }
@@ -119,56 +122,4 @@ final class LoopThread: @unchecked Sendable {  // `state` is the loop thread's, 
             throw EventLoopError(.networkNamespace, during: activity, errno: errno)
         }
     }
-
-    /// Creates a thread on which every signal is blocked, so that the program's handlers run on the program's threads.
-    private static func spawn(
-        named name: String, into thread: inout pthread_t, _ body: @escaping @Sendable () -> Void
-    ) -> CInt {
-        let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
-        var (all, before) = (sigset_t(), sigset_t())
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        let status = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, start.toOpaque())
-        pthread_sigmask(SIG_SETMASK, &before, nil)
-        if status != 0 { start.release() }
-        return status
-    }
-}
-
-/// The work of a new thread, as an object that one pointer can carry.
-private final class ThreadStart: Sendable {
-    private let name: String
-    private let body: @Sendable () -> Void
-
-    init(name: String, body: @escaping @Sendable () -> Void) {
-        self.name = name
-        self.body = body
-    }
-
-    func run() {
-        pthread_setname_np(pthread_self(), name)
-        body()
-    }
-}
-
-/// A POSIX semaphore, for waiting until a thread has started.
-private final class Semaphore: @unchecked Sendable {  // sem_t is made to be shared
-    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-    init() { sem_init(semaphore, 0, 0) }
-
-    deinit {
-        sem_destroy(semaphore)
-        semaphore.deallocate()
-    }
-
-    func signal() { sem_post(semaphore) }
-
-    func wait() { while sem_wait(semaphore) != 0 {} }
 }

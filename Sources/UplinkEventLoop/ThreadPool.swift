@@ -26,11 +26,9 @@ enum ThreadPool {
             request.deallocate()
         }
         guard loop.initializeLoop() == 0 else { return }  // they are created when they are needed
-        var (all, before) = (sigset_t(), sigset_t())
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        _ = unlessExiting { uv_queue_work(loop, request, { _ in }, { _, _ in }) }
-        pthread_sigmask(SIG_SETMASK, &before, nil)
+        _ = SignalMask.withAllBlocked {
+            unlessExiting { uv_queue_work(loop, request, { _ in }, { _, _ in }) }
+        }
         // All threads may be busy and waiting for the caller: a request that has not begun is taken back.
         request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { _ = uv_cancel($0) }
         uv_run(loop, UV_RUN_DEFAULT)

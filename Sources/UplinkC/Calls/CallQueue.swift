@@ -2,6 +2,7 @@
 import CLinux
 import Glibc
 import UplinkCore
+import UplinkEventLoop
 
 /// The shell of ``CallMachine``: its lock, the descriptor that wakes threads, and the running of callbacks.
 final class CallQueue: Sendable {

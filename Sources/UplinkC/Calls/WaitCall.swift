@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import UplinkCore
+import UplinkEventLoop
 import UplinkMonitor
 
 /// A call that blocks a thread of the program until the network is there. It has no callback.
