@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLibCurl
-import HTTPTypes
 import UplinkCore
-import UplinkHTTP
 
 /// The transfers to which something has happened in this turn, each once.
 final class ActiveTransfers {

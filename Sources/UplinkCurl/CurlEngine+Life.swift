@@ -25,7 +25,7 @@ extension CurlEngine {
         guard let breakdown = generation.breakdown else { return }
         generation.isRetired = true  // what starts from here on starts in another one
         for transfer in Array(transfers.values) where transfer.generation === generation {
-            transfer.stop(because: breakdown)
+            transfer.stops(because: breakdown)
             finish(transfer, code: CURLE_OK)
         }
     }
@@ -75,7 +75,7 @@ extension CurlEngine {
         isClosing = true
         isTurnScheduled = true  // no turn in the middle of this: the end of one lets others start
         for transfer in Array(transfers.values) {
-            transfer.stop(because: transfer.loopEnded)
+            transfer.stops(because: transfer.loopEnded)
             finish(transfer, code: CURLE_OK)
         }
         turnEnds()

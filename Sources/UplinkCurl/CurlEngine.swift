@@ -147,7 +147,7 @@ actor CurlEngine: TurnActor {
         guard let generation = try? prepare(), let multi = generation.multi?.curl,
             let handle = generation.handle()
         else {
-            transfer.stop(because: CurlFailure.noResources("libcurl makes no handle", requestDisposition: .notSent))
+            transfer.stops(because: CurlFailure.noResources("libcurl makes no handle", requestDisposition: .notSent))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }
         transfer.handle = handle

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
-import SystemPackage
-import UplinkEventLoop
-import UplinkHTTP
 
 /// What libcurl knows about a failure, as values.
 struct CurlReport: Equatable {

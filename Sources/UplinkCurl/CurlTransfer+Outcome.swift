@@ -108,7 +108,11 @@ extension CurlTransfer {
             )
         }
         guard let family = configuration.addressFamily, family != server.family else { return nil }
-        return (.connectionFailed, "\(server) is no address of the `addressFamily` that is set; set none")
+        return (
+            .connectionFailed,
+            "\(server) is no \(family == .ipv4 ? "IPv4" : "IPv6") address, and connections are of that family alone "
+                + "(`addressFamily`); give a name that has addresses of both families"
+        )
     }
 
     /// The producer's error, with its URL if it has one. Whether anything was sent, however, refers to this request,

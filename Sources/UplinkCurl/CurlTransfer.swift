@@ -25,7 +25,7 @@ final class CurlTransfer {
     /// Producers to be ended with the turn.
     @exclusivity(unchecked) var uploadEnds: [UploadEnd] = []
     /// Whether sending is held up, so that libcurl reads an answer that has come before the request's end.
-    var earlyAnswer = EarlyAnswer.unlooked
+    var earlyAnswer = EarlyAnswer.unchecked
     /// What the server had sent when sending failed, and libcurl did not read.
     var unreadAnswer: [UInt8] = []
     private var hasTakenUnfinishedRefusal = false
@@ -96,8 +96,9 @@ final class CurlTransfer {
         return length
     }
 
-    /// Stops the transfer for a reason of our own; the first one counts.
-    func stop(because error: HTTPClientError) { stopReason = stopReason ?? error }
+    /// Records that we stop the transfer, and why; the first reason counts. What stops it is the callback's result, or
+    /// `finish`.
+    func stops(because error: HTTPClientError) { stopReason = stopReason ?? error }
 
     /// For how many nanoseconds libcurl waits for a 100 (Continue).
     private static let consentTime: Int64 = 1_000_000_000
@@ -112,7 +113,7 @@ final class CurlTransfer {
             unreadAnswer = []  // that came on another connection
             // libcurl does not ask again for the part of a body that it took but could not send.
             guard rewindUpload() else {
-                stop(because: CurlFailure.bodyIsGone)
+                stops(because: CurlFailure.bodyIsGone)
                 return false
             }
         }
@@ -175,7 +176,7 @@ final class CurlTransfer {
         } catch {
             var error = error
             if hasFinalHead { error.phase = .body }
-            stop(because: error)
+            stops(because: error)
             return false
         }
     }

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLibCurl
-import HTTPTypes
-import UplinkCore
-import UplinkHTTP
 
 /// What became of a request's `Expect: 100-continue`.
 enum Expectation {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLibCurl
 import HTTPTypes
 import UplinkCore
-import UplinkEventLoop
 import UplinkHTTP
 
 /// What to resume when the turn ends, outside any lock and C frame.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLibCurl
 import UplinkEventLoop
-import UplinkHTTP
 
 /// The engine's own timers; its generations have others.
 final class Timers {

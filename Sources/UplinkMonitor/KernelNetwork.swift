@@ -30,8 +30,8 @@ package final class KernelNetwork {
 
     private(set) var table = InterfaceTable()
     private(set) var statistics = MonitorStatistics()
-    /// The time until a route of the last evaluated path expires, if one does. The kernel reports the expiry up to half
-    /// a minute late.
+    /// The time until a route of the last evaluation expires, if one does: the path's, or one to a name server. The
+    /// kernel reports the expiry up to half a minute late.
     var timeToExpiry: Duration?
     /// The links that the last answers led to.
     var carriers: Set<UInt32> = []

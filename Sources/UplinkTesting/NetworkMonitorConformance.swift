@@ -247,8 +247,8 @@ extension NetworkMonitorConformance {
         if isOnline { try await goOnline(monitor) } else { try await goOffline(monitor) }
     }
 
-    /// What is wrong if `currentPath` stays neither nil nor as wanted; a monitor may take a while to notice a change, or
-    /// that it is no longer needed.
+    /// What is wrong if `currentPath` stays neither nil nor as wanted; a monitor may take a while to notice a change,
+    /// or that it is no longer needed.
     private func stalePath(of monitor: Monitor, online isOnline: Bool?) async throws -> String? {
         do {
             try await eventually(within: patience / 2, "a path that is right") {

@@ -63,8 +63,8 @@ public final class StubNetworkMonitor: NetworkMonitor {
     /// try await monitor.waitForSubscribers()
     /// ```
     ///
-    /// A performer subscribes while calls wait, or run and react to a loss (`onLoss:`). A subscriber that does not ask for the next
-    /// path holds this up.
+    /// A performer subscribes while calls wait, or run and react to a loss (`onLoss:`). A subscriber that does not ask
+    /// for the next path holds this up.
     ///
     /// - Parameters:
     ///   - count: How many subscribers the test expects, at least.

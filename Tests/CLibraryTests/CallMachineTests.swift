@@ -45,16 +45,20 @@ struct CallMachineTests {
     private func event(_ id: CallMachine.ID) -> CallMachine.Delivery { .init(kind: .event(id), run: {}) }
     private let end = CallMachine.Delivery(kind: .end, run: {})
 
-    /// Its callback may take long, and wants to know.
-    @Test(arguments: [true, false])
-    func aCallWhoseCallbackRunsHasNotEndedForTheProgram(isCancelled: Bool) throws {
+    /// Its callback may take long, and wants to know. One that ended by itself is gone, whatever becomes of the
+    /// context.
+    @Test(arguments: ["cancelled", "closed", "ended"])
+    func aCallStaysCancelledWhileItsCallbackRuns(cause: String) throws {
         let machine = Subject()
         let id = try machine.add()
         #expect(machine.post(event(id)))
         #expect(machine.next() == "run event(1)")
-        if isCancelled { #expect(machine.cancel(id)) }
+        if cause == "cancelled" { #expect(machine.cancel(id)) }
+        if cause == "closed" { #expect(machine.close() == 1) }
         machine.end(id, end)
-        #expect(machine.isCancelled(id) == isCancelled)
+        #expect(machine.isCancelled(id) == (cause == "ended" ? nil : true))
+        if cause == "ended" { #expect(machine.close() == 0) }
+        #expect(machine.isCancelled(id) == (cause == "ended" ? nil : true))
         machine.ran()
         #expect(machine.isCancelled(id) == nil)
         #expect(machine.next() == "run end")

@@ -28,4 +28,13 @@ struct OriginsTests {
         #expect(zip(all.reversed(), again).filter { $0 === $1 }.count <= Origins.maximumServers)
         #expect(all.last === again.first)
     }
+
+    @Test func whoAsksOneServerTooManyStillFindsMostOfThem() throws {
+        var origins = Origins(try EngineSettings(.init()))
+        let names = (0...Origins.maximumServers).map { "http://a\($0).test/" }
+        let all = try names.map { origins.origin(of: try url($0)) }
+        // Each that is gone takes the place of another one.
+        let found = try zip(all, names).count { origins.origin(of: try url($1)) === $0 }
+        #expect(found >= Origins.maximumServers / 2)
+    }
 }

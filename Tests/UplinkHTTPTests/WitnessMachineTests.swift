@@ -39,6 +39,12 @@ struct WitnessMachineTests {
         #expect(code(machine.headArrived(.ok)) == "nothing")
     }
 
+    @Test mutating func aHeadThatIsReportedLateIsNotSaidTwice() {
+        #expect(code(machine.headArrived(.ok)) == "200")
+        #expect(code(machine.reported(.head(.ok))) == "nothing")
+        #expect(code(machine.reported(finished)) == "finished")
+    }
+
     @Test mutating func whatOnlyTheReaderKnowsIsTheEnd() {
         _ = machine.reported(.head(.ok))
         #expect(code(machine.ended(late, isCertain: true)) == "failed totalTimeout")

@@ -31,6 +31,26 @@ struct ResolverReadingTests {
         #expect(reading.state == .resting)
     }
 
+    /// What changes in the same directory, as while packages are installed, is no reason to read again.
+    @Test func whatHappensWhileReadingCountsIfItIsAboutTheFile() {
+        var reading = ResolverReading()
+        #expect(reading.changed() == .read)
+        #expect(reading.happened(to: ["passwd"]) == .none)
+        #expect(reading.finished(one, names: ["resolv.conf"]) == .tell(one))
+        #expect(reading.happened(to: ["passwd"]) == .none)
+        #expect(reading.state == .resting)
+
+        #expect(reading.happened(to: ["resolv.conf"]) == .read)
+        #expect(reading.happened(to: ["stub.conf"]) == .none)  // whose name this reading finds
+        #expect(reading.finished([], names: ["resolv.conf", "stub.conf"]) == .read)
+        #expect(reading.happened(to: ["passwd"]) == .none)
+        #expect(reading.finished([], names: ["resolv.conf", "stub.conf"]) == .tell([]))
+
+        #expect(reading.changed() == .read)
+        #expect(reading.happened(to: [""]) == .none)  // a directory itself
+        #expect(reading.finished(one, names: ["resolv.conf"]) == .read)
+    }
+
     @Test func nobodyWaitsForAFileThatHangs() {
         var reading = ResolverReading()
         #expect(reading.changed() == .read)
@@ -89,16 +109,16 @@ struct FileChangesTests {
             let path = directory + "/resolv.conf"
             let changes = try #require(FileChanges())
             let names = changes.watch(path)
-            #expect(!changes.takeChanges(of: names))
+            #expect(!changed(changes, names))
             try write("a", to: path)
-            #expect(changes.takeChanges(of: names))
+            #expect(changed(changes, names))
             try write("b", to: path + ".new")
-            #expect(!changes.takeChanges(of: names))  // another file
+            #expect(!changed(changes, names))  // another file
             #expect(rename(path + ".new", path) == 0)
-            #expect(changes.takeChanges(of: names))
+            #expect(changed(changes, names))
             #expect(unlink(path) == 0)
-            #expect(changes.takeChanges(of: names))
-            #expect(!changes.takeChanges(of: names))
+            #expect(changed(changes, names))
+            #expect(!changed(changes, names))
         }
     }
 
@@ -109,13 +129,13 @@ struct FileChangesTests {
             let changes = try #require(FileChanges())
             let names = changes.watch(path)
             #expect(mkdir(directory + "/run", 0o755) == 0)
-            #expect(changes.takeChanges(of: names))
+            #expect(changed(changes, names))
             let all = changes.watch(path)
             try write("a", to: target)
-            #expect(changes.takeChanges(of: all))
+            #expect(changed(changes, all))
             #expect(unlink(path) == 0)
             #expect(symlink("elsewhere", path) == 0)
-            #expect(changes.takeChanges(of: all))
+            #expect(changed(changes, all))
         }
     }
 
@@ -131,14 +151,14 @@ struct FileChangesTests {
                 unlink(path)
                 #expect(symlink("\(folder)/stub.conf", path) == 0)
                 let names = changes.watch(path)
-                while changes.takeChanges(of: names) {}  // what the watch of before has told meanwhile
+                while changed(changes, names) {}  // what the watch of before has told meanwhile
                 let watches = try Self.text(of: "/proc/self/fdinfo/\(changes.descriptor)")
                     .split(separator: "\n").count { $0.hasPrefix("inotify") }
                 // The link's directory, the file's directory, the file, and /tmp.
                 #expect(watches == 3 + directory.split(separator: "/").count - 1)
                 try write("b", to: "\(folder)/stub.conf")
-                #expect(changes.takeChanges(of: names))
-                #expect(!changes.takeChanges(of: names))
+                #expect(changed(changes, names))
+                #expect(!changed(changes, names))
             }
             for number in 0..<20 { unlink("\(directory)/\(number)/stub.conf") }
         }
@@ -156,9 +176,9 @@ struct FileChangesTests {
             let changes = try #require(FileChanges())
             let names = changes.watch("\(directory)/resolv.conf")
             #expect(symlink("new", "\(directory)/next") == 0)
-            #expect(!changes.takeChanges(of: names))
+            #expect(!changed(changes, names))
             #expect(rename("\(directory)/next", "\(directory)/current") == 0)
-            #expect(changes.takeChanges(of: names))
+            #expect(changed(changes, names))
             for name in ["current", "resolv.conf", "old/resolv.conf", "new/resolv.conf"] {
                 unlink("\(directory)/\(name)")
             }
@@ -173,7 +193,7 @@ struct FileChangesTests {
             let changes = try #require(FileChanges())
             let names = changes.watch("\(directory)/a/b/c/resolv.conf")
             #expect(rename("\(directory)/a", "\(directory)/z") == 0)
-            #expect(changes.takeChanges(of: names))
+            #expect(changed(changes, names))
             unlink("\(directory)/z/b/c/resolv.conf")
             for folder in ["z/b/c", "z/b", "z"] { rmdir("\(directory)/\(folder)") }
         }
@@ -194,6 +214,11 @@ struct FileChangesTests {
             let changes = try #require(FileChanges())
             #expect(changes.watch(directory + "/a") == ["a", "b"])
         }
+    }
+
+    /// Whether anything has happened since the last call, to what has one of the names or to a watched object itself.
+    private func changed(_ changes: FileChanges, _ names: Set<String>) -> Bool {
+        changes.takeNames().contains { $0.isEmpty || names.contains($0) }
     }
 
     private func inTemporaryDirectory(_ body: (String) throws -> Void) throws {

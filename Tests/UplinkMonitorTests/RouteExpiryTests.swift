@@ -25,6 +25,13 @@ struct RouteExpiryTests {
         #expect(expiry.asked(timeToExpiry: nil, at: start + .milliseconds(995)) == .milliseconds(25))
     }
 
+    @Test func anotherRouteThatExpiresLaterDoesNotTakeItsPlace() {
+        var expiry = RouteExpiry()
+        _ = expiry.asked(timeToExpiry: .seconds(1), at: start)
+        #expect(expiry.asked(timeToExpiry: .seconds(3600), at: start + .milliseconds(995)) == .milliseconds(25))
+        #expect(expiry.asked(timeToExpiry: .seconds(3600), at: start + .seconds(2)) == .milliseconds(3_600_020))
+    }
+
     @Test func aRouteThatLostItsEndLongBeforeIsNotAskedAbout() {
         var expiry = RouteExpiry()
         _ = expiry.asked(timeToExpiry: .seconds(10), at: start)

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemPackage
-import UplinkCore
-import UplinkEventLoop
-import UplinkHTTP
-import UplinkMonitor
 
 /// When, and how often, a download makes another attempt while the network is there.
 ///

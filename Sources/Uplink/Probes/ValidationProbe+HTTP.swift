@@ -40,11 +40,6 @@ extension ValidationProbe {
         _ transport: CurlTransport.Configuration
     ) -> Self {
         Self { family, _ in
-            if let host = try? HTTPRequest(parsing: url).checkedURL().hostWithoutBrackets,
-                let address = IPAddress(host), address.family != family
-            {
-                return .failed("\(address) is no \(family) address; give a name that has addresses of both families")
-            }
             var transport = transport
             transport.addressFamily = family
             transport.maximumIdleConnections = 1

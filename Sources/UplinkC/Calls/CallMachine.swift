@@ -105,9 +105,10 @@ struct CallMachine {
     /// Whether a call is cancelled; nil when there is none.
     func isCancelled(_ id: ID) -> Bool? { calls[id].map { $0.isCancelled || phase == .closing } }
 
-    /// The same for a program, to which a call has not ended while a callback of it runs.
+    /// The same for a program, to which a call stays cancelled until the callback that asks has returned.
     func isCancelledForProgram(_ id: ID) -> Bool? {
-        isCancelled(id) ?? (reported?.id == id ? reported?.wasCancelled : nil)
+        let wasCancelled = reported.map { $0.id == id && $0.wasCancelled } ?? false
+        return isCancelled(id) ?? (wasCancelled ? true : nil)
     }
 
     /// Begins the end of the context and returns its calls, to be stopped; nil when it has begun before.

@@ -19,10 +19,12 @@ struct RequirementArgument: Sendable {
         var argument = Self()
         let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         for word in words { try argument.add(word) }
-        if argument.destination != nil, let word = words.first(where: aboutInternet.contains) {
+        if argument.destination != nil,
+            let word = named.first(where: { words.contains($0.name) && !$0.isOfDestinations })?.name
+        {
             throw ValidationError(
-                "`\(word)` is not about the way to a destination; leave one of them out, or wait for one after the other"
-            )
+                "`\(word)` is not about the way to a destination; leave one of them out, or wait for the one, then for "
+                    + "the other")
         }
         return argument
     }
@@ -81,7 +83,7 @@ struct RequirementArgument: Sendable {
             join(.interfaceKind(kind))
         case "stable":
             guard let seconds = try? SecondsArgument.parse(value), seconds.isFinite else {
-                throw ValidationError("stable:\(value) can never be met; give seconds, such as stable:5")
+                throw ValidationError("stable:\(value) names no time that can pass; give seconds, such as stable:5")
             }
             join(.stable(for: .saturating(seconds: seconds)))
         case "destination":
@@ -96,16 +98,26 @@ struct RequirementArgument: Sendable {
 }
 
 extension RequirementArgument {
-    private static let named: [(name: String, alias: String?, requirement: NetworkRequirement, meaning: String)] = [
-        ("internet", nil, .internet, "a way to the internet over IPv4 or IPv6"),
-        ("ipv4", nil, .ipv4, "a way to the internet over IPv4"),
-        ("ipv6", nil, .ipv6, "a way to the internet over IPv6"),
-        ("both", nil, .bothFamilies, "a way to the internet over IPv4 and over IPv6"),
-        ("local", nil, .localNetwork, "a network, with or without the internet"),
-        ("unmetered", "notmetered", .notMetered, "the internet, not known to cost by volume"),
+    /// A requirement that is one word.
+    private struct Named {
+        let name: String
+        var alias: String?
+        let requirement: NetworkRequirement
+        let meaning: String
+        /// Whether it says something of the way to a destination, too.
+        var isOfDestinations = false
+    }
+
+    private static let named = [
+        Named(name: "internet", requirement: .internet, meaning: "a way to the internet over IPv4 or IPv6"),
+        Named(name: "ipv4", requirement: .ipv4, meaning: "a way to the internet over IPv4"),
+        Named(name: "ipv6", requirement: .ipv6, meaning: "a way to the internet over IPv6"),
+        Named(name: "both", requirement: .bothFamilies, meaning: "a way to the internet over IPv4 and over IPv6"),
+        Named(name: "local", requirement: .localNetwork, meaning: "a network, with or without the internet"),
+        Named(
+            name: "unmetered", alias: "notmetered", requirement: .notMetered,
+            meaning: "the internet, not known to cost by volume", isOfDestinations: true),
     ]
-    /// Words that the path to a destination says nothing about.
-    private static let aboutInternet: Set<String> = ["internet", "ipv4", "ipv6", "both", "local"]
     private static let kinds = NetworkInterface.Kind.allCases.map(\.rawValue).joined(separator: ", ")
 
     /// All words, for the help.
@@ -116,7 +128,7 @@ extension RequirementArgument {
           interface:NAME       through the interface of this name
           kind:KIND            through an interface of this kind:
                                \(kinds)
-          stable:SECONDS       there for so long without a break, counted from the start
+          stable:SECONDS       there for so long without a break, since this command first saw it
           destination:ADDRESS  a way to this address, with or without the internet; then unmetered,
                                interface, kind and stable are about that way, and the others
                                cannot be asked for

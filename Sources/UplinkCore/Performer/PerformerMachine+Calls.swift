@@ -29,7 +29,7 @@ extension PerformerMachine {
             armForFirst(&actions)
         case .decided: actions.resumptions.append(continuation)
         case .waiting, .running, .overdue, .lost, .abandoned, nil:
-            preconditionFailure("a call suspends once after it entered, and once after it was to wait")
+            preconditionFailure("a call suspends once after it entered, and once after each `wait`")
         }
         return actions
     }

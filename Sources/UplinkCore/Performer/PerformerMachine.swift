@@ -154,7 +154,7 @@ struct PerformerMachine {
         case started(Slot?)
         /// The network is not available, or not for long enough, or there is no slot: suspend.
         case wait
-        /// The same after a grant, on whose way here something changed: look at the path, and begin again.
+        /// The same for a call that was granted: things have changed since, so look at the path, and begin again.
         case lookAgain
         /// A newer path has been published than the one that was looked at: look at that one, and begin again.
         case superseded

@@ -76,13 +76,14 @@ extension CurlTransfer {
         }
     }
 
-    /// Whether the server has sent something that libcurl has not read yet, and has not had its chance to read.
+    /// Whether the server has sent something that libcurl has not read yet. When libcurl has had its chance to read it,
+    /// one piece goes out without asking, and then the socket is looked at again.
     ///
     /// An answer before the end of the request is often a refusal, after which the connection is closed. libcurl should
     /// read it before the next attempt to send fails; ``keepUnreadAnswer(from:)`` is for what comes in between.
     private func isToPauseForEarlyAnswer() -> Bool {
-        guard machine.phase == .awaitingHead, sockets.upload >= 0, earlyAnswer == .unlooked else {
-            earlyAnswer = .unlooked
+        guard machine.phase == .awaitingHead, sockets.upload >= 0, earlyAnswer == .unchecked else {
+            earlyAnswer = .unchecked
             return false
         }
         return ConnectionTable.hasUnreadBytes(sockets.upload)

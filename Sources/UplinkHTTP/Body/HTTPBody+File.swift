@@ -18,7 +18,8 @@ extension HTTPBody {
     /// - Parameters:
     ///   - path: The target. Its directory must exist. A relative path is looked up once, when this is called.
     ///   - replacingExisting: Whether the target may exist; if it does, it is replaced atomically. Anything that is not
-    ///     a regular file (a directory, a symbolic link, a device, a pipe) is never replaced.
+    ///     a regular file (a directory, a symbolic link, a device, a pipe) is never replaced, nor is another user's
+    ///     file where only its owner may (`/tmp`).
     ///   - permissions: The file's final mode, set before it gets its name, regardless of the umask and of the mode of
     ///     a file that it replaces. Until then only its owner has access.
     ///   - progress: Called when more has been written, with increasing numbers; the last time when everything has been

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
-import Synchronization
 
 /// A response body that is read as it arrives, chunk by chunk.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import UplinkCore
 
 /// A request's body ready to be sent: everything that it needs has been looked up.
 package struct PreparedBody: Sendable {

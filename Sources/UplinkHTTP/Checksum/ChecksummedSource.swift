@@ -18,7 +18,7 @@ final class ChecksummedSource: ForwardingBodySource {
     /// - Parameter reader: The right to read the original; nil if somebody else has it.
     init(_ reader: BodyReader?, _ checksum: some HTTPChecksum, expected: [UInt8]?) {
         self.reader = reader
-        inner = reader?.source ?? PulledSource { nil }
+        inner = reader?.source ?? PulledSource { nil }  // which nobody reads: `next` refuses without a reader
         self.expected = expected
         state = Locked(State(checksum: checksum))
     }
@@ -55,5 +55,4 @@ final class ChecksummedSource: ForwardingBodySource {
             message: "the body's digest is \(Hexadecimal.text(digest)), not \(Hexadecimal.text(expected)); "
                 + "it was changed on its way, or the server has another version")
     }
-
 }

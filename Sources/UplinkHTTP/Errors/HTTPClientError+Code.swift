@@ -149,7 +149,8 @@ extension HTTPClientError {
 
         /// The redirects form a loop or are more than allowed.
         public static let tooManyRedirects = Code(kind: .tooManyRedirects)
-        /// The redirect's target is one that this client does not follow: another scheme, or from `https` to `http`.
+        /// The redirect is not followed: it names several targets, or none that is an `http` or `https` URL, or leads
+        /// from `https` to `http`.
         public static let redirectForbidden = Code(kind: .redirectForbidden)
 
         // MARK: Files and the rest

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SystemPackage
 
 extension HTTPClientError {
     /// The error for a file of a body that cannot be read or written.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// What is known of an exchange, from what its transport reports and from what its reader sees: pure. It lets a head
-/// through and one end, and nothing after that.
+/// What is known of an exchange, from what its transport reports and from what its reader sees: pure. It lets one head
+/// and one end through, and nothing after that.
 struct WitnessMachine: Sendable {
     /// Whether the transport has reported anything, so that it will also report the end.
     private var isReported = false
@@ -15,7 +15,10 @@ struct WitnessMachine: Sendable {
     mutating func reported(_ event: HTTPEvent) -> HTTPEvent? {
         isReported = true
         guard !hasEnd else { return nil }
-        if case .head = event { hasHead = true }
+        if case .head = event {
+            guard !hasHead else { return nil }
+            hasHead = true
+        }
         hasEnd = event.isLast
         return seen(event)
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
 import UplinkCore
 
-/// A request on its way through a transport, as an object for the same reason.
+/// A request on its way through a transport, as an object for the reason given at ``HTTPHops``.
 final class BegunExchange: Sendable {
     private let exchange: any TransportExchange
     private let attempt: Attempt

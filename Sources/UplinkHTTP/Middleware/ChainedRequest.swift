@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
-import UplinkCore
 
 /// A request in the chain as an object, so that whatever awaits the response holds one reference: see ``HTTPHops``.
 final class ChainedRequest: Sendable {

@@ -34,12 +34,15 @@ public final class HTTPSingleFlight: HTTPMiddleware {
         let hasOwnCodings: Bool
     }
 
+    /// What the requests that wait for one are given. Its failure is a value, unlike that of the wait for it.
+    private typealias Outcome = Result<Answer, any Error>
+
     /// The requests that this task works on: waiting for one of them would be waiting for itself.
     @TaskLocal private static var underWay: Set<Key> = []
 
     private let maximum: Int
     private let ignored: [HTTPField.Name]
-    private let work = SharedWork<Key, Result<Answer, any Error>>()
+    private let work = SharedWork<Key, Outcome>()
 
     /// The number of waiting requests; for tests.
     var waiting: Int { work.waiting }
@@ -93,7 +96,7 @@ extension HTTPSingleFlight {
     ) async throws -> Answer {
         while true {
             let isFirst = Locked(false)
-            let shared: Result<Answer, any Error>
+            let shared: Outcome
             let mayBegin = request.remainingTime != .zero
             do {
                 shared = try await request.withinTotal { [work] in
@@ -115,10 +118,8 @@ extension HTTPSingleFlight {
         }
     }
 
-    /// Sends the request for all that wait for it. Its failure is a value, unlike that of the wait for it.
-    private func ask(_ request: HTTPClientRequest, _ key: Key, _ next: @escaping Next) async -> Result<
-        Answer, any Error
-    > {
+    /// Sends the request for all that wait for it.
+    private func ask(_ request: HTTPClientRequest, _ key: Key, _ next: @escaping Next) async -> Outcome {
         await Self.$underWay.withValue(Self.underWay.union([key])) {
             do {
                 let response = try await next(request)

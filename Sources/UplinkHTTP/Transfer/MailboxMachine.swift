@@ -212,7 +212,10 @@ struct MailboxMachine<Waiter: Sendable> {
     mutating func gatherAtOnce(upTo maximum: Int) -> GatheredBody? {
         guard case .complete = end, gathered == nil, !isCancelled else { return nil }
         _ = gather(upTo: maximum, expecting: Int64(bytes))
-        return if case .body(let body) = takeGathered() { body } else { nil }
+        return switch takeGathered() {
+        case .body(let body): body
+        case .failure, .wait, .busy: nil
+        }
     }
 
     /// The reader asks for the whole body.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import UplinkCore
 
 /// How much of the sent bytes the peer has.
 package struct SendingProgress: Sendable {

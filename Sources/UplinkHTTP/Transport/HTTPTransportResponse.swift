@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
-import UplinkCore
 
 /// What a transport returns: the final head, and the body to come.
 public struct HTTPTransportResponse: Sendable {

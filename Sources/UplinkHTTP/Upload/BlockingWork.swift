@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import UplinkCore
 
 /// A place where work that may block (files) holds nobody up.
 package protocol BlockingWork: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import UplinkCore
 
 /// Receives the pieces of a request's body; a call returns when there is room for more.
 package struct BodySink: Sendable {

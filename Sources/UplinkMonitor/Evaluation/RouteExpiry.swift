@@ -11,12 +11,14 @@ struct RouteExpiry {
 
     private var due: Instant?
 
-    /// Processes the time to expiry of the path's routes, and returns how long to wait before the next evaluation.
+    /// Processes the shortest time to expiry of the routes that were asked about, and returns how long to wait before
+    /// the next evaluation.
     mutating func asked(timeToExpiry: Duration?, at now: Instant) -> Duration? {
-        if let timeToExpiry {
-            due = now + timeToExpiry + Self.tick
-        } else if let instant = due, instant <= now || instant > now + Self.tick + Self.tick {
-            due = nil  // over, or prolonged without an end
+        let next = timeToExpiry.map { now + $0 + Self.tick }
+        if let instant = due, instant > now, instant <= now + Self.tick + Self.tick {
+            due = min(instant, next ?? instant)  // that route is in its last moment, and says nothing
+        } else {
+            due = next
         }
         return due.map { now.duration(to: $0) }
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CNetlink
 import UplinkCore
 
 /// A host on one of our links, such as a router. Two links may each have one with the same address.

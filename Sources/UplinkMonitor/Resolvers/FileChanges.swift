@@ -14,6 +14,8 @@ final class FileChanges: Sendable {
     private static let inFile = UInt32(IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF)
     /// For a directory further up, which may be moved with all that is in it. What else it is watched for stays.
     private static let aboveDirectory = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_ADD)
+    /// How often the name is followed if it leads elsewhere each time.
+    private static let maximumOfLooks = 3
     /// As many as the kernel follows (path_resolution(7)).
     private static let maximumOfLinks = 40
 
@@ -50,20 +52,22 @@ final class FileChanges: Sendable {
     func watch(_ path: String) -> Set<String> {
         var names: Set<String> = []
         var wanted: Set<CInt> = []
-        var path = path
-        for _ in 0..<Self.maximumOfLinks {
-            let (part, rest) = Self.firstLink(in: path)
-            if let (name, watch) = watchDirectory(of: part) {
-                names.insert(name)
-                wanted.insert(watch)
+        var steps = Self.steps(along: path)
+        for _ in 0..<Self.maximumOfLooks {
+            for step in steps {
+                if let (name, watch) = watchDirectory(of: step) {
+                    names.insert(name)
+                    wanted.insert(watch)
+                }
+                for directory in Self.directories(above: step) {
+                    wanted.insert(inotify_add_watch(descriptor, directory, Self.aboveDirectory))
+                }
             }
-            for directory in Self.directories(above: part) {
-                wanted.insert(inotify_add_watch(descriptor, directory, Self.aboveDirectory))
-            }
-            guard let target = Self.target(of: part) else { break }
-            path = rest.isEmpty ? target : "\(target)/\(rest)"
+            if let file = steps.last { wanted.insert(inotify_add_watch(descriptor, file, Self.inFile)) }
+            let now = Self.steps(along: path)
+            if now == steps { break }
+            steps = now  // a link has changed before its directory was watched
         }
-        wanted.insert(inotify_add_watch(descriptor, path, Self.inFile))
         let unwanted = watches.withLock { watches in
             defer { watches = wanted }
             return watches.subtracting(wanted)
@@ -73,22 +77,16 @@ final class FileChanges: Sendable {
         return names
     }
 
-    /// Reads the events; returns whether any of them is about a file with one of these names, or about a watched object
-    /// itself.
-    ///
-    /// - Parameter names: If empty, as before the first reading has ended, every event counts.
-    func takeChanges(of names: Set<String>) -> Bool {
-        var isConcerned = false
+    /// Reads the events; returns the names of what they are about, of which an empty one is a watched object itself.
+    func takeNames() -> Set<String> {
+        var names: Set<String> = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = read(descriptor, &buffer, buffer.count)
-            guard count > 0 else { return isConcerned }
+            guard count > 0 else { return names }
             buffer.withUnsafeBytes { bytes in
                 let bytes = bytes.bytes
-                let events = bytes.extracting(0..<min(count, buffer.count))
-                if Self.names(in: events).contains(where: { names.isEmpty || $0.isEmpty || names.contains($0) }) {
-                    isConcerned = true
-                }
+                names.formUnion(Self.names(in: bytes.extracting(0..<min(count, buffer.count))))
             }
         }
     }
@@ -122,6 +120,19 @@ final class FileChanges: Sendable {
             if watch >= 0 || errno != ENOENT { return (name, watch) }
         }
         return nil
+    }
+
+    /// What a name leads through: each link on the way, by its own path, and at last the file.
+    private static func steps(along path: String) -> [String] {
+        var steps: [String] = []
+        var path = path
+        while steps.count <= maximumOfLinks {
+            let (part, rest) = firstLink(in: path)
+            steps.append(part)
+            guard let target = target(of: part) else { break }
+            path = rest.isEmpty ? target : "\(target)/\(rest)"
+        }
+        return steps
     }
 
     /// The directories above that of a file, without the root.

@@ -16,8 +16,6 @@ actor ResolverFile: LoopActor {
     private var watcher: DescriptorWatcher?
     private var patience: LoopTimer?
     private var reading = ResolverReading()
-    /// The names that events about the file have.
-    private var names: Set<String> = []
     private var isClosed = false
 
     /// - Parameter tell: Called on the loop's thread.
@@ -62,9 +60,7 @@ actor ResolverFile: LoopActor {
     }
 
     private func happened() {
-        // A reading that is under way may find other names than those that are known.
-        let names = reading.state == .resting ? names : []
-        if changes?.takeChanges(of: names) == true { perform(reading.changed()) }
+        if let changes { perform(reading.happened(to: changes.takeNames())) }
     }
 
     private func perform(_ action: ResolverReading.Action) {
@@ -80,8 +76,7 @@ actor ResolverFile: LoopActor {
     }
 
     private func wasRead(_ content: Content?) {
-        if let content { names = content.names }
-        perform(reading.finished(content?.resolvers ?? []))
+        perform(reading.finished(content?.resolvers ?? [], names: content?.names))
     }
 }
 

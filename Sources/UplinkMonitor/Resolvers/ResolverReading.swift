@@ -28,6 +28,10 @@ struct ResolverReading {
 
     private(set) var state = State.resting
     private var told: Resolvers?
+    /// The names that events about the file have; empty before they are known, when every event counts.
+    private var names: Set<String> = []
+    /// The names in the events since the reading under way began, which may find other names than those of before.
+    private var early: Set<String> = []
 
     /// The file must be read for the first time, or has changed.
     mutating func changed() -> Action {
@@ -41,8 +45,27 @@ struct ResolverReading {
         }
     }
 
+    /// Something happened to what has these names, or to a watched object itself (an empty name).
+    mutating func happened(to events: Set<String>) -> Action {
+        switch state {
+        case .resting: return concerns(events) ? changed() : .none
+        case .reading, .readingOldText:
+            early.formUnion(events)
+            return .none
+        }
+    }
+
+    private func concerns(_ events: Set<String>) -> Bool {
+        events.contains { names.isEmpty || $0.isEmpty || names.contains($0) }
+    }
+
     /// The file was read.
-    mutating func finished(_ resolvers: Resolvers) -> Action {
+    ///
+    /// - Parameter names: The names that events about it have now; nil if they are not known anew.
+    mutating func finished(_ resolvers: Resolvers, names: Set<String>? = nil) -> Action {
+        if let names { self.names = names }
+        if concerns(early) { state = .readingOldText }
+        early = []
         switch state {
         case .readingOldText:
             state = .reading

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
-import GRDB
-
 /// The result of cancelling an entry, or several.
 public enum OutboxCancellation: Sendable, Hashable {
     /// It is gone, or all of them are; none was being sent, but an earlier attempt may have reached the server.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
-import Foundation
-
 /// An element of a stream of the store.
 public enum StoreElement<Value: Sendable>: Sendable {
     /// A sync waits for the network, which is not there or not as required; the stored data stays readable.

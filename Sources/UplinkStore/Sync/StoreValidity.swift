@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
-import Foundation
-
 /// Whether the data stored for a key is still good enough.
 public enum StoreValidity: Sendable, Hashable {
     /// It is no older than asked for.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Store
-import UplinkCore
-
 /// How far a sync is.
 public enum SyncStage: Int, Sendable, Hashable, Comparable {
     /// It has begun, and asks for the network.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 
 /// How a program ended.
 public struct ProgramResult: Sendable, Hashable {

@@ -149,6 +149,20 @@ struct FilesServerTests {
         #expect(try await served.items(in: root).map(\.name) == ["a"])
     }
 
+    @Test func readingAFolderCanBeCancelled() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        for name in ["a", "b", "c"] { try directory.write(name, []) }
+        var asked = 0
+        #expect(throws: CancellationError.self) {
+            try ServedFiles(folder: directory.path) {
+                asked += 1
+                return asked == 2
+            }
+        }
+        #expect(asked == 2)
+    }
+
     @Test func aFolderIsServedAsItIs() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

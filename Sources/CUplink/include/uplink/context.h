@@ -104,9 +104,10 @@ int uplink_dispatch(uplink_context *context);
 int uplink_cancel(uplink_context *context, uint64_t id);
 
 /*
- * Whether a call that has not ended yet was cancelled, or its context is being destroyed.
+ * Whether a call that has not ended yet was cancelled, or its context is being destroyed. A callback that runs then
+ * gets 1 until it returns.
  *
- * Returns 1 or 0; or UPLINK_ENOENT, UPLINK_EBADHANDLE.
+ * Returns 1 or 0; or UPLINK_ENOENT when the call has ended or never existed, UPLINK_EBADHANDLE.
  */
 int uplink_is_cancelled(uplink_context *context, uint64_t id);
 

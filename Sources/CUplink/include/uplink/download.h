@@ -52,7 +52,7 @@ typedef void (*uplink_download_progress_cb)(
 /* Timeouts apply to each attempt, in milliseconds; 0: the default given here; UPLINK_INFINITE: none. */
 typedef struct uplink_download_options {
     size_t size;                           /* sizeof(uplink_download_options) */
-    bool replace_existing;                 /* the file may exist, and is replaced at once when the new one is whole */
+    bool replace_existing;                 /* the file may exist; the new one replaces it atomically when it is whole */
     bool starts_over;                      /* neither use what an earlier download left, nor leave anything */
     bool accepts_unframed;                 /* a body may end with its connection, although it may then be cut short */
     bool ignores_network;                  /* ask no monitor, for servers that can be reached without a network */

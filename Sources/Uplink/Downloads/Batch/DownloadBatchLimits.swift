@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
-import SystemPackage
-import UplinkHTTP
 
 /// How many of a batch's downloads run at the same time.
 ///

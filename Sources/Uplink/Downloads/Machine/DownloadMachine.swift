@@ -63,7 +63,7 @@ struct DownloadMachine: Sendable {
 
     let url: String
     let limits: DownloadLimits
-    /// The time left until the deadline, as of the event that is being handled; nil without a deadline.
+    /// The time left until the deadline; nil without a deadline. Set before each event.
     var remaining: Duration?
     var state = State.idle
     /// The version that the bytes that are there belong to.

@@ -19,21 +19,19 @@ struct FilesMakeFolderCommand: AsyncParsableCommand {
 
     func run() async throws {
         let path = RemotePath(path)
-        guard parents || !path.names.isEmpty else {
-            throw CommandFailure("the root exists; give the path of a new folder")
-        }
+        let name = path.names.last
+        guard parents || name != nil else { throw CommandFailure("the root exists; give the path of a new folder") }
         try await connection.run { [json, parents] files in
             let folder: Item
-            if parents {
-                folder = try await Self.makeFolders(path, files)
-            } else {
-                let name = path.names.last ?? ""
+            if let name, !parents {
                 let parent = try await files.folder(at: path.parent)
                 folder = try await files.naming(name, in: parent.id) {
                     $0.isFolder ? "`\(path)` exists (-p makes that no error)" : "`\(path)` exists, and is a file"
                 } _: {
                     try await files.makeFolder(named: name, in: parent.id)
                 }
+            } else {
+                folder = try await Self.makeFolders(path, files)
             }
             if json {
                 try FilesOutput.json(ListedItem(item: folder, change: try await files.changes(of: folder).first))

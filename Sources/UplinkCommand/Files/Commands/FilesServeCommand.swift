@@ -73,7 +73,7 @@ struct FilesServeCommand: AsyncParsableCommand {
     private static func files(in folder: FilePath) async throws -> ServedFiles {
         let isCancelled = Locked(false)
         return try await withTaskCancellationHandler {
-            try await EventLoop.shared.offLoop {
+            try await EventLoop.shared.besideLoop {
                 try ServedFiles(folder: folder) { isCancelled.withLock(\.self) }
             }
         } onCancel: {

@@ -109,7 +109,7 @@ struct StoredReadData: ReadData {
             do throws(Errno) {
                 try FileNaming.rename(draft.path.string, to: target.string, replacing: replacingExisting)
             } catch .fileExists {
-                throw Self.exists(target)
+                throw Self.isInTheWay(.exists, of: target)
             } catch {
                 throw FilesError(.localFile, "`\(target)` cannot be written: \(error)")
             }
@@ -118,17 +118,16 @@ struct StoredReadData: ReadData {
 
     /// Checks that the target may be written, as a download does.
     private static func check(_ target: FilePath, replacingExisting: Bool) throws(FilesError) {
-        var status = stat()
-        guard lstat(target.string, &status) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw FilesError(
-                .localFile, "`\(target)` is a directory, a symbolic link or another thing that is no regular file")
-        }
-        guard replacingExisting else { throw exists(target) }
+        guard let name = target.lastComponent,
+            let obstacle = try? name.withPlatformString({
+                try OpenDirectory(at: target.removingLastComponent()).obstacle(to: $0, replacing: replacingExisting)
+            })
+        else { return }
+        throw isInTheWay(obstacle, of: target)
     }
 
-    private static func exists(_ target: FilePath) -> FilesError {
-        FilesError(.localFile, "`\(target)` exists; choose another name")
+    private static func isInTheWay(_ obstacle: NameObstacle, of target: FilePath) -> FilesError {
+        FilesError(.localFile, obstacle.message(at: target))
     }
 }
 

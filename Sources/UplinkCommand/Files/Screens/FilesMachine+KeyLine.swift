@@ -27,9 +27,9 @@ struct KeyHint: Sendable, Hashable {
     }
 }
 
-// Tests in a pseudo-terminal wait for these words: `enter log in`, `enter open`, `q quit`, `enter go`, `y yes`, `esc
-// cancel`, `r retry`, `← back`; above them the questions of `Prompt`, and `✓ … is there.`, `✓ … is deleted.`, `✓ Saved
-// as ….`, `✓ Logged out.`, `✗ ` before a failure. A test sends ESC on its own, and waits for what it leads to.
+// Tests in a pseudo-terminal wait for these words: `enter log in`, `enter open`, `q quit`, `enter go`, `y yes`,
+// `esc cancel`, `r retry`, `← back`; above them the questions of `Prompt`, and `✓ … is there.`, `✓ … is deleted.`,
+// `✓ Saved as ….`, `✓ Logged out.`, `✗ ` before a failure. A test sends ESC on its own, and waits for what it leads to.
 
 extension FilesMachine {
     /// The help line: what the keys do now, with the most important ones first.

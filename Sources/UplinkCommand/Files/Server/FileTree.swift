@@ -32,14 +32,16 @@ struct FileTree: Sendable {
     }
 
     /// - Throws: ``ServiceError`` when it is not a folder, or cannot take an item with this name.
-    func check(_ name: String, in id: ItemID) throws(ServiceError) {
+    func check(_ name: String, in id: ItemID) throws(ServiceError) { _ = try freeID(for: name, in: id) }
+
+    private func freeID(for name: String, in id: ItemID) throws(ServiceError) -> ItemID {
         _ = try folder(id)
         if let problem = ItemName.problem(with: name) { throw .badRequest(problem) }
         guard name.utf8.count <= 255 else { throw .badRequest("a name has 255 bytes at most") }
         // As in a folder of Linux, two forms of an "é" are two names, with an id each.
-        guard items[Self.id(ofPath: path(of: id) + [name])] == nil else {
-            throw .badRequest("the folder has an item with this name")
-        }
+        let free = Self.id(ofPath: path(of: id) + [name])
+        guard items[free] == nil else { throw .badRequest("the folder has an item with this name") }
+        return free
     }
 
     /// Adds a file, or a folder if there is no size.
@@ -48,9 +50,8 @@ struct FileTree: Sendable {
     mutating func add(
         named name: String, in folder: ItemID, date: Timestamp, size: Int64?
     ) throws(ServiceError) -> Item {
-        try check(name, in: folder)
         let item = Item(
-            id: Self.id(ofPath: path(of: folder) + [name]), parentID: folder, name: name, isFolder: size == nil,
+            id: try freeID(for: name, in: folder), parentID: folder, name: name, isFolder: size == nil,
             modificationDate: date, size: size, contentType: size == nil ? nil : MediaType.of(name))
         items[item.id] = item
         children[folder, default: []].insert(item.id)
