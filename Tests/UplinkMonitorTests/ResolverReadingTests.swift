@@ -78,6 +78,8 @@ struct ResolverReadingTests {
         let resolvers = ResolverText.resolvers(in: text)
         #expect(resolvers.map(\.address.description) == ["192.0.2.53", "2001:db8::53", "fe80::1"])
         #expect(resolvers.map(\.zone) == [nil, nil, "eth0"])
+        let forms = ResolverText.resolvers(in: "nameserver 127.1\nnameserver 0x0a000001\nnameserver 10.1.2.3.4\n")
+        #expect(forms.map(\.address.description) == ["127.0.0.1", "10.0.0.1"])
         // The C library takes the carriage return for a part of the address.
         #expect(ResolverText.resolvers(in: "nameserver 192.0.2.53\r\n").isEmpty)
         #expect(ResolverText.resolvers(in: "# comment\u{2028}nameserver 192.0.2.53\n").isEmpty)

@@ -153,14 +153,16 @@ struct FilesServerTests {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         for name in ["a", "b", "c"] { try directory.write(name, []) }
-        var asked = 0
+        let asked = Locked(0)
         #expect(throws: CancellationError.self) {
             try ServedFiles(folder: directory.path) {
-                asked += 1
-                return asked == 2
+                asked.withLock { count in
+                    count += 1
+                    return count == 2
+                }
             }
         }
-        #expect(asked == 2)
+        #expect(asked.withLock(\.self) == 2)
     }
 
     @Test func aFolderIsServedAsItIs() async throws {

@@ -52,7 +52,7 @@ actor ServedFiles {
     ///
     /// - Parameter isCancelled: Whether to stop reading the folder.
     /// - Throws: ``ServiceError`` when it cannot be read; `CancellationError`.
-    init(folder: FilePath, isCancelled: @escaping () -> Bool = { false }) throws {
+    init(folder: FilePath, isCancelled: @escaping @Sendable () -> Bool = { false }) throws {
         place = .folder(folder)
         var loader = try FolderLoader(folder, isCancelled: isCancelled)
         try loader.load()
