@@ -9,7 +9,7 @@ enum CurlFailure {
     typealias Code = HTTPClientError.Code
 
     static let closed = HTTPClientError(
-        .closed, phase: .queue, message: "the transport has been shut down; make a new one")
+        .closed, phase: .queue, message: "the client's transport has been shut down; make a new client")
 
     static func noLoop(
         _ error: EventLoopError, phase: HTTPClientError.Phase = .queue,
@@ -76,7 +76,11 @@ enum CurlFailure {
 
     static func timeout(_ timeout: TransferMachine.Timeout, _ limits: HTTPTimeouts) -> (Code, String) {
         switch timeout {
-        case .queue: (.queueTimeout, "no turn within \(text(limits.queue)); too many transfers at once")
+        case .queue:
+            (
+                .queueTimeout,
+                "no turn within \(text(limits.queue)); read or drop the bodies of other answers, or allow more at once"
+            )
         case .connect: (.connectTimeout, "no connection within \(text(limits.connect)); check the way to the server")
         case .firstByte: (.firstByteTimeout, "no answer within \(text(limits.firstByte)); the server may be overloaded")
         case .stall: (.stallTimeout, "no byte for \(text(limits.stall)); the connection may be broken")

@@ -13,6 +13,14 @@ public enum Store {
         _ path: String, migrator: Any? = nil, performer: Any? = nil, busyTimeout: Duration = .zero,
         checksIntegrity: Bool = true, clock: Any? = nil, now: Any? = nil
     ) async throws -> Never { throw CancellationError() }
+
+    /// Exists for the compiler's message, as ``open(_:migrator:performer:busyTimeout:checksIntegrity:clock:now:)``.
+    ///
+    /// - Throws: Always.
+    @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
+    public static func inMemory(
+        migrator: Any? = nil, performer: Any? = nil, clock: Any? = nil, now: Any? = nil
+    ) throws -> Never { throw CancellationError() }
 }
 
 /// A query of the database whose result is observed. Behind the package trait `Store`.
@@ -41,7 +49,11 @@ public enum StoreError {}
 
 /// A durable queue of what is to be sent. Behind the package trait `Store`.
 @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
-public enum Outbox {}
+public enum Outbox {
+    /// Exists for the compiler's message.
+    @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
+    public init?(_ store: Any, name: String = "", configuration: Any? = nil) { nil }
+}
 
 /// The limits of an outbox. Behind the package trait `Store`.
 @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")

@@ -21,7 +21,7 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - url: An absolute `http` or `https` URL (RFC 3986).
-    ///   - target: The file's path. Its directory must exist.
+    ///   - target: The file's path, for which a slash at the end makes no difference. Its directory must exist.
     ///   - limit: One deadline over everything: waiting for the network, attempts, pauses, and completing the file.
     ///     More than 292 years are no limit.
     ///   - headers: Fields to send with each attempt; they may not ask for a part of the resource.

@@ -19,6 +19,8 @@ struct DownloadReport {
         var last: DownloadProgress?
         /// Whether the download was reported as held up.
         var isHeldUp = false
+        /// How much was there then.
+        var heldUpAt: Int64 = 0
         /// When that was last reported.
         var toldTrouble: Duration?
         var hasEnded = false
@@ -75,12 +77,12 @@ struct DownloadReport {
         case .waitingForNetwork, .pausing:
             let isDue = files[index].toldTrouble.map { now - $0 >= Self.pause } ?? true
             guard !files[index].isHeldUp, isDue else { return [] }
-            files[index].isHeldUp = true
+            (files[index].isHeldUp, files[index].heldUpAt) = (true, progress.receivedBytes)
             files[index].toldTrouble = now
             return [Text("\(names[index]): \(DownloadLine.news(of: progress))")]
         case .receiving where files[index].isHeldUp:
             files[index].isHeldUp = false
-            let bytes = progress.receivedBytes
+            let bytes = min(progress.receivedBytes, files[index].heldUpAt)
             return [Text("\(names[index]): \(bytes > 0 ? "going on at \(ByteCount(Int(bytes)))" : "beginning")")]
         case .preparing, .connecting, .resuming, .receiving, .verifying, .finished, .failed: return []
         }

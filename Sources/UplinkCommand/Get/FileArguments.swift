@@ -88,7 +88,9 @@ struct FileArguments: ParsableArguments {
     /// - Throws: `ValidationError` when an option does not apply to an answer that is written as it comes.
     func validateForAnswer() throws {
         guard let option = firstGiven(of: ofDownloads) else { return }
-        throw ValidationError("\(option) is for files that are downloaded (GET, without --include and --verbose)")
+        throw ValidationError(
+            "\(option) is for files that are downloaded: GET with --output FILE or --remote-name, without --include and --verbose"
+        )
     }
 
     /// The path of each URL's file, as the user would write it; nil for the standard output.

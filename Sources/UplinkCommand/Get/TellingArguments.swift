@@ -3,7 +3,12 @@ import ArgumentParser
 
 /// How much to report on standard error.
 struct TellingArguments: ParsableArguments {
-    @Flag(name: .shortAndLong, help: "Tell on the standard error what is sent and received, and how long it takes.")
+    @Flag(
+        name: .shortAndLong,
+        help: """
+            Tell on the standard error what is sent and received, and how long it takes; a file is then fetched once, \
+            and not resumed.
+            """)
     var verbose = false
 
     @Flag(name: .shortAndLong, help: "Tell on the standard error only what goes wrong: no progress, no waiting.")

@@ -21,6 +21,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     static func inOptions(_ message: String) -> String {
         let words = [
             ("\n", " "), ("`maximumSize`", "--max-filesize"), ("check `trust`", "check --cacert"),
+            ("; if the server needs no internet, set `requirement`", ""),
             ("or ask for it to be replaced", "or --force to replace it"),
             ("see `trust`", "see --cacert"), ("check `identity`", "check --cert and --key"),
             ("see `identity`", "see --cert"),

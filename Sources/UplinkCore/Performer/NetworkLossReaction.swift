@@ -12,7 +12,8 @@ public struct NetworkLossReaction: Sendable {
     /// ``NetworkOperationError/Code/networkLost``; if it returns a value anyway, the value is delivered.
     public static let cancel = Self(isWatching: true, policy: nil)
 
-    /// The operation is cancelled, waited for, and run again when the network is back, within the same time limit.
+    /// The operation is cancelled, waited for, and run again when the network is back, within the same time limit: as
+    /// often, and after such pauses, as the policy says, five times by default.
     ///
     /// The operation must be repeatable. It is also run again if it fails by itself and the policy blames the network
     /// for the error.

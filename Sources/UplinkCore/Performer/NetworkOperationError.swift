@@ -107,10 +107,12 @@ extension NetworkOperationError {
         .invalidArgument,
         message: "the retry policy's maximumAttempts is less than one, so that nothing could run; pass at least one")
 
-    static func networkLost(_ error: any Error, because cause: Self? = nil) -> Self {
+    /// - Parameter runs: How often the operation has run.
+    static func networkLost(_ error: any Error, because cause: Self? = nil, runs: Int = 1) -> Self {
+        let advice = runs == 1 ? "" : ", or raise `maximumAttempts` (it ran \(runs) times)"
         let message =
             cause.map { "the network was lost while the operation ran, and then: \($0)" }
-            ?? "the network was lost while the operation ran, which was cancelled: \(error); try again later"
+            ?? "the network was lost while the operation ran, which was cancelled: \(error); try again later\(advice)"
         return Self(.networkLost, message: message, underlyingError: error)
     }
 

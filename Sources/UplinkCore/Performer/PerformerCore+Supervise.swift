@@ -31,7 +31,8 @@ extension PerformerCore {
             guard let next = nextStart(after: failure, ending, attempts.count, reaction.policy, now: end),
                 next <= request.deadline
             else {
-                return PerformReport(result: .failure(ending.error(for: failure)), attempts: attempts)
+                return PerformReport(
+                    result: .failure(ending.error(for: failure, runs: attempts.count)), attempts: attempts)
             }
             (request.start, request.notBefore, waitStart) = (end, next, end)
         }
@@ -82,11 +83,11 @@ extension PerformerCore {
 
 extension PerformerMachine.Ending {
     /// The error that the caller gets for one that the operation threw.
-    fileprivate func error(for failure: any Error) -> any Error {
+    fileprivate func error(for failure: any Error, runs: Int) -> any Error {
         switch self {
         case .undisturbed: failure
         case .overdue: NetworkOperationError.deadlineExceeded(failure)
-        case .lost: NetworkOperationError.networkLost(failure)
+        case .lost: NetworkOperationError.networkLost(failure, runs: runs)
         }
     }
 }

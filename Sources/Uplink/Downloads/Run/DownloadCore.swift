@@ -110,10 +110,13 @@ final class DownloadCore: Sendable {
         let bytes = "\(progress.receivedBytes)\(progress.totalBytes.map { " of \($0)" } ?? "") bytes"
         let trouble = progress.trouble.map { "; the last trouble: \($0)" } ?? ""
         let failure = state.withLock { $0.failure }
+        let advice =
+            progress.phase == .waitingForNetwork ? "; if the server needs no internet, set `requirement`" : ""
         var late = DownloadError(
             .deadlineExceeded,
             message:
-                "the download was not whole in time: \(bytes)\(trouble); allow more time, or download again to go on",
+                "the download was not whole in time: \(bytes)\(trouble); allow more time, or download again to go on"
+                + advice,
             underlyingError: error.flatMap { Self.isCancellation($0) ? nil : $0 } ?? failure.error)
         late.status = failure.status
         return late
