@@ -11,11 +11,8 @@ struct ProbeArgument: Sendable {
         switch parts[0].lowercased() {
         case "http", "https": return Self(probe: .http204(try URLArgument.parse(text).text))
         case "tcp":
-            // The parser for URLs handles hosts and ports, so it is given a URL with the same host and port; and
-            // another one, because it does not tell whether a URL names its scheme's own port.
-            guard let authority = parts.dropFirst().first, !authority.contains(where: { "/?#".contains($0) }),
-                let (host, port) = URLArgument.hostAndPort("http://\(authority)/")
-                    ?? URLArgument.hostAndPort("https://\(authority)/")
+            guard let authority = parts.dropFirst().first,
+                let (host, port) = URLArgument.hostAndPort(of: authority)
             else {
                 throw ValidationError("give tcp://HOST:PORT, such as tcp://example.org:443")
             }

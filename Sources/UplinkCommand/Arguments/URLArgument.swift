@@ -23,10 +23,15 @@ struct URLArgument: Sendable {
         }
     }
 
-    /// Host and port of a URL that names both.
-    static func hostAndPort(_ text: String) -> (host: String, port: UInt16)? {
-        guard let url = try? HTTPRequest(parsing: text).checkedURL(), url.authority != url.host else { return nil }
-        return (url.hostWithoutBrackets, url.port)
+    /// Host and port of an authority that names both (RFC 3986, section 3.2).
+    static func hostAndPort(of authority: some StringProtocol) -> (host: String, port: UInt16)? {
+        guard !authority.contains(where: { "/?#".contains($0) }) else { return nil }
+        // A URL does not say whether it names its scheme's own port, but of two schemes one has another.
+        for scheme in ["http", "https"] {
+            guard let url = try? HTTPRequest(parsing: "\(scheme)://\(authority)/").checkedURL() else { return nil }
+            if url.authority != url.host { return (url.hostWithoutBrackets, url.port) }
+        }
+        return nil
     }
 
     /// What reaching the host requires of the network; nil for this host itself, which is always there.

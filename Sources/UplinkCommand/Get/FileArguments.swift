@@ -89,8 +89,8 @@ struct FileArguments: ParsableArguments {
     func validateForAnswer() throws {
         guard let option = firstGiven(of: ofDownloads) else { return }
         throw ValidationError(
-            "\(option) is for files that are downloaded: GET with --output FILE or --remote-name, without --include and --verbose"
-        )
+            "\(option) is for files that are downloaded: GET with --output FILE or --remote-name, without --include and "
+                + "--verbose")
     }
 
     /// The path of each URL's file, as the user would write it; nil for the standard output.

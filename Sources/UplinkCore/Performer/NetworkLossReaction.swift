@@ -13,7 +13,7 @@ public struct NetworkLossReaction: Sendable {
     public static let cancel = Self(isWatching: true, policy: nil)
 
     /// The operation is cancelled, waited for, and run again when the network is back, within the same time limit: as
-    /// often, and after such pauses, as the policy says, five times by default.
+    /// often, and after such pauses, as the policy says, five runs by default.
     ///
     /// The operation must be repeatable. It is also run again if it fails by itself and the policy blames the network
     /// for the error.

@@ -19,7 +19,7 @@ func forms() async throws {
     // For an operation that neither throws nor returns.
     try await performer.performNetworkOperation(using: { await refresh() }, withinSeconds: 3)
 
-    // Cancelled when the network goes, and run again when it is back, inside the same deadline, five times at most.
+    // Cancelled when the network goes, and run again when it is back, inside the same deadline: five runs at most.
     let file = try await performer.perform(
         completingWithin: .seconds(600), requiring: .internet.and(.stable(for: .seconds(1))), onLoss: .retry()
     ) { try await load() }
