@@ -25,7 +25,11 @@ public enum Store {
 
 /// A query of the database whose result is observed. Behind the package trait `Store`.
 @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
-public enum StoreQuery<Value> {}
+public enum StoreQuery<Value> {
+    /// Exists for the compiler's message.
+    @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")
+    public init?(_ name: String, fetch: @escaping @Sendable (Any) throws -> Value) { nil }
+}
 
 /// How a key's data is brought up to date. Behind the package trait `Store`.
 @available(*, unavailable, message: "needs `.package(…, traits: [\"Store\"])` where the dependency on uplink is")

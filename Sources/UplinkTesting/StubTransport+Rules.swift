@@ -6,7 +6,7 @@ import UplinkHTTP
 struct StubRules: Sendable {
     /// The requests that a rule is for.
     enum Pattern: Sendable {
-        /// Those for a URL, with any method if none is given.
+        /// Those for a URL in its normal form, with any method if none is given.
         case url(String, HTTPRequest.Method?)
         /// Those for which a closure returns true.
         case predicate(String, @Sendable (HTTPTransportRequest) -> Bool)
@@ -14,7 +14,7 @@ struct StubRules: Sendable {
         func matches(_ request: HTTPTransportRequest) -> Bool {
             switch self {
             case .url(let url, let method):
-                url == request.head.stubbedURL && method ?? request.head.method == request.head.method
+                url == request.url && method ?? request.head.method == request.head.method
             case .predicate(_, let isMatch): isMatch(request)
             }
         }
@@ -46,6 +46,12 @@ struct StubRules: Sendable {
         var uses = 0
     }
 
+    /// A URL as a client's request has it: with its slash, and without its fragment and the scheme's own port. What is
+    /// no URL stays as it is.
+    static func normalForm(of url: String) -> String {
+        (try? HTTPRequest(parsing: url)).map { HTTPTransportRequest(head: $0).url } ?? url
+    }
+
     private(set) var rules: [Rule] = []
     private var lastID = 0
 
@@ -75,9 +81,4 @@ struct StubRules: Sendable {
                 : "\(rule.pattern.description): \(rule.uses) of \(rule.answers.count) answers were used"
         }
     }
-}
-
-extension HTTPRequest {
-    /// The URL as tests write it.
-    var stubbedURL: String { "\(scheme ?? "")://\(authority ?? "")\(path ?? "")" }
 }

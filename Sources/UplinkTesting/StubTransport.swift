@@ -81,13 +81,14 @@ public final class StubTransport: HTTPTransport {
     /// Sets the answers for a URL, whatever the method: one for each request in turn, the last one for all that follow.
     ///
     /// - Parameters:
-    ///   - url: The whole URL as the request makes it, such as `https://example.org/` with its slash.
+    ///   - url: The whole URL, with its query. `https://example.org` and `https://EXAMPLE.org:443/` are the same, as
+    ///     they are for a client.
     ///   - answers: In the order of the requests.
-    public func answer(_ url: String, _ answers: Answer...) { add(.url(url, nil), answers) }
+    public func answer(_ url: String, _ answers: Answer...) { add(url, nil, answers) }
 
     /// Sets the answers for a method and a URL: one for each request in turn, the last one for all that follow.
     public func answer(_ method: HTTPRequest.Method, _ url: String, _ answers: Answer...) {
-        add(.url(url, method), answers)
+        add(url, method, answers)
     }
 
     /// Sets answers for a URL, whatever the method, each for one request; after them earlier rules apply, or nothing
@@ -96,7 +97,7 @@ public final class StubTransport: HTTPTransport {
     /// - Parameters:
     ///   - url: The whole URL, as above.
     ///   - answers: In the order of the requests.
-    public func answerOnce(_ url: String, _ answers: Answer...) { add(.url(url, nil), answers, repeatsLast: false) }
+    public func answerOnce(_ url: String, _ answers: Answer...) { add(url, nil, answers, repeatsLast: false) }
 
     /// Sets answers for a method and a URL, each for one request; after them earlier rules apply, or nothing is
     /// stubbed.
@@ -106,7 +107,7 @@ public final class StubTransport: HTTPTransport {
     ///   - url: The whole URL, as above.
     ///   - answers: In the order of the requests.
     public func answerOnce(_ method: HTTPRequest.Method?, _ url: String, _ answers: Answer...) {
-        add(.url(url, method), answers, repeatsLast: false)
+        add(url, method, answers, repeatsLast: false)
     }
 
     /// Sets the answers for the requests for which a closure returns true.
@@ -129,6 +130,10 @@ public final class StubTransport: HTTPTransport {
         _ name: String = "a closure", with answer: @escaping @Sendable (HTTPTransportRequest) async -> Answer
     ) {
         state.withLock { $0.rules.add(.predicate(name) { _ in true }, repeatsLast: true, [answer]) }
+    }
+
+    private func add(_ url: String, _ method: HTTPRequest.Method?, _ answers: [Answer], repeatsLast: Bool = true) {
+        add(.url(StubRules.normalForm(of: url), method), answers, repeatsLast: repeatsLast)
     }
 
     private func add(_ pattern: StubRules.Pattern, _ answers: [Answer], repeatsLast: Bool = true) {
@@ -217,7 +222,7 @@ public final class StubTransport: HTTPTransport {
     }
 
     private func nothingStubbed(for request: HTTPTransportRequest) -> HTTPClientError {
-        let url = request.head.stubbedURL
+        let url = request.url
         return HTTPClientError(
             .engine, phase: .request,  // nothing that a retry would take for a network failure
             message: "nothing is stubbed for \(url) (\(request.head.method.rawValue)); "

@@ -19,6 +19,7 @@ import Testing
         #expect(request.head == head)
         #expect(request.method == head.method && request.headerFields == head.headerFields)
         #expect(try request.checkedURL() == head.checkedURL())
+        #expect(try request.url == head.checkedURL().text)
     }
 
     @Test func whoChangesTheHeadChangesAllThatItSays() throws {
@@ -29,6 +30,7 @@ import Testing
         new.head.headerFields[.accept] = nil
         #expect(new.method == .delete && new.headerFields.isEmpty)
         #expect(try new.checkedURL().text == "http://a/b")
+        #expect(new.url == "http://a/b")
         #expect(new.body.length == 1 && new.limits == old.limits && new.timeouts == old.timeouts)
         new.head.authority = nil
         #expect(throws: HTTPClientError.self) { try new.checkedURL() }

@@ -22,6 +22,15 @@ struct StubTransportTests {
         #expect(transport.requests.count == 3)
     }
 
+    @Test(arguments: ["http://a.example", "HTTP://A.example:80/", "http://a.example/#top", "http://a.example/x/.."])
+    func aURLIsTheSameHoweverItIsWritten(_ url: String) async throws {
+        transport.answer(url, .text("one"))
+        transport.answer("http://a.example/", .text("other"))  // replaces it
+        transport.answer(.put, url, .text("put"))
+        #expect(try await client.get(url).body.collect(upTo: 10) == Array("other".utf8))
+        #expect(try await client.put("http://a.example/", body: .none).body.collect(upTo: 10) == Array("put".utf8))
+    }
+
     @Test func whatIsNotStubbedIsAnErrorThatSaysSo() async throws {
         let error = await #expect(throws: HTTPClientError.self) { try await client.get("http://a.example/x") }
         #expect(error?.message.contains("nothing is stubbed for http://a.example/x") == true)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import SystemPackage
 
 /// Why there is no file. A cancelled download throws `CancellationError` instead.
 public struct DownloadError: Error, Sendable {
@@ -64,6 +65,10 @@ public struct DownloadError: Error, Sendable {
     public let code: Code
     /// What happened, and what to do about it.
     public let message: String
+    /// The URL that was to be downloaded, without its query; empty if it is not known.
+    public internal(set) var url = ""
+    /// The path of the file that was to be written; nil if it is not known.
+    public internal(set) var target: FilePath?
     /// The error of the last attempt: an `HTTPClientError`, a `NetworkOperationError`, an `EventLoopError` when nothing
     /// could be written because there was no loop, or nil.
     public internal(set) var underlyingError: (any Error)?
@@ -82,7 +87,16 @@ public struct DownloadError: Error, Sendable {
     }
 }
 
+extension DownloadError {
+    /// The same error, which says what was to be downloaded.
+    func of(_ url: String, to target: FilePath) -> Self {
+        var named = self
+        (named.url, named.target) = (url, target)
+        return named
+    }
+}
+
 extension DownloadError: CustomStringConvertible {
-    /// The message.
-    public var description: String { message }
+    /// The URL and the message.
+    public var description: String { url.isEmpty || message.hasPrefix(url) ? message : "\(url): \(message)" }
 }

@@ -70,7 +70,7 @@ extension HTTPClient {
             return startDownload(request, to: target, within: limit, options: options, place: place)
         } catch {
             let error = DownloadError(.invalidOptions, message: "\(error)", underlyingError: error)
-            return start(within: limit, options: options) { _ in throw error }
+            return start("", to: target, within: limit, options: options) { _ in throw error }
         }
     }
 
@@ -86,16 +86,16 @@ extension HTTPClient {
         _ request: HTTPRequest, to target: FilePath, within limit: Duration, options: DownloadOptions,
         place: DownloadPlace?
     ) -> Download {
-        start(within: limit, options: options) { core in
+        start(request.redactedURL, to: target, within: limit, options: options) { core in
             try await DownloadRun(self, request, to: target, options: options, core: core, place: place).run()
         }
     }
 
     private func start(
-        within limit: Duration, options: DownloadOptions,
+        _ url: String, to target: FilePath, within limit: Duration, options: DownloadOptions,
         _ work: @escaping @Sendable (DownloadCore) async throws -> DownloadedFile
     ) -> Download {
-        let core = DownloadCore(clock: ElapsedClock(options.clock), within: limit)
+        let core = DownloadCore(url, to: target, clock: ElapsedClock(options.clock), within: limit)
         core.start { try await work(core) }
         return Download(core: core)
     }

@@ -69,7 +69,7 @@ final class DownloadCall: Call {
             let isCancelled = error is CancellationError
             return Ending(isCancelled ? context.cancellation : Status.transfer, isCancelled ? nil : "\(error)")
         }
-        var ending = Ending(Status.of(error, in: context), Advice.inC(error.description))
+        var ending = Ending(Status.of(error, in: context), Advice.inC(error.message))
         ending.httpStatus = error.status.map { CInt(clamping: $0) } ?? 0
         ending.kept = error.keptBytes
         return ending

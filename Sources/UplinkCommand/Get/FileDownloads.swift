@@ -75,8 +75,9 @@ struct FileDownloads: Sendable {
 
     /// An error in this program's terms, and what is kept to go on with.
     private static func message(of error: any Error) -> String {
-        let message = CommandFailure.inOptions("\(error)")
-        guard let error = error as? DownloadError, error.keptBytes > 0 else { return message }
+        guard let error = error as? DownloadError else { return CommandFailure.inOptions("\(error)") }
+        let message = CommandFailure.inOptions(error.message)
+        guard error.keptBytes > 0 else { return message }
         let command = error.code == .targetExists ? "the same command with --force" : "the same command"
         return "\(message); \(ByteCount(Int(error.keptBytes))) are kept, and \(command) goes on from there"
     }

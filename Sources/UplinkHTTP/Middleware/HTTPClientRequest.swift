@@ -12,6 +12,9 @@ public struct HTTPClientRequest: Sendable {
         get { outgoing.head }
         set { outgoing.head = newValue }
     }
+    /// The URL that scheme, authority and path form, without a fragment; not redacted, so it may hold secrets in its
+    /// query.
+    public var url: String { outgoing.url }
     /// The request's body. Setting it also sets its `Content-Type`, in place of the old body's; one that the fields
     /// name themselves is kept.
     public var body: HTTPRequestBody {

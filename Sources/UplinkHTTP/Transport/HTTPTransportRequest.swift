@@ -39,6 +39,13 @@ public struct HTTPTransportRequest: Sendable {
                 isIdempotent: old.isIdempotent, observer: old.observer)
         }
     }
+    /// The URL that scheme, authority and path form, without a fragment: `https://example.org/`.
+    public var url: String {
+        switch parts.value.place {
+        case .checked(let url): url.textWithoutFragment
+        case .given(let request): "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
+        }
+    }
     /// The request's body.
     public var body: HTTPRequestBody {
         get { parts.value.body }

@@ -15,6 +15,11 @@ struct DownloadBatchTests {
         DownloadItem(url, to: scene.directory.path.appending(name), options: scene.options)
     }
 
+    private func named(_ result: Result<DownloadedFile, any Error>) -> (url: String?, target: FilePath?) {
+        guard case .failure(let error) = result else { return (nil, nil) }
+        return ((error as? DownloadError)?.url, (error as? DownloadError)?.target)
+    }
+
     private func code(_ result: Result<DownloadedFile, any Error>) -> DownloadError.Code? {
         if case .failure(let error) = result { (error as? DownloadError)?.code } else { nil }
     }
@@ -36,6 +41,10 @@ struct DownloadBatchTests {
             let third = try results[2].get()
             #expect(third.path == scene.directory.path.appending("3"))
             #expect(throws: DownloadError.self) { try results[3].get() }
+            let names = results.map(named)
+            #expect(names.map(\.url) == [nil, "https://a.example/2", nil, ""])
+            #expect(names[1].target == scene.directory.path.appending("2"))
+            #expect(names[3].target == scene.directory.path.appending("4"))
             #expect(scene.directory.names == ["1", "3"])
             let progress = batch.currentProgress
             #expect((progress.finishedCount, progress.failedCount, progress.runningCount) == (2, 2, 0))
@@ -162,11 +171,13 @@ struct DownloadBatchTests {
             scene.transport.answer("https://a.example/1", scene.whole)
             let results = await scene.client.downloadAll(
                 [
-                    item(scene, "https://a.example/1", to: "same"), item(scene, "https://a.example/2", to: "./same"),
+                    item(scene, "https://a.example/1", to: "same"),
+                    item(scene, "https://a.example/2?secret", to: "./same"),
                 ], within: .seconds(60))
             let first = try results[0].get()
             #expect(first.byteCount == 1000)
             #expect(code(results[1]) == .targetBusy)
+            #expect(named(results[1]).url == "https://a.example/2?…")
             #expect(scene.transport.requests.count == 1)
         }
     }

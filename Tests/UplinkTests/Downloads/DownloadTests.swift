@@ -120,6 +120,8 @@ struct DownloadTests {
                     "https://example.org/dsik.iso", to: scene.target, within: .seconds(60), options: scene.options)
             }
             #expect(wrong?.status == 404)
+            #expect(wrong?.url == "https://example.org/dsik.iso" && wrong?.target == scene.target)
+            #expect(wrong.map { "\($0)" }?.hasPrefix("https://example.org/dsik.iso: ") == true)
             #expect(scene.directory.names.count == 2)
             let file = try await scene.start().value
             #expect((file.resumptions, file.transferredBytes) == (1, 600))

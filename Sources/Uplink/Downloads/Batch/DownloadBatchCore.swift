@@ -56,7 +56,7 @@ final class DownloadBatchCore: Sendable {
         let end = max(.zero, limit) + DownloadCore.grace
         for (item, clock) in clocks.enumerated() {
             guard (try? await clock.sleep(until: end)) != nil else { return }
-            change { $0.dropped(item, Self.late) }
+            change { $0.dropped(item, Self.late.of(items[item].redactedURL, to: items[item].target)) }
         }
     }
 
@@ -70,14 +70,17 @@ final class DownloadBatchCore: Sendable {
         let targets = items.map(\.target)
         do {
             return try await EventLoop.shared.offLoop { [look] in look(targets) }.reduce(into: [:]) {
+                let item = items[$1.key]
                 $0[$1.key] = DownloadError(
                     .targetBusy,
-                    message: "`\(targets[$1.key])` is the target of `\(items[$1.value].url)` too; choose another name")
+                    message: "`\(item.target)` is the target of `\(items[$1.value].url)` too; choose another name"
+                ).of(item.redactedURL, to: item.target)
             }
         } catch {
             let failure = DownloadError(
                 .fileFailed, message: "the targets cannot be looked at: \(error)", underlyingError: error)
-            return Dictionary(uniqueKeysWithValues: items.indices.map { ($0, failure) })
+            let failures = items.map { failure.of($0.redactedURL, to: $0.target) }
+            return Dictionary(uniqueKeysWithValues: zip(items.indices, failures))
         }
     }
 
@@ -199,4 +202,7 @@ extension DownloadItem {
         guard let request = try? HTTPRequest(parsing: url) else { return "" }
         return "\(request.scheme ?? "")://\(request.authority ?? "")"
     }
+
+    /// The URL for messages; empty if it is none.
+    fileprivate var redactedURL: String { (try? HTTPRequest(parsing: url))?.redactedURL ?? "" }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import SystemPackage
 import UplinkCore
 import UplinkHTTP
 
@@ -28,6 +29,8 @@ final class DownloadCore: Sendable {
         let number: UInt64
     }
 
+    private let url: String
+    private let target: FilePath
     let clock: ElapsedClock
     let deadline: Duration?
     let board: UpdateBoard<DownloadProgress>
@@ -37,8 +40,11 @@ final class DownloadCore: Sendable {
     /// answer cannot be cancelled.
     static let grace = Duration.seconds(1)
 
-    init(clock: ElapsedClock, within limit: Duration) {
-        self.clock = clock
+    /// - Parameters:
+    ///   - url: For errors.
+    ///   - target: For errors.
+    init(_ url: String, to target: FilePath, clock: ElapsedClock, within limit: Duration) {
+        (self.url, self.target, self.clock) = (url, target, clock)
         let start = clock.now()
         // More than 292 years are no limit.
         deadline = limit < .nanoseconds(Int64.max) ? start + max(.zero, limit) : nil
@@ -62,7 +68,7 @@ final class DownloadCore: Sendable {
             do {
                 outcome = .success(try await work())
             } catch {
-                outcome = .failure(error)
+                outcome = .failure(self.named(error))
             }
             self.settle { $0.ended(outcome) }
         }
@@ -90,7 +96,7 @@ final class DownloadCore: Sendable {
         work?.cancel()
         let alarm = Task(name: "download's grace") {
             guard (try? await self.clock.sleep(for: Self.grace)) != nil else { return }
-            let error = self.error(for: cause, after: nil)
+            let error = self.named(self.error(for: cause, after: nil))
             self.settle { $0.abandoned(error) }
         }
         let isOver = state.withLock { state in
@@ -120,6 +126,11 @@ final class DownloadCore: Sendable {
             underlyingError: error.flatMap { Self.isCancellation($0) ? nil : $0 } ?? failure.error)
         late.status = failure.status
         return late
+    }
+
+    /// The error, which says what was to be downloaded.
+    private func named(_ error: any Error) -> any Error {
+        (error as? DownloadError)?.of(url, to: target) ?? error
     }
 
     /// Whether an error means only that the work was cancelled.

@@ -38,4 +38,7 @@ extension DownloadOptions {
 extension HTTPRequest {
     /// The URL as text.
     var downloadURL: String { "\(scheme ?? "")://\(authority ?? "")\(path ?? "")" }
+
+    /// The URL for messages, without what may be secret; empty if it is none.
+    var redactedURL: String { (try? checkedURL())?.redacted ?? "" }
 }
