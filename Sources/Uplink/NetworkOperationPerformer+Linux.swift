@@ -7,6 +7,6 @@ extension NetworkOperationPerformer {
     /// Creates a performer on the process-wide monitor of the kernel's network, timed by the process-wide event loop.
     ///
     /// Creating one costs nothing, and a temporary one completes its call: `await
-    /// NetworkOperationPerformer().perform…`.
+    /// NetworkOperationPerformer().perform…`. Its limits stand still while the system sleeps.
     public convenience init() { self.init(monitor: LinuxNetworkMonitor.shared, clock: LoopClock.shared) }
 }

@@ -71,6 +71,18 @@ struct UplinkProgram: AsyncParsableCommand {
                 throw CommandFailure.printable(error)
             }
         } catch {
+            guard exitCode(for: error).isSuccess else { exit(withError: error) }
+            show(fullMessage(for: error))
+        }
+    }
+
+    /// Shows the help or the version, and fails if it cannot be written, which ArgumentParser would not notice.
+    private static func show(_ text: String) {
+        do {
+            if !text.isEmpty { try Output.standard.write(text + "\n") }
+        } catch let error as OutputError where error.isClosed {
+            return
+        } catch {
             exit(withError: error)
         }
     }

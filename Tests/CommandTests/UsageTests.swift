@@ -99,4 +99,11 @@ struct UsageTests {
         #expect(program.status == 0)
         #expect(program.output == "1.0.0-beta.1\n")
     }
+
+    @Test(arguments: ["--version", "--help", "help get"])
+    func whatCannotBeToldIsAFailure(words: String) async throws {
+        let program = try RunningProgram(["/bin/sh", "-c", "exec \(BuiltProgram.path) \(words) >/dev/full"])
+        #expect(try await program.wait() == 1)
+        #expect(program.errors.contains("No space left on device"))
+    }
 }

@@ -69,7 +69,7 @@ struct RetryTests {
         let error = await clientError { _ = try await task.value }
         #expect(error?.attempts == 3)
         #expect(error?.waited == .milliseconds(750))
-        #expect(error?.description.contains("attempt 3") == true)
+        #expect(error?.description.hasSuffix("(attempt 3, after pauses of 0.75 seconds)") == true)
         #expect(error?.shortDescription == "connectionFailed/connect")
         #expect(transport.requests.count == 3)
     }

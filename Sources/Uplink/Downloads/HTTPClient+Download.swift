@@ -95,7 +95,7 @@ extension HTTPClient {
         _ url: String, to target: FilePath, within limit: Duration, options: DownloadOptions,
         _ work: @escaping @Sendable (DownloadCore) async throws -> DownloadedFile
     ) -> Download {
-        let core = DownloadCore(url, to: target, clock: ElapsedClock(options.clock), within: limit)
+        let core = DownloadCore(url, to: target, options: options, within: limit)
         core.start { try await work(core) }
         return Download(core: core)
     }

@@ -33,6 +33,9 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
 
     /// Makes a performer that uses a monitor and measures its limits on the system's monotonic clock.
     ///
+    /// That clock (`CLOCK_MONOTONIC`) stands still while the system sleeps, and so do the limits: a call that had ten
+    /// seconds left has them after the sleep. Pass a `ContinuousClock` to count the sleep too.
+    ///
     /// - Parameters:
     ///   - monitor: Subscribed to only while calls wait, or while an operation runs that reacts to the loss of the
     ///     network.

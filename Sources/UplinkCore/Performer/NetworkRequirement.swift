@@ -27,6 +27,9 @@ public struct NetworkRequirement: Sendable {
         return stableTime > .zero ? "\(words), stable for \(stableTime)" : words
     }
 
+    /// Whether it is ``internet`` itself, which most calls have without asking for it.
+    package var isDefault: Bool { storage === Self.internet.storage }
+
     /// How long the path must have met the requirement, without interruption, before the operation starts.
     public var stableTime: Duration { storage.stableTime }
 

@@ -155,10 +155,11 @@ struct DownloadTimeTests {
         #expect(broken?.status == nil)
     }
 
-    @Test func theDeadlineHoldsWhileTheNetworkIsAway() async throws {
+    @Test(arguments: [NetworkRequirement.internet, .localNetwork])
+    func theDeadlineHoldsWhileTheNetworkIsAway(_ requirement: NetworkRequirement) async throws {
         try await DownloadScene.with { scene in
             scene.monitor.goOffline(.noRoute)
-            let download = scene.start()
+            let download = scene.start { $0.requirement = requirement }
             try await eventually { download.currentProgress.phase == .waitingForNetwork }
             try await scene.clock.advance(by: .seconds(3599))
             #expect(download.currentProgress.remaining == .seconds(1))
@@ -166,6 +167,7 @@ struct DownloadTimeTests {
             let error = await #expect(throws: DownloadError.self) { try await download.value }
             #expect(error?.code == .deadlineExceeded)
             #expect(error?.message.contains("route") == true)
+            #expect(error?.message.contains("set `requirement`") == requirement.isDefault)
             #expect(scene.transport.requests.isEmpty)
             #expect(scene.directory.names.isEmpty)
             #expect(download.currentProgress.phase == .failed)

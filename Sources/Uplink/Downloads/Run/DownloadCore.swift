@@ -31,6 +31,8 @@ final class DownloadCore: Sendable {
 
     private let url: String
     private let target: FilePath
+    /// Whether it waits for the internet although nobody may have asked for that.
+    private let hasDefaultRequirement: Bool
     let clock: ElapsedClock
     let deadline: Duration?
     let board: UpdateBoard<DownloadProgress>
@@ -41,10 +43,11 @@ final class DownloadCore: Sendable {
     static let grace = Duration.seconds(1)
 
     /// - Parameters:
-    ///   - url: For errors.
-    ///   - target: For errors.
-    init(_ url: String, to target: FilePath, clock: ElapsedClock, within limit: Duration) {
-        (self.url, self.target, self.clock) = (url, target, clock)
+    ///   - url: For errors, as the target.
+    ///   - limit: Counts from now.
+    init(_ url: String, to target: FilePath, options: DownloadOptions, within limit: Duration) {
+        (self.url, self.target, hasDefaultRequirement) = (url, target, options.requirement?.isDefault ?? false)
+        clock = ElapsedClock(options.clock)
         let start = clock.now()
         // More than 292 years are no limit.
         deadline = limit < .nanoseconds(Int64.max) ? start + max(.zero, limit) : nil
@@ -116,8 +119,8 @@ final class DownloadCore: Sendable {
         let bytes = "\(progress.receivedBytes)\(progress.totalBytes.map { " of \($0)" } ?? "") bytes"
         let trouble = progress.trouble.map { "; the last trouble: \($0)" } ?? ""
         let failure = state.withLock { $0.failure }
-        let advice =
-            progress.phase == .waitingForNetwork ? "; if the server needs no internet, set `requirement`" : ""
+        let mayNotNeedIt = hasDefaultRequirement && progress.phase == .waitingForNetwork
+        let advice = mayNotNeedIt ? "; if the server needs no internet, set `requirement`" : ""
         var late = DownloadError(
             .deadlineExceeded,
             message:

@@ -45,7 +45,9 @@ struct DownloadLifeTests {
 
     @Test func workThatWasAbandonedChangesTheStoryNoMore() async {
         let clock = ManualClock()
-        let core = DownloadCore("", to: "/file", clock: ElapsedClock(clock), within: .seconds(60))
+        var options = DownloadOptions()
+        options.clock = clock
+        let core = DownloadCore("", to: "/file", options: options, within: .seconds(60))
         let (isOpen, open) = AsyncStream.makeStream(of: Void.self)
         let (hasTold, tell) = AsyncStream.makeStream(of: Void.self)
         core.start { [file] in
