@@ -156,7 +156,9 @@ extension HTTPClientError: CustomStringConvertible {
     public var description: String {
         var text = url.isEmpty ? message : "\(url): \(message)"
         if !curlText.isEmpty { text += " (libcurl \(curlCode): \(curlText))" }
-        if attempts > 1 { text += " (attempt \(attempts), after pauses of \(Duration.milliseconds(waited.milliseconds)))" }
+        if attempts > 1 {
+            text += " (attempt \(attempts), after pauses of \(Duration.milliseconds(waited.milliseconds)))"
+        }
         return text
     }
 }
