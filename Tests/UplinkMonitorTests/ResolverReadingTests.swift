@@ -188,6 +188,36 @@ struct FileChangesTests {
         }
     }
 
+    /// Between two looks at where the name leads, at any moment of them.
+    @Test func aLinkThatChangesMeanwhileIsFollowed() throws {
+        try inTemporaryDirectory { directory in
+            for folder in ["old", "new"] {
+                #expect(mkdir("\(directory)/\(folder)", 0o755) == 0)
+                try write(folder, to: "\(directory)/\(folder)/resolv.conf")
+            }
+            for round in 0..<300 {
+                unlink("\(directory)/current")
+                #expect(symlink("old", "\(directory)/current") == 0)
+                #expect(symlink("new", "\(directory)/next") == 0)
+                let changes = try #require(FileChanges())
+                let (isStarted, isSwitched) = (Locked(false), Locked(false))
+                detachThread {
+                    isStarted.withLock { $0 = true }
+                    for _ in 0..<round % 50 * 20 { pthread_self() }
+                    rename("\(directory)/next", "\(directory)/current")
+                    isSwitched.withLock { $0 = true }
+                }
+                while !isStarted.withLock(\.self) { sched_yield() }
+                let names = changes.watch("\(directory)/current/resolv.conf")
+                while !isSwitched.withLock(\.self) { sched_yield() }
+                try write("newer", to: "\(directory)/new/resolv.conf")
+                #expect(changed(changes, names), "round \(round)")
+            }
+            for name in ["current", "old/resolv.conf", "new/resolv.conf"] { unlink("\(directory)/\(name)") }
+            for folder in ["old", "new"] { rmdir("\(directory)/\(folder)") }
+        }
+    }
+
     @Test func aDirectoryFurtherUpIsMovedAway() throws {
         try inTemporaryDirectory { directory in
             for folder in ["a", "a/b", "a/b/c"] { #expect(mkdir("\(directory)/\(folder)", 0o755) == 0) }
