@@ -176,7 +176,7 @@ struct PartialFileEndTests: PartialFileSuite {
             /// Fails once, as fsync(2) does, and then says that all is well.
             func failing(_ target: FilePath) throws -> PartialFile {
                 flushes.withLock { $0 = 0 }
-                return try PartialFile(for: target, url: machineURL, options: DownloadOptions()) { _ in
+                return try PartialFile(for: target, askedFor: machineURL, options: DownloadOptions()) { _ in
                     let isFirst = flushes.withLock { count in
                         count += 1
                         return count == 1
@@ -209,7 +209,7 @@ struct PartialFileEndTests: PartialFileSuite {
     @Test func whereAFileHasNoModeOfItsOwnNothingIsKept() throws {
         try with { directory, target in
             let flushes = Locked(0)
-            let file = try PartialFile(for: target, url: machineURL, options: DownloadOptions()) { _ in
+            let file = try PartialFile(for: target, askedFor: machineURL, options: DownloadOptions()) { _ in
                 flushes.withLock { $0 += 1 }
                 return 0
             }
@@ -256,7 +256,7 @@ struct PartialFileEndTests: PartialFileSuite {
     @Test func whoeverHasCancelledDoesNotWaitForTheDisk() throws {
         try with { _, target in
             let flushes = Locked(0)
-            let file = try PartialFile(for: target, url: machineURL, options: DownloadOptions()) { _ in
+            let file = try PartialFile(for: target, askedFor: machineURL, options: DownloadOptions()) { _ in
                 flushes.withLock { $0 += 1 }
                 return 0
             }

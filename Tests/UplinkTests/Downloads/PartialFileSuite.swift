@@ -25,7 +25,7 @@ extension PartialFileSuite {
     ) throws -> PartialFile {
         var options = DownloadOptions()
         change(&options)
-        return try PartialFile(for: target, url: url, options: options)
+        return try PartialFile(for: target, askedFor: url, options: options)
     }
 
     func code(_ body: () throws -> Void) -> DownloadError.Code? {

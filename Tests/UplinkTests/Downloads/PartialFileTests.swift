@@ -36,7 +36,7 @@ struct PartialFileTests: PartialFileSuite {
                         for _ in 0..<20 {
                             var options = DownloadOptions()
                             options.replacesExisting = true
-                            guard let file = try? PartialFile(for: target, url: machineURL, options: options) else {
+                            guard let file = try? PartialFile(for: target, askedFor: machineURL, options: options) else {
                                 continue
                             }
                             try file.begin(ResourceVersion(validator: nil, length: 3, place: ""))

@@ -16,7 +16,7 @@ extension PartialFile {
         try checkName()
         guard let version = state.withLock({ $0.version }),
             let record = PartialRecord(
-                of: version, askedFor: url, synchronised: synchronised, boot: boot, file: try inode())
+                of: version, askedFor: asked, synchronised: synchronised, boot: boot, file: try inode())
         else { return state.withLock { $0.synchronised = synchronised } }
         let (folder, name) = (directory.descriptor, directory.names.newRecord)
         unlinkat(folder, name, 0)

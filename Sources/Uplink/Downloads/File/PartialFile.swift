@@ -28,7 +28,8 @@ final class PartialFile: Sendable {
 
     let directory: TargetDirectory
     let descriptor: CInt
-    let url: String
+    /// See `HTTPRequest.wording`.
+    let asked: String
     private let checksum: DownloadChecksum?
     private let permissions: FilePermissions
     let boot: String
@@ -42,7 +43,7 @@ final class PartialFile: Sendable {
     ///
     /// - Parameter flush: Flushes a descriptor's bytes to the disk, as fsync(2) does.
     init(
-        for target: FilePath, url: String, options: DownloadOptions,
+        for target: FilePath, askedFor asked: String, options: DownloadOptions,
         flush: @escaping @Sendable (CInt) -> CInt = { fsync($0) }
     ) throws(DownloadError) {
         self.flush = flush
@@ -54,7 +55,7 @@ final class PartialFile: Sendable {
             throw error
         }
         descriptor = try PartialLock.open(in: directory, keeping: options.resumes)
-        (self.url, checksum, boot) = (url, options.checksum, PartialRecord.bootIdentifier())
+        (self.asked, checksum, boot) = (asked, options.checksum, PartialRecord.bootIdentifier())
         permissions = options.permissions
         // Another program may have created the target between the check and the lock.
         do throws(DownloadError) {
@@ -74,7 +75,7 @@ final class PartialFile: Sendable {
 
     /// The version of what an earlier run left, or this one leaves, and how many bytes of it can be relied upon.
     func found() -> (version: ResourceVersion, bytes: Int64)? {
-        guard let record = readRecord(), record.isOf(url), let status = try? status(), PartialLock.isOurs(status),
+        guard let record = readRecord(), record.isOf(asked), let status = try? status(), PartialLock.isOurs(status),
             record.file == status.st_ino
         else { return nil }
         return (record.version, record.reliableBytes(of: Int64(status.st_size), boot: boot))

@@ -4,7 +4,7 @@
 ///
 /// URLs are recorded as digests, because they may contain secrets.
 struct PartialRecord: Sendable, Equatable {
-    /// The URL that was asked for.
+    /// What was asked for; see `HTTPRequest.wording`.
     var request: String
     /// Where the bytes came from, after redirects; see ``ResourceVersion/place``.
     var place: String
@@ -23,9 +23,9 @@ struct PartialRecord: Sendable, Equatable {
     /// number is not recorded: it may change with a boot, and the record is in the same directory anyway.
     var file: UInt64
 
-    init?(of version: ResourceVersion, askedFor url: String, synchronised: Int64, boot: String, file: UInt64) {
+    init?(of version: ResourceVersion, askedFor asked: String, synchronised: Int64, boot: String, file: UInt64) {
         guard let validator = version.validator else { return nil }
-        (request, place) = (Fingerprint.of(url), version.place)
+        (request, place) = (Fingerprint.of(asked), version.place)
         (self.validator, length, codings) = (validator, version.length, version.codings)
         (self.synchronised, self.boot, self.file) = (synchronised, boot, file)
     }
@@ -36,7 +36,7 @@ struct PartialRecord: Sendable, Equatable {
     }
 
     /// Whether the bytes are what a download asks for.
-    func isOf(_ url: String) -> Bool { request == Fingerprint.of(url) }
+    func isOf(_ asked: String) -> Bool { request == Fingerprint.of(asked) }
 
     /// The version that the bytes belong to.
     var version: ResourceVersion {

@@ -82,7 +82,7 @@ extension DownloadMachine {
         guard case .part(let first, let last, let total) = answer.range, first == received else {
             return .leave(distrust("the server sends another part than asked for"))
         }
-        guard answer.isEncoded(as: version.codings) else {
+        guard answer.isEncoded(like: version) else {
             return .leave(distrust("the server encodes the part otherwise than the beginning"))
         }
         guard isOfSamePlace(answer) else {

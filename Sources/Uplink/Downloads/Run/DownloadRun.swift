@@ -39,8 +39,8 @@ final class DownloadRun: Sendable {
     func run() async throws -> DownloadedFile {
         let file: PartialFile
         do {
-            file = try await offLoop { [target, url, options] in
-                try PartialFile(for: target, url: url, options: options)
+            file = try await offLoop { [target, request, options] in
+                try PartialFile(for: target, askedFor: request.wording, options: options)
             }
         } catch {
             throw reason(for: error)

@@ -80,6 +80,24 @@ struct DownloadDistrustTests {
         #expect(verdict.isAppend == (machine.received == 400))
     }
 
+    /// A server that compresses whole answers as it sends them, and has parts of the plain file, with one date for both.
+    @Test(arguments: [nil, 900, 1000] as [Int64?], ["bytes 400-999/1000", "bytes 400-999/*"])
+    func aDateDoesNotTellCodingsApart(length: Int64?, range: String) {
+        let date: HTTPFields = [
+            .lastModified: "Tue, 01 Sep 2020 00:00:00 GMT", .date: "Tue, 01 Sep 2026 00:00:00 GMT",
+        ]
+        var machine = machine()
+        _ = machine.ask()
+        var coded = date
+        coded[.contentEncoding] = "gzip"
+        _ = machine.answered(answer(200, tag: nil, length: length, fields: coded))
+        _ = machine.received(400)
+        _ = machine.failed(.networkLost(""))
+        #expect(machine.ask() != .whole)
+        let verdict = machine.answered(answer(206, tag: nil, length: 600, range: range, fields: date))
+        #expect(verdict.isAppend == (length == 1000 && range.hasSuffix("/1000")))
+    }
+
     @Test func aWholeThatIsAnotherVersionsIsNot() {
         var machine = machine()
         let version = ResourceVersion(validator: .entityTag("\"v1\""), length: 1000, place: Fingerprint.of(machineURL))
