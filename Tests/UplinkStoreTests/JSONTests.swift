@@ -169,9 +169,9 @@ struct JSONTests {
         let store = try Store.lists()
         transport.answer(
             url, answer("[\"x\"]", etag: nil), .text("oops", status: .internalServerError), .text("{not json"),
-            notModified)
+            .text(String(repeating: "[", count: 513)), notModified)
         try await store.sync(sync())
-        for code in [StoreError.Code.unexpectedResponse, .decodeFailed, .unexpectedResponse] {
+        for code in [StoreError.Code.unexpectedResponse, .decodeFailed, .decodeFailed, .unexpectedResponse] {
             do {
                 try await store.sync(sync())
                 Issue.record("there was no error")

@@ -21,7 +21,7 @@ extension StoreSync {
     ///   - url: An absolute URL, percent-encoded.
     ///   - headers: Fields to send beside the conditional ones.
     ///   - type: The type that the JSON decodes to.
-    ///   - maximum: The most bytes of a body to accept.
+    ///   - maximum: The most bytes of a body to accept. It has to be in UTF-8, with at most 512 levels of nesting.
     ///   - networkLimit: How long to wait for the network.
     ///   - requirement: What the fetch needs of the network.
     ///   - minimumInterval: For how long after a sync no other is needed.
@@ -53,6 +53,10 @@ extension StoreSync {
             }
             let fields = response.head.headerFields
             let body = try await response.collected(upTo: maximum).body
+            if let objection = JSONText.objection(to: body) {
+                throw StoreError(
+                    .decodeFailed, message: "what \(url) answered is refused: \(objection); the data stays as it was")
+            }
             let fetched: Fetched
             do {
                 fetched = try decoder().decode(type, from: Data(body))

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import UplinkHTTP
 
 /// The contract's JSON. Unknown keys are ignored, and keys may come in any order.
 enum FilesJSON {
-    static func user(from bytes: [UInt8]) throws -> User { try decoder.decode(User.self, from: Data(bytes)) }
+    static func user(from bytes: [UInt8]) throws -> User { try decode(bytes) }
 
     /// An item, which may come as an array of one.
     static func item(from bytes: [UInt8]) throws -> Item {
-        try decoder.decode(OneItem.self, from: Data(bytes)).item
+        try decode(bytes, as: OneItem.self).item
     }
 
     /// A listing in order. A malformed item does not hide the others.
     static func listing(from bytes: [UInt8]) throws -> Listing {
-        let all = try decoder.decode([Attempt].self, from: Data(bytes)).map(\.item)
+        let all = try decode(bytes, as: [Attempt].self).map(\.item)
         return Listing(items: ItemOrder.sorted(all.compactMap(\.self)), malformed: all.count { $0 == nil })
     }
 
     /// The name in `{"name":"x"}`.
     static func newFolderName(from bytes: [UInt8]) throws -> String {
-        try decoder.decode(NewFolder.self, from: Data(bytes)).name
+        try decode(bytes, as: NewFolder.self).name
     }
 
     static func newFolder(named name: String) throws -> [UInt8] { try encode(NewFolder(name: name)) }
@@ -30,7 +31,12 @@ enum FilesJSON {
         return Array(try encoder.encode(value))
     }
 
-    private static var decoder: JSONDecoder { JSONDecoder() }
+    private static func decode<Value: Decodable>(_ bytes: [UInt8], as type: Value.Type = Value.self) throws -> Value {
+        if let objection = JSONText.objection(to: bytes) {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: objection))
+        }
+        return try JSONDecoder().decode(type, from: Data(bytes))
+    }
 
     private struct NewFolder: Codable { let name: String }
 
