@@ -43,6 +43,21 @@ struct FilesUseCaseTests {
         #expect(transport.bodies[4] == [1, 2])
     }
 
+    /// The answer to the first request is lost, and the second says that there is no such item.
+    @Test func whatIsGoneAfterAnEarlierRequestIsDeleted() async throws {
+        let (files, url) = (try files(), "\(base)/items/\(itemID(1))")
+        let lost = HTTPClientError(
+            .connectionReset, phase: .firstByte, requestDisposition: .maybeProcessed, message: "reset")
+        transport.answer(.delete, url, .error(lost), .response(.notFound))
+        try await files.delete(itemID(1))
+        transport.answer(.delete, url, .response(.internalServerError), .response(.notFound))
+        try await files.delete(itemID(1))
+        #expect(transport.requests.count == 4)
+        transport.answer(.delete, url, .response(.notFound))
+        await expectError(.notFound) { try await files.delete(itemID(1)) }
+        #expect(transport.requests.count == 5)
+    }
+
     /// A stored copy may be waiting to be shown in its place.
     @Test func aDownloadOfWhichNothingComesIsTriedOnce() async throws {
         let directory = try TemporaryDirectory()

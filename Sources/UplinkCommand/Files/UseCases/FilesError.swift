@@ -47,6 +47,10 @@ struct FilesError: Error, CustomStringConvertible {
 
     /// Whether the server has said that it did not do what was asked.
     var isRefusal: Bool { [.wrongUserOrPassword, .refused].contains(code) }
+    /// Whether the server may have done what was asked although it did not say so.
+    var mayBeDone: Bool {
+        code == .serverFailed || code == .unreachable && underlying?.requestDisposition != .notSent
+    }
     /// Whether the same may succeed when the network is back.
     var isNetworkFailure: Bool { underlying?.isNetworkFailure ?? false }
 }
