@@ -55,8 +55,8 @@ public final class Store: Sendable {
     /// Opens a database, or creates it if there is no file, and brings its schema up to date.
     ///
     /// The file is first opened for reading: one that is damaged, newer or of another kind is not written to, nor is an
-    /// SQLite database with tables to which no `DatabaseMigrator` was ever applied. The work is done on a thread of its
-    /// own.
+    /// SQLite database with tables to which no `DatabaseMigrator` was ever applied, except that a transaction that was
+    /// interrupted is undone, as by everyone who reads the file. The work is done on a thread of its own.
     ///
     /// - Parameters:
     ///   - path: The database; SQLite keeps two more files beside it.

@@ -100,23 +100,27 @@ struct StoreFile {
     }
 
     private func look(at file: String) throws {
-        var configuration = configuration
-        configuration.readonly = true
         do {
-            let database = try DatabaseQueue(path: file, configuration: configuration)
-            try database.read { db in
-                try Self.refuseForeign(db, path.string)
-                try Self.refuseNewer(try migrator.appliedIdentifiers(db), migrator, path.string)
-                guard checksIntegrity else { return }
-                let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "no answer"
-                if verdict != "ok" {
-                    throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: verdict)
-                }
-            }
-            try database.close()
+            try look(at: file, readonly: true)
         } catch let error as DatabaseError where Self.needsRecovery.contains(error.extendedResultCode) {
             // A journal has to be played back before anyone can read, and only a connection that may write can do that.
+            // One that is not a pool's leaves the journal's mode as it is.
+            try look(at: file, readonly: false)
         }
+    }
+
+    private func look(at file: String, readonly: Bool) throws {
+        var configuration = configuration
+        configuration.readonly = readonly
+        let database = try DatabaseQueue(path: file, configuration: configuration)
+        try database.read { db in
+            try Self.refuseForeign(db, path.string)
+            try Self.refuseNewer(try migrator.appliedIdentifiers(db), migrator, path.string)
+            guard checksIntegrity else { return }
+            let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "no answer"
+            if verdict != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: verdict) }
+        }
+        try database.close()
     }
 
     private static let needsRecovery: [ResultCode] = [
