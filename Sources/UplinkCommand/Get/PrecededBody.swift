@@ -15,9 +15,11 @@ actor PrecededBody {
     static func body(_ bytes: [UInt8], then body: HTTPBody) -> HTTPBody {
         guard !bytes.isEmpty else { return body }
         // The head of an answer to HEAD announces a length, but no body comes.
-        let length = body.framing == .none ? 0 : body.contentLength
+        let length = (body.framing == .none ? 0 : body.contentLength)?.addingReportingOverflow(Int64(bytes.count))
         let whole = PrecededBody(bytes, body)
-        return HTTPBody(contentLength: length.map { $0 + Int64(bytes.count) }) { try await whole.next() }
+        return HTTPBody(contentLength: length.flatMap { $0.overflow ? nil : $0.partialValue }) {
+            try await whole.next()
+        }
     }
 
     private func next() async throws -> [UInt8]? {
