@@ -20,8 +20,8 @@ struct DecodingTests {
 
         func decode(
             _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-        ) throws(DecodingFault) -> (taken: Int, made: Int) {
-            guard !hasEnded, input.first != 0xFF else { throw .damaged }
+        ) -> (taken: Int, made: Int, fault: DecodingFault?) {
+            guard !hasEnded, input.first != 0xFF else { return (0, 0, .damaged) }
             var taken = 0
             if pending.count == 0, let byte = input.first {
                 taken = 1
@@ -30,7 +30,7 @@ struct DecodingTests {
             let made = min(pending.count, output.count)
             for index in 0..<made { output[index] = pending.byte }
             pending.count -= made
-            return (taken, made)
+            return (taken, made, nil)
         }
     }
 
@@ -92,6 +92,14 @@ struct DecodingTests {
         }
         #expect(error?.code == .invalidEncoding)
         #expect(error?.receivedBytes == 2)  // with those that were not decoded
+    }
+
+    /// Whether the fault comes with the same piece, or with the next.
+    @Test(arguments: [[[1, 2, 0xFF]], [[1, 2], [0xFF]]] as [[[UInt8]]])
+    func whatCameBeforeTheDamageIsNotLost(_ pieces: [[UInt8]]) async throws {
+        var iterator = body(pieces, times: 2).makeAsyncIterator()
+        #expect(try await iterator.next()?.bytes == [1, 1, 2, 2])
+        await #expect(throws: HTTPClientError.self) { try await iterator.next() }
     }
 
     @Test func nothingAtAllIsAnEmptyBody() async throws {

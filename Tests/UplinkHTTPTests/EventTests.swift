@@ -188,6 +188,26 @@ struct EventTests {
         #expect(other.settled(by: nil)?.kind == "finished")
     }
 
+    /// A middleware may ask again and then return the earlier answer.
+    @Test(arguments: [true, false]) func theEndIsThatOfTheExchangeWhoseAnswerItIs(_ isWhole: Bool) {
+        var timings = HTTPTimings()
+        timings.receivedBytes = 7
+        let end = isWhole ? HTTPEvent.finished(timings) : .failed(nil, timings)
+        for endsFirst in [true, false] {
+            var machine = OutcomeMachine()
+            _ = machine.told(.queued, by: 1)
+            if endsFirst { #expect(machine.told(end, by: 1) == nil) }
+            _ = machine.told(.queued, by: 2)
+            #expect(machine.told(.finished(HTTPTimings()), by: 2) == nil)
+            let settled = machine.settled(by: 1)
+            #expect(machine.told(.interim(.continue), by: 2) == nil)
+            let last = endsFirst ? settled : machine.told(end, by: 1)
+            #expect(endsFirst || settled == nil)
+            #expect(last?.kind == (isWhole ? "finished" : "failed"))
+            #expect(machine.receivedBytes == 7 && machine.phase == .ended)
+        }
+    }
+
     @Test func cancellingIsAnEnd() async throws {
         let transport = StubTransport(tellsEvents: false)
         transport.answer(url, .silence)

@@ -4,11 +4,11 @@
 package protocol ContentDecoder: AnyObject, Sendable {
     /// Decodes some of `input` into `output`.
     ///
-    /// - Returns: How many bytes were taken and produced. When both are zero, it needs more input.
-    /// - Throws: ``DecodingFault`` when the input is not in this coding.
+    /// - Returns: How many bytes were taken and produced, and what is wrong with the input behind these, after which
+    ///   there is no other call. When nothing is wrong and both numbers are zero, it needs more input.
     func decode(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-    ) throws(DecodingFault) -> (taken: Int, made: Int)
+    ) -> (taken: Int, made: Int, fault: DecodingFault?)
 
     /// Whether what has been taken is complete.
     var isComplete: Bool { get }

@@ -24,6 +24,8 @@ package struct DecodingMachine {
     private var isAtEnd = false
     /// Whether the last slab was filled to its end, so that the decoder may hold back output.
     private var mayHoldMore = false
+    /// What is wrong with what comes behind the chunks that have been returned.
+    private var fault: DecodingFault?
     private(set) var taken: Int64 = 0
     private(set) var made: Int64 = 0
     /// How much of the body itself has arrived, if this decoder's input may be another decoder's output.
@@ -48,44 +50,46 @@ package struct DecodingMachine {
         (input, offset, isAtEnd) = (chunk, 0, chunk == nil)
     }
 
-    /// Decodes until a slab is full or the input is used up.
+    /// Decodes until a slab is full or the input is used up. What comes before a fault is not lost.
     package mutating func step() throws(DecodingFault) -> Step {
-        if input != nil || mayHoldMore {
+        if fault == nil, input != nil || mayHoldMore {
             let slab = pool.slab(expecting: nil)
-            while !slab.isFull, input != nil || mayHoldMore {
-                let progress = try decode(into: slab)
+            while fault == nil, !slab.isFull, input != nil || mayHoldMore {
+                let progress = decode(into: slab)
                 mayHoldMore = slab.isFull
                 if progress.taken == 0, progress.made == 0 { break }
             }
             if slab.count > 0 { return .chunk(slab.publish()) }
         }
+        if let fault { throw fault }
         guard isAtEnd else { return .wantsInput }
         guard decoder.isComplete || taken == 0 else { throw .truncated }
         return .end
     }
 
     /// Decodes some of the remaining input, or without any what the decoder holds back.
-    private mutating func decode(into slab: Slab) throws(DecodingFault) -> (taken: Int, made: Int) {
-        var progress = (taken: 0, made: 0)
+    private mutating func decode(into slab: Slab) -> (taken: Int, made: Int) {
+        var progress: (taken: Int, made: Int, fault: DecodingFault?) = (0, 0, nil)
         let (decoder, offset) = (decoder, offset)
-        func run(_ bytes: UnsafeRawBufferPointer) throws(DecodingFault) {
-            try slab.fill { room throws(DecodingFault) in
-                progress = try decoder.decode(UnsafeRawBufferPointer(rebasing: bytes[offset...]), into: room)
+        func run(_ bytes: UnsafeRawBufferPointer) {
+            slab.fill { room in
+                progress = decoder.decode(UnsafeRawBufferPointer(rebasing: bytes[offset...]), into: room)
                 return progress.made
             }
         }
         if let input {
-            try input.withUnsafeBytes { bytes throws(DecodingFault) in try run(bytes) }
+            input.withUnsafeBytes { run($0) }
             self.offset += progress.taken
             if self.offset == input.count { (self.input, self.offset) = (nil, 0) }
         } else {
-            try run(UnsafeRawBufferPointer(start: nil, count: 0))
+            run(UnsafeRawBufferPointer(start: nil, count: 0))
         }
         taken += Int64(progress.taken)
         made += Int64(progress.made)
         if isFirst { arrived?.withLock { $0 = taken } }
-        guard made <= Self.innocent || made / Int64(maximumRatio) <= arrivedBytes else { throw .expandsTooMuch }
-        return progress
+        let expandsTooMuch = made > Self.innocent && made / Int64(maximumRatio) > arrivedBytes
+        fault = expandsTooMuch ? .expandsTooMuch : progress.fault
+        return (progress.taken, progress.made)
     }
 
     /// How much of the body itself has been received, with what could not be decoded.

@@ -41,12 +41,12 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
 
     func decode(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-    ) throws(DecodingFault) -> (taken: Int, made: Int) {
-        if let first = input.first { try beginMember(with: first) }
+    ) -> (taken: Int, made: Int, fault: DecodingFault?) {
+        if let first = input.first, !beginsMember(with: first) { return (0, 0, .damaged) }
         switch stage {
-        case .start, .complete: return (0, 0)
-        case .member(let isFirst): return try inflateMember(input, into: output, isFirst: isFirst)
-        case .pastEnd: return (input.count, 0)
+        case .start, .complete: return (0, 0, nil)
+        case .member(let isFirst): return inflateMember(input, into: output, isFirst: isFirst)
+        case .pastEnd: return (input.count, 0, nil)
         }
     }
 
@@ -62,50 +62,52 @@ final class ZlibDecoder: ContentDecoder, @unchecked Sendable {  // one call at a
     /// The length of a member's first bytes, 1F 8B.
     private static let magic = 2
 
-    /// Begins a member, if none has begun that is not complete.
-    private func beginMember(with first: UInt8) throws(DecodingFault) {
+    /// Begins a member, if none has begun that is not complete; false if zlib refuses.
+    private func beginsMember(with first: UInt8) -> Bool {
         switch stage {
         case .start:
-            try open(first)
+            guard opens(first) else { return false }
             stage = .member(isFirst: true)
         case .complete:
             guard format == .gzip, first == 0x1F else {
                 stage = .pastEnd
-                return
+                return true
             }
-            guard inflateReset(stream) == Z_OK else { throw .damaged }
+            guard inflateReset(stream) == Z_OK else { return false }
             stage = .member(isFirst: false)
         case .member, .pastEnd: break
         }
+        return true
     }
 
     private func inflateMember(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFirst: Bool
-    ) throws(DecodingFault) -> (taken: Int, made: Int) {
+    ) -> (taken: Int, made: Int, fault: DecodingFault?) {
         // zlib takes a mutable pointer to input that it does not change.
         stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
         stream.pointee.avail_in = UInt32(clamping: input.count)
         stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
         stream.pointee.avail_out = UInt32(clamping: output.count)
         let offered = (stream.pointee.avail_in, stream.pointee.avail_out)
+        var fault: DecodingFault?
         switch inflate(stream, Z_NO_FLUSH) {
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: stage = .complete
         case Z_DATA_ERROR where !isFirst && stream.pointee.total_in <= Self.magic:
             stage = .pastEnd
-            return (input.count, 0)
-        default: throw .damaged
+            return (input.count, 0, nil)
+        default: fault = .damaged
         }
-        return (Int(offered.0 - stream.pointee.avail_in), Int(offered.1 - stream.pointee.avail_out))
+        return (Int(offered.0 - stream.pointee.avail_in), Int(offered.1 - stream.pointee.avail_out), fault)
     }
 
-    private func open(_ first: UInt8) throws(DecodingFault) {
+    private func opens(_ first: UInt8) -> Bool {
         let windowBits: CInt =
             switch format {
             case .gzip: 15 + 16
             case .deflate: first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15  // no raw block begins like this
             }
-        guard uplink_inflate_init(stream, windowBits) == Z_OK else { throw .damaged }
+        return uplink_inflate_init(stream, windowBits) == Z_OK
     }
 }
 #endif
