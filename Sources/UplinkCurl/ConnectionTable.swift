@@ -66,6 +66,13 @@ final class ConnectionTable {
         return poll(&request, 1, 0) != 0
     }
 
+    /// Those of which ``hasNews(_:)`` is true.
+    static func withNews(_ descriptors: [CInt]) -> [CInt] {
+        var requests = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        guard poll(&requests, nfds_t(requests.count), 0) > 0 else { return [] }
+        return requests.filter { $0.revents != 0 }.map(\.fd)
+    }
+
     /// Whether there are bytes that libcurl has not read; false if the other end has closed the connection.
     static func hasUnreadBytes(_ descriptor: CInt) -> Bool {
         var byte: UInt8 = 0

@@ -9,6 +9,7 @@ extension CurlEngine {
 
     func socketIsReady(_ descriptor: curl_socket_t, _ readiness: Readiness, in number: UInt64) {
         guard let generation = generation(number), let socket = generation.sockets[descriptor] else { return }
+        lastLook = max(lastLook, socket.timeOfEvents)
         guard socket.isWanted else { return nobodyWants(socket, descriptor, readiness, in: generation) }
         if let user = socket.user, transfers[user]?.isPaused == true {
             socket.holdReading()
@@ -36,6 +37,23 @@ extension CurlEngine {
         }
         ConnectionTable.discard(descriptor)
     }
+
+    /// Ends the idle connections on which something has come that the loop has not learned of, because something has held
+    /// it up: a request that goes out now would take it for its answer.
+    func lookAtIdleConnections(now: Int64) {
+        guard now - lastLook > Self.freshness else { return }
+        lastLook = now
+        for generation in generations {
+            for descriptor in ConnectionTable.withNews(generation.sockets.idle) {
+                guard let socket = generation.sockets[descriptor] else { continue }
+                nobodyWants(socket, descriptor, .readable, in: generation)
+            }
+        }
+    }
+
+    /// How long after the loop has looked at its sockets a connection counts as looked at, in nanoseconds: not so short
+    /// that each request of a busy loop would cost a system call.
+    private static var freshness: Int64 { 2_000_000 }
 
     /// Whether a paused transfer has the connection; libcurl may never have asked for it to be watched.
     private func isOfPaused(_ descriptor: curl_socket_t, in generation: Generation) -> Bool {

@@ -54,6 +54,7 @@ extension CurlEngine {
         while let id = queue.next() {
             guard let transfer = transfers[id] else { continue }
             let now = Monotonic.now
+            lookAtIdleConnections(now: now)
             transfer.events?.start(now: now)
             perform(transfer.machine.turnCame(now: now), on: transfer)
             active.note(transfer)  // it has another deadline now

@@ -41,6 +41,8 @@ actor CurlEngine: TurnActor {
     @exclusivity(unchecked) var listening: Task<Void, Never>?
 
     var isTurnScheduled = false
+    /// When the idle connections were last looked at, or the loop learned of all that had come.
+    var lastLook: Int64 = 0
     var isClosing = false
     var closeWaiters: [CheckedContinuation<Void, Never>] = []
 

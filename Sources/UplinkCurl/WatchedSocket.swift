@@ -22,6 +22,9 @@ final class WatchedSocket {
 
     init(_ watcher: DescriptorWatcher) { self.watcher = watcher }
 
+    /// While it is reported as ready: when the loop learned of that.
+    var timeOfEvents: Int64 { watcher.timeOfEvents }
+
     /// Whether libcurl wants to write.
     var isForWriting: Bool { interest.contains(.writable) }
 
@@ -83,6 +86,13 @@ struct WatchedSockets {
     private var places: [WatchedSocket?] = []
 
     var all: some Sequence<WatchedSocket> { places.lazy.compactMap { $0 } }
+
+    /// The connections that no transfer has.
+    var idle: [curl_socket_t] {
+        places.indices.compactMap { index in
+            places[index].flatMap { $0.isConnected && !$0.isWanted ? curl_socket_t(index) : nil }
+        }
+    }
 
     subscript(descriptor: curl_socket_t) -> WatchedSocket? {
         places.indices.contains(Int(descriptor)) ? places[Int(descriptor)] : nil

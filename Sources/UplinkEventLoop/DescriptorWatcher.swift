@@ -46,6 +46,10 @@ package final class DescriptorWatcher: Sendable {
 
     deinit { loop.executeUnlessEnded { [handle] in handle.close() } }
 
+    /// While an event is reported: when the loop took it from the kernel, in nanoseconds of `CLOCK_MONOTONIC`, rounded
+    /// down to milliseconds.
+    package var timeOfEvents: Int64 { handle.loopTime }
+
     /// Watches for `interest` only, replacing what was watched before.
     package func start(_ interest: Readiness) { handle.start(interest) }
 

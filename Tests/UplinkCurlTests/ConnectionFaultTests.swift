@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import UplinkCore
 import UplinkCurl
+import UplinkEventLoop
 import UplinkHTTP
 
 @Suite(.timeLimit(.minutes(1)), .undisturbed, .serialized)
@@ -102,6 +103,28 @@ struct ConnectionFaultTests {
                 }
             }
             #expect(server.connections.count == 3)
+        }
+    }
+
+    /// The loop has no chance to notice it before the next request goes out.
+    @Test func whatComesUnaskedWhileTheLoopIsHeldUpIsNotTheNextAnswer() async throws {
+        let first = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst"
+        let second = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecond"
+        try await withServer(
+            [.readHead, .send(first), .pause(.milliseconds(10)), .send(first), .readHead, .waitForClose],
+            [.readHead, .send(second), .waitForClose]
+        ) { server in
+            try await withEventLoop { loop in
+                let transport = try CurlTransport(on: loop)
+                let client = HTTPClient(transport: transport)
+                let answer = try await withTaskExecutorPreference(loop) {
+                    _ = try await client.get(server.url()).body.collect(upTo: 10)
+                    usleep(60_000)  // on the loop
+                    return try await client.get(server.url()).body.collect(upTo: 10)
+                }
+                #expect(answer == Array("second".utf8))
+                await transport.shutdown()
+            }
         }
     }
 

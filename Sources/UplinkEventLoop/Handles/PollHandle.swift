@@ -22,6 +22,10 @@ final class PollHandle: HandleBox<uv_poll_t>, @unchecked Sendable {  // as its s
 
     func stop() { if isOpen { uv_poll_stop(memory) } }
 
+    /// When the loop last took events from the kernel, or began a turn: nanoseconds of `CLOCK_MONOTONIC`, rounded down
+    /// to milliseconds.
+    var loopTime: Int64 { Int64(uv_now(memory.pointee.loop)) * 1_000_000 }
+
     /// libuv reports POLLERR as a failed status, and has then stopped the watcher.
     private func polled(status: CInt, events: CInt) {
         ready(descriptor, status < 0 ? .error : Readiness(rawValue: UInt32(bitPattern: events)))
