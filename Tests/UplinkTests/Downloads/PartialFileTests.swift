@@ -36,9 +36,8 @@ struct PartialFileTests: PartialFileSuite {
                         for _ in 0..<20 {
                             var options = DownloadOptions()
                             options.replacesExisting = true
-                            guard let file = try? PartialFile(for: target, askedFor: machineURL, options: options) else {
-                                continue
-                            }
+                            guard let file = try? PartialFile(for: target, askedFor: machineURL, options: options)
+                            else { continue }
                             try file.begin(ResourceVersion(validator: nil, length: 3, place: ""))
                             #expect(file.size == 0)
                             try file.append(.init([1, 2, 3]))

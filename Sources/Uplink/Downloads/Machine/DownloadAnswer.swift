@@ -31,7 +31,9 @@ struct DownloadAnswer: Sendable {
     /// Whether a part has the same content codings as what is there. It may leave them out (RFC 9110, section 15.3.7),
     /// and an entity tag then tells them apart, as does the size of the whole; a date does not.
     func isEncoded(like version: ResourceVersion) -> Bool {
-        guard head.headerFields[.contentEncoding] == nil else { return ContentCoding.names(in: head) == version.codings }
+        guard head.headerFields[.contentEncoding] == nil else {
+            return ContentCoding.names(in: head) == version.codings
+        }
         if version.codings.isEmpty { return true }
         if case .entityTag = version.validator { return true }
         guard case .part(_, _, let total?) = range else { return false }
