@@ -81,15 +81,14 @@ struct FilesService: Sendable {
         var (status, headers) = range.head(tag: served.tag, size: served.size)
         guard let start = range.start else { return HTTPResponse(statusCode: status, headers: headers) }
         headers[.contentType] = served.item.contentType ?? "application/octet-stream"
-        let body: HTTPBodySequence?
-        switch served.content {
-        case .bytes(let bytes): body = HTTPBodySequence(data: bytes[start...], suggestedBufferSize: Self.pieceSize)
-        case .file(let path):
-            body = try? HTTPBodySequence(
-                file: URL(fileURLWithPath: path.string), range: start..<served.size,
-                suggestedBufferSize: Self.pieceSize)
-        }
-        guard let body else { throw ServiceError.failed("the file cannot be read") }
+        let body =
+            switch served.content {
+            case .bytes(let bytes): HTTPBodySequence(data: bytes[start...], suggestedBufferSize: Self.pieceSize)
+            case .file(let file):
+                HTTPBodySequence(
+                    from: ServedFile.Bytes(file: file, start: start), count: served.size - start,
+                    suggestedBufferSize: Self.pieceSize)
+            }
         return HTTPResponse(statusCode: status, headers: headers, body: body)
     }
 

@@ -17,7 +17,7 @@ actor ServedFiles {
     /// A file's content.
     enum Content: Sendable {
         case bytes(Data)
-        case file(FilePath)
+        case file(ServedFile)
     }
 
     /// A file's content and its description.
@@ -72,9 +72,8 @@ actor ServedFiles {
             let bytes = contents[id] ?? Data()
             return Served(item, .bytes(bytes), size: bytes.count, date: item.modificationDate)
         }
-        var status = stat()
-        guard lstat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw ServiceError.notFound }
-        return Served(item, .file(path), size: Int(status.st_size), date: Timestamp(modificationOf: status))
+        let file = try ServedFile(path.string)
+        return Served(item, .file(file), size: file.size, date: file.date)
     }
 
     func makeFolder(named name: String, in folder: ItemID) throws -> Item {
