@@ -78,6 +78,22 @@ struct GetArgumentTests {
     func whatDoesNotGoTogetherIsRefused(words: String) { #expect(throws: (any Error).self) { try parse(words) } }
 
     @Test(arguments: [
+        "-O http://a/x http://b/x?y", "http://a/x http://b/x -o 1 -o ./1", "http://a/x http://a/x -O --output-dir d",
+    ])
+    func twoURLsWithTheSameFileAreRefused(words: String) throws {
+        do {
+            _ = try parse(words)
+            Issue.record("it is taken")
+        } catch {
+            let message = GetCommand.message(for: error)
+            for part in ["the file of both http://a/x and http://", "--output (-o)"] {
+                #expect(message.contains(part), "\(message)")
+            }
+            #expect(GetCommand.exitCode(for: error) == .validationFailure)
+        }
+    }
+
+    @Test(arguments: [
         "http://a/x -X PROPFIND -H Depth:1 -d @body", "http://a/x -X GET -d a", "http://a/x -I -H X-A:b",
         "http://a/x -X DELETE", "http://a/x -d a -d b", "http://a/x -u me",
     ])

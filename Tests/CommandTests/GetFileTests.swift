@@ -219,7 +219,7 @@ struct GetFileTests {
     }
 
     @Test func severalURLsNeedFiles() async throws {
-        let words = "get http://127.0.0.1:1/a http://127.0.0.1:1/b -o /dev/null -o /dev/null"
+        let words = "get http://127.0.0.1:1/a http://127.0.0.1:1/b -o /dev/null -o /dev/zero"
         let program = try await BuiltProgram.run(words)
         #expect(program.status == 1)
         #expect(program.errors.contains("a device"))

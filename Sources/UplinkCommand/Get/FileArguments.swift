@@ -83,6 +83,20 @@ struct FileArguments: ParsableArguments {
             }
             guard !output.contains("-") else { throw ValidationError("several URLs need a file for each; `-` is none") }
         }
+        try checkThatFilesDiffer(of: urls)
+    }
+
+    /// Refuses two URLs with the same file, of which only one could be kept.
+    private func checkThatFilesDiffer(of urls: [URLArgument]) throws {
+        var owners: [FilePath: URLArgument] = [:]
+        for (url, path) in zip(urls, try paths(for: urls)) {
+            guard let path else { continue }
+            if let owner = owners.updateValue(url, forKey: FilePath(path).lexicallyNormalized()) {
+                throw ValidationError(
+                    "`\(path)` would be the file of both \(owner.text) and \(url.text); give each a name of its own with "
+                        + "--output (-o)")
+            }
+        }
     }
 
     /// - Throws: `ValidationError` when an option does not apply to an answer that is written as it comes.
