@@ -218,6 +218,18 @@ struct GetFileTests {
         #expect(directory.names.isEmpty)
     }
 
+    @Test func anAnswerThatMayBeCutOffIsNoFileEither() async throws {
+        let server = try RawServer([.readHead, .send("HTTP/1.1 200 OK\r\n\r\nhello")])
+        defer { server.stop() }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let program = try await BuiltProgram.run("get -d x \(server.url("/file")) -o \(directory.path)/new")
+        #expect(program.status == 1)
+        #expect(program.errors.contains("cut off unnoticed; fetch to the standard output\n"), "\(program.errors)")
+        #expect(!program.errors.contains("equiresFramed") && !program.errors.contains("unframed"))
+        #expect(directory.names.isEmpty)
+    }
+
     @Test func severalURLsNeedFiles() async throws {
         let words = "get http://127.0.0.1:1/a http://127.0.0.1:1/b -o /dev/null -o /dev/zero"
         let program = try await BuiltProgram.run(words)

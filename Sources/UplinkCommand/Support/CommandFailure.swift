@@ -31,6 +31,10 @@ struct CommandFailure: Error, CustomStringConvertible {
                 "give --checksum, or fetch to the standard output"
             ),
             (
+                "and `requiresFramedBodies` is set; ask the server to send Content-Length or chunks, or allow unframed "
+                    + "bodies", "so a file could be cut off unnoticed; fetch to the standard output"
+            ),
+            (
                 "let the monitor poll (whenUnavailable), which takes no mark, uid or outputInterface",
                 "poll, with --poll of `watch`, `wait` and `run`"
             ),
