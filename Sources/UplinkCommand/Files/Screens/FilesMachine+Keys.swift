@@ -184,7 +184,7 @@ extension FilesMachine {
         screen = .folder
         if notice?.isFailure == true { notice = nil }
         guard let work, case .read = work.job else { return [] }
-        return cancelWork()
+        return cancelWork() + refreshIfStale()
     }
 }
 

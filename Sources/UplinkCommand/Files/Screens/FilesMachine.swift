@@ -92,7 +92,7 @@ struct FilesMachine: Sendable {
     /// Whether the network is there; nil while that is not known.
     private(set) var isNetworkThere: Bool?
     private(set) var pending: [PendingChange] = []
-    /// Whether the folder may have changed since it was listed.
+    /// Whether the folder may have changed since the listing that is shown or under way.
     private var isStale = false
     private var lastID = 0
 
@@ -143,7 +143,8 @@ struct FilesMachine: Sendable {
     /// Starts a job instead of the one going on, unless that must not be ended in passing.
     mutating func start(_ job: FilesJob, _ manner: Manner = .asked, choosing: ItemID? = nil) -> [FilesEffect] {
         if let work, work.job.isWork { return [] }
-        let givenUp = work.map { [FilesEffect.cancel($0.id)] } ?? []
+        let givenUp = giveUpWork()
+        if isReload(job) { isStale = false }
         lastID += 1
         work = Work(id: lastID, job: job, manner: manner, choosing: choosing)
         if manner == .asked { notice = nil }
@@ -152,12 +153,22 @@ struct FilesMachine: Sendable {
 
     /// Gives up the current job. What it may have changed is read again.
     mutating func cancelWork() -> [FilesEffect] {
+        guard let job = work?.job else { return [] }
+        let givenUp = giveUpWork()
+        guard job.isWork else { return givenUp }
+        notice = Notice(text: "Cancelled: \(job.activity)", kind: .done)
+        return givenUp + refresh(.following)
+    }
+
+    private mutating func giveUpWork() -> [FilesEffect] {
         guard let work else { return [] }
         self.work = nil
-        guard work.job.isWork else { return [.cancel(work.id)] }
-        notice = Notice(text: "Cancelled: \(work.job.activity)", kind: .done)
-        return [.cancel(work.id)] + refresh(.following)
+        if isReload(work.job) { isStale = true }
+        return [.cancel(work.id)]
     }
+
+    /// Whether a job lists the visible folder.
+    private func isReload(_ job: FilesJob) -> Bool { list.map { job == .list(path: $0.path) } ?? false }
 
     /// Lists the visible folder again.
     mutating func refresh(_ manner: Manner, choosing: ItemID? = nil) -> [FilesEffect] {
@@ -165,9 +176,9 @@ struct FilesMachine: Sendable {
         return start(.list(path: list.path), manner, choosing: choosing)
     }
 
-    private mutating func refreshIfStale() -> [FilesEffect] {
+    /// Lists the visible folder again if it may have changed and nothing else is going on.
+    mutating func refreshIfStale() -> [FilesEffect] {
         guard isStale, work == nil else { return [] }
-        isStale = false
         return refresh(.unasked)
     }
 
@@ -188,7 +199,7 @@ struct FilesMachine: Sendable {
         case .success(.listing(let listing)):
             guard case .list(let path) = work.job else { return [] }
             list?.show(listing, of: path, choosing: work.choosing)
-            if case .failure(.list) = notice?.kind { notice = nil }
+            if notice?.kind == .failure(retry: work.job) { notice = nil }
             if let change = listing.changes.first(where: { $0.item.id == work.choosing }) {
                 notice = Notice(text: "\(change.item.name) waits until the server can be reached.", kind: .done)
             }

@@ -102,6 +102,50 @@ struct OfflineScreenTests {
         #expect(driver.running == nil)
     }
 
+    @Test func aReloadThatIsGivenUpIsMadeLater() {
+        for leavesEarly in [false, true] {
+            var driver = driver([])
+            driver.take(.pending([change(anItem(3, "new.txt"))]))
+            #expect(driver.running == .list(path: [root]) && driver.machine.work?.manner == .unasked)
+            driver.press(.enter)
+            #expect(driver.running == .read(notes))
+            if leavesEarly {
+                driver.press(.left)
+            } else {
+                driver.succeed(.content(FileContent([], of: notes), nil))
+            }
+            #expect(driver.running == .list(path: [root]) && driver.machine.work?.manner == .unasked)
+            driver.list([notes])
+            #expect(driver.running == nil)
+        }
+    }
+
+    @Test func aReloadLeavesTheFailureOfAnotherFolder() {
+        let folder = anItem(5, "folder", folder: true)
+        var driver = ScreenDriver.inRoot([folder])
+        driver.take(.pending([change(anItem(3, "new.txt"))]))
+        driver.press(.enter)
+        driver.fail("no such folder")
+        #expect(driver.running == .list(path: [root]))
+        driver.list([folder])
+        #expect(driver.status == "✗ no such folder")
+        driver.press(.escape, .character("r"))
+        driver.fail("no network")
+        driver.take(.network(false))
+        driver.take(.network(true))
+        driver.list([folder])
+        #expect(driver.running == nil && !driver.status.contains("no network"))
+    }
+
+    @Test func aReloadThatIsGivenUpForTheSameIsMadeOnce() {
+        var driver = driver([])
+        driver.take(.pending([change(anItem(3, "new.txt"))]))
+        driver.press(.character("r"))
+        #expect(driver.running == .list(path: [root]) && driver.machine.work?.manner == .asked)
+        driver.list([notes])
+        #expect(driver.running == nil)
+    }
+
     @Test func aStoredFileTellsItsAge() {
         var driver = driver([])
         driver.press(.enter)
