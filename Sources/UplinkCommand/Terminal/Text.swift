@@ -33,8 +33,7 @@ struct Text: Sendable, Hashable {
     /// Creates plain text. Control characters other than a line break are replaced, because text may come from a
     /// server.
     init(_ characters: String = "") {
-        let safe = String(
-            String.UnicodeScalarView(characters.unicodeScalars.map { $0.isHarmful ? "\u{FFFD}" : $0 }))
+        let safe = characters.harmless()
         runs = safe.isEmpty ? [] : [Run(characters: safe, style: Style())]
     }
 
@@ -85,6 +84,16 @@ struct Text: Sendable, Hashable {
     }
 
     private init(runs: [Run]) { self.runs = runs }
+}
+
+extension StringProtocol {
+    /// The characters as a terminal may get them: control characters other than a line break, and what would make a text
+    /// look like another, are replaced.
+    func harmless(keepingTabs: Bool = false) -> String {
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.map { $0.isHarmful && !(keepingTabs && $0 == "\t") ? "\u{FFFD}" : $0 }))
+    }
 }
 
 extension Unicode.Scalar {

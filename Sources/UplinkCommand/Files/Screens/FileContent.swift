@@ -67,7 +67,8 @@ struct TextPages: Sendable, Equatable {
         var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd)
         if lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
         lineCount = lines.count
-        self.lines = lines.flatMap { Self.pieces(Self.expanded($0)) }
+        // Replaced before they are measured, because what replaces them has a column.
+        self.lines = lines.flatMap { Self.pieces(Self.expanded($0.harmless(keepingTabs: true)[...])) }
     }
 
     var isEmpty: Bool { lines.allSatisfy(\.isEmpty) }

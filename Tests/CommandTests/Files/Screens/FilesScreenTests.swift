@@ -131,6 +131,11 @@ struct TextPagesTests {
         #expect(TextPages("").isEmpty && TextPages("\n").lineCount == 1)
     }
 
+    @Test func whatIsReplacedHasItsColumns() {
+        #expect(rows(TextPages("\u{1B}[31mred\u{1B}[0m\rend")) == ["�[31mred", "�[0m�end"])
+        #expect(rows(TextPages("\u{202E}\ta\r\n\rb")) == ["�       ", "a", "�b"])
+    }
+
     @Test func scrollingStaysWithinTheText() {
         var pages = TextPages("1\nlonger line\n3\n4\n5")
         pages.scroll(by: -1, in: size)
