@@ -119,7 +119,7 @@ extension HTTPClientError {
         /// The body is encoded more often than the limits allow.
         public static let tooManyEncodings = Code(kind: .tooManyEncodings)
         /// The body is damaged, or not in the content coding that it claims. Anything after the end of an encoded body
-        /// is ignored, as browsers do.
+        /// is ignored, as browsers do, unless it begins as gzip does (1F 8B).
         public static let invalidEncoding = Code(kind: .invalidEncoding)
         /// The decoded body is too many times larger than what was received.
         public static let compressionRatioExceeded = Code(kind: .compressionRatioExceeded)
