@@ -58,4 +58,65 @@ struct ServedFilesTests {
             #expect(try await respond(with: served, for: file).statusCode.code == 404)
         }
     }
+
+    /// A folder with a served folder `d`, and one beside it that is not served; each has a file `f`.
+    private func withFolders(
+        _ body: (_ folder: FilePath, _ outside: FilePath, _ served: ServedFiles) async throws -> Void
+    ) async throws {
+        let home = try TemporaryDirectory()
+        defer { try? FileManager.default.removeItem(atPath: home.path.string) }
+        for (name, text) in [("served/d", "inside"), ("outside", "secret")] {
+            let path = home.path.appending(FilePath(name).components)
+            try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path.appending("f").string))
+        }
+        let folder = home.path.appending("served")
+        try await body(folder, home.path.appending("outside"), ServedFiles(folder: folder))
+    }
+
+    private func names(in path: FilePath) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path.string).sorted()
+    }
+
+    @Test func aLinkThatHasComeInAFoldersPlaceLeadsNowhere() async throws {
+        try await withFolders { folder, outside, served in
+            let link = folder.appending("d").string
+            let directory = try #require(try await served.items(in: served.root.id).first)
+            let file = try #require(try await served.items(in: directory.id).first)
+            var upload = try await served.beginUpload(named: "begun", in: directory.id)
+            #expect(rename(link, folder.appending("old").string) == 0)
+            #expect(symlink(outside.string, link) == 0)
+            await #expect(throws: ServiceError.notFound) { try await served.content(of: file.id) }
+            await #expect(throws: ServiceError.notFound) { try await served.makeFolder(named: "x", in: directory.id) }
+            await #expect(throws: ServiceError.notFound) { try await served.beginUpload(named: "x", in: directory.id) }
+            try upload.write(Data([1]))
+            _ = try await served.finish(upload, named: "begun", in: directory.id)
+            upload.end()
+            #expect(try names(in: folder.appending("old")) == ["begun", "f"])
+            try await served.delete(file.id)
+            await #expect(throws: ServiceError.self) { try await served.delete(directory.id) }
+            #expect(try names(in: folder) == ["d", "old"] && names(in: outside) == ["f"])
+        }
+    }
+
+    @Test func theFolderItselfIsTheOneThatWasThere() async throws {
+        try await withFolders { folder, outside, served in
+            let moved = FilePath("\(folder).moved")
+            #expect(rename(folder.string, moved.string) == 0 && symlink(outside.string, folder.string) == 0)
+            _ = try await served.makeFolder(named: "new", in: served.root.id)
+            #expect(try names(in: moved) == ["d", "new"] && names(in: outside) == ["f"])
+        }
+    }
+
+    /// Another file system may be there, into which nothing can be moved.
+    @Test func anUploadIsBesideItsTargetFromTheBeginning() async throws {
+        try await withFolders { folder, _, served in
+            let directory = try #require(try await served.items(in: served.root.id).first)
+            let upload = try await served.beginUpload(named: "new", in: directory.id)
+            #expect(try names(in: folder) == ["d"])
+            #expect(try names(in: folder.appending("d")).contains { $0.hasPrefix(ServedFiles.Upload.prefix) })
+            upload.end()
+            #expect(try names(in: folder.appending("d")) == ["f"])
+        }
+    }
 }

@@ -52,7 +52,7 @@ struct FolderLoader {
         try? FileManager.default.contentsOfDirectory(atPath: folder.string).sorted()
     }
 
-    private static func unreadable(_ folder: FilePath) -> ServiceError {
+    static func unreadable(_ folder: FilePath) -> ServiceError {
         .failed("`\(folder)` is not a folder that can be read")
     }
 }

@@ -11,7 +11,7 @@ final class ServedFile: Sendable {
     let date: Timestamp
 
     /// - Throws: ``ServiceError`` when the name is not that of a file, or it cannot be read.
-    init(_ name: String, in directory: CInt = AT_FDCWD) throws(ServiceError) {
+    init(_ name: String, in directory: CInt) throws(ServiceError) {
         // A pipe that has come in the file's place would block whoever opens it.
         let descriptor = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure(errno) }

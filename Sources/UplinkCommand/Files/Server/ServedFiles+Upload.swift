@@ -15,7 +15,7 @@ extension ServedFiles {
         mutating func write(_ bytes: Data) throws {
             switch self {
             case .memory(var memory):
-                self = .file(File.none)  // so that the bytes have one owner, and are not copied
+                self = .memory(Memory(limit: 0))  // so that the bytes have one owner, and are not copied
                 try memory.write(bytes)
                 self = .memory(memory)
             case .file(var file):
@@ -24,7 +24,7 @@ extension ServedFiles {
             }
         }
 
-        /// Releases what it holds. A file that was linked stays.
+        /// Releases what it holds. A file that has its name stays.
         func end() {
             switch self {
             case .memory: break
@@ -47,50 +47,43 @@ extension ServedFiles {
 
         /// An upload in a file beside its target.
         struct File: Sendable {
-            static let none = File(descriptor: -1, path: "")
-            private let descriptor: CInt
-            private let path: FilePath
+            private let directory: ServedDirectory
+            private let name: String
+            private let descriptor: FileDescriptor
             private(set) var size: Int64 = 0
 
-            private init(descriptor: CInt, path: FilePath) {
-                self.descriptor = descriptor
-                self.path = path
-            }
-
-            init(in folder: FilePath) throws {
-                var template = folder.appending(Upload.prefix + "XXXXXX").string.utf8CString.map { $0 }
-                descriptor = mkstemp(&template)
-                guard descriptor >= 0 else { throw Self.failure(errno) }
-                path = FilePath(String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
-                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-                fchmod(descriptor, DownloadTarget.usualPermissions.rawValue)
+            init(in directory: ServedDirectory) throws(ServiceError) {
+                self.directory = directory
+                name = Upload.prefix + String(UInt64.random(in: 0 ... .max), radix: 16)
+                do throws(Errno) { descriptor = try directory.create(name) } catch { throw Self.failure(error) }
             }
 
             mutating func write(_ bytes: Data) throws {
-                do { try FileDescriptor(rawValue: descriptor).writeAll(bytes) } catch let error as Errno {
-                    throw error == .noSpace ? ServiceError.full : Self.failure(error.rawValue)
-                }
+                do { try descriptor.writeAll(bytes) } catch let error as Errno { throw Self.failure(error) }
                 size += Int64(bytes.count)
             }
 
             /// Gives the file its name; never replaces an existing file. The date is exact, so that it distinguishes
             /// this file from the next one.
-            func link(to target: FilePath, date: Timestamp) throws {
+            func give(_ target: String, date: Timestamp) throws(ServiceError) {
                 let time = timespec(tv_sec: Int(date.seconds), tv_nsec: Int(date.nanoseconds))
-                guard futimens(descriptor, [time, time]) == 0 else { throw Self.failure(errno) }
-                guard Glibc.link(path.string, target.string) != 0 else { return }
-                guard errno == EEXIST else { throw Self.failure(errno) }
-                throw ServiceError.badRequest("the folder has a file with this name")
+                guard futimens(descriptor.rawValue, [time, time]) == 0 else {
+                    throw Self.failure(Errno(rawValue: errno))
+                }
+                do throws(Errno) { try directory.rename(name, to: target) } catch .fileExists {
+                    throw .badRequest("the folder has a file with this name")
+                } catch {
+                    throw Self.failure(error)
+                }
             }
 
             func end() {
-                guard descriptor >= 0 else { return }
-                close(descriptor)
-                unlink(path.string)
+                try? descriptor.close()
+                try? directory.remove(name)
             }
 
-            private static func failure(_ number: CInt) -> ServiceError {
-                .failed("the file could not be written: \(String(cString: strerror(number)))")
+            private static func failure(_ error: Errno) -> ServiceError {
+                error == .noSpace ? .full : .failed("the file could not be written: \(error)")
             }
         }
     }

@@ -11,7 +11,7 @@ actor ServedFiles {
         /// In memory, with a limit in bytes.
         case memory(limit: Int)
         /// In the folder, as files.
-        case folder(FilePath)
+        case folder(ServedDirectory)
     }
 
     /// A file's content.
@@ -53,7 +53,7 @@ actor ServedFiles {
     /// - Parameter isCancelled: Whether to stop reading the folder.
     /// - Throws: ``ServiceError`` when it cannot be read; `CancellationError`.
     init(folder: FilePath, isCancelled: @escaping @Sendable () -> Bool = { false }) throws {
-        place = .folder(folder)
+        place = .folder(try ServedDirectory(at: folder))
         var loader = try FolderLoader(folder, isCancelled: isCancelled)
         try loader.load()
         (tree, skipped) = (loader.tree, loader.skipped)
@@ -68,19 +68,20 @@ actor ServedFiles {
     func content(of id: ItemID) throws -> Served {
         let item = try tree.item(id)
         guard !item.isFolder else { throw ServiceError.badRequest("a folder has no data") }
-        guard let path = path(of: id) else {
+        guard let directory = try directory(with: item) else {
             let bytes = contents[id] ?? Data()
             return Served(item, .bytes(bytes), size: bytes.count, date: item.modificationDate)
         }
-        let file = try ServedFile(path.string)
+        let file = try directory.file(item.name)
         return Served(item, .file(file), size: file.size, date: file.date)
     }
 
     func makeFolder(named name: String, in folder: ItemID) throws -> Item {
         try tree.check(name, in: folder)
-        if let path = path(of: folder)?.appending(name), mkdir(path.string, 0o777) != 0 {
-            guard errno != EEXIST else { throw ServiceError.badRequest("the folder has a file with this name") }
-            throw ServiceError.failed("the folder could not be made: \(String(cString: strerror(errno)))")
+        do { try directory(of: folder)?.makeFolder(name) } catch Errno.fileExists {
+            throw ServiceError.badRequest("the folder has a file with this name")
+        } catch let error as Errno {
+            throw ServiceError.failed("the folder could not be made: \(error)")
         }
         return try tree.add(named: name, in: folder, date: .now, size: nil)
     }
@@ -92,9 +93,8 @@ actor ServedFiles {
     func beginUpload(named name: String, in folder: ItemID) throws -> Upload {
         try tree.check(name, in: folder)
         switch place {
-        case .memory(let limit):
-            return .memory(Upload.Memory(limit: limit - used))
-        case .folder(let folder): return .file(try Upload.File(in: folder))
+        case .memory(let limit): return .memory(Upload.Memory(limit: limit - used))
+        case .folder(let root): return .file(try Upload.File(in: root.directory(at: tree.path(of: folder))))
         }
     }
 
@@ -109,9 +109,8 @@ actor ServedFiles {
             contents[item.id] = memory.bytes
             return item
         case .file(let file):
-            guard let path = path(of: folder) else { throw ServiceError.failed("uploads go to memory here") }
             let date = Timestamp.now
-            try file.link(to: path.appending(name), date: date)
+            try file.give(name, date: date)
             return try tree.add(named: name, in: folder, date: date, size: file.size)
         }
     }
@@ -119,23 +118,30 @@ actor ServedFiles {
     /// Deletes an item and everything in it. Files that are not served are not deleted, and their folder stays.
     func delete(_ id: ItemID) throws {
         for item in try tree.subtree(of: id) {
-            if let path = path(of: item.id) {
-                let status = item.isFolder ? rmdir(path.string) : unlink(path.string)
-                guard status == 0 || errno == ENOENT else {
-                    throw ServiceError.failed(
-                        "`\(item.name)` could not be deleted: \(String(cString: strerror(errno)))")
-                }
+            do {
+                try directory(with: item)?.remove(item.name, isFolder: item.isFolder)
+            } catch ServiceError.notFound {
+                // It has gone with its folder.
+            } catch let error as Errno {
+                throw ServiceError.failed("`\(item.name)` could not be deleted: \(error)")
             }
             contents[item.id] = nil
             tree.remove(item)
         }
     }
 
-    private func path(of id: ItemID) -> FilePath? {
+    /// A folder on the disk; nil when all is in memory.
+    private func directory(of folder: ItemID) throws(ServiceError) -> ServedDirectory? {
         switch place {
         case .memory: nil
-        case .folder(let folder): tree.path(of: id).reduce(folder) { $0.appending($1) }
+        case .folder(let root): try root.directory(at: tree.path(of: folder))
         }
+    }
+
+    /// The folder on the disk that an item is in; nil when all is in memory.
+    private func directory(with item: Item) throws(ServiceError) -> ServedDirectory? {
+        guard let parent = item.parentID else { return nil }
+        return try directory(of: parent)
     }
 }
 
