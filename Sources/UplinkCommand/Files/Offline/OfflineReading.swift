@@ -4,7 +4,6 @@ import Foundation
 import SystemPackage
 import UplinkCore
 import UplinkEventLoop
-import UplinkHTTP
 
 /// Reads the user from the server, or as the server last described it.
 struct StoredReadUser: ReadUser {
@@ -98,42 +97,10 @@ struct StoredReadData: ReadData {
     private func copy(
         _ source: FilePath, to target: FilePath, replacingExisting: Bool, _ progress: TransferProgress?
     ) async throws {
-        try Self.check(target, replacingExisting: replacingExisting)
-        let permissions = DownloadTarget.permissions(of: target)
-        let draft = try await DraftDirectory(path: target.removingLastComponent().orHere).draft()
-        defer { draft.discard() }
-        try await send(source, progress) { try await draft.write($0) }
-        try await EventLoop.shared.offLoop {
-            chmod(draft.path.string, permissions.rawValue)
-            try Self.check(target, replacingExisting: replacingExisting)
-            do throws(Errno) {
-                try FileNaming.rename(draft.path.string, to: target.string, replacing: replacingExisting)
-            } catch .fileExists {
-                throw Self.isInTheWay(.exists, of: target)
-            } catch {
-                throw FilesError(.localFile, "`\(target)` cannot be written: \(error)")
-            }
-        }
+        let file = try await EventLoop.shared.offLoop { try SavedFile(target, replacingExisting: replacingExisting) }
+        try await send(source, progress) { try await file.write($0) }
+        try await EventLoop.shared.offLoop { try file.finish() }
     }
-
-    /// Checks that the target may be written, as a download does.
-    private static func check(_ target: FilePath, replacingExisting: Bool) throws(FilesError) {
-        guard let name = target.lastComponent,
-            let obstacle = try? name.withPlatformString({
-                try OpenDirectory(at: target.removingLastComponent()).obstacle(to: $0, replacing: replacingExisting)
-            })
-        else { return }
-        throw isInTheWay(obstacle, of: target)
-    }
-
-    private static func isInTheWay(_ obstacle: NameObstacle, of target: FilePath) -> FilesError {
-        FilesError(.localFile, obstacle.message(at: target))
-    }
-}
-
-extension FilePath {
-    /// The path, or the working directory if it is empty.
-    fileprivate var orHere: Self { isEmpty ? "." : self }
 }
 
 /// A copy of a content, made while it is read. If copying fails there is no copy, but reading goes on.

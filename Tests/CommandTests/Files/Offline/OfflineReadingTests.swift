@@ -215,6 +215,59 @@ struct OfflineReadingTests {
         }
     }
 
+    /// Whoever is killed meanwhile leaves nothing behind.
+    @Test(.enabled("the file system has files without names") { hasUnnamedFiles })
+    func aFileThatIsBeingSavedHasNoName() async throws {
+        try await OfflineSite.with { site in
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let file = try await site.put("meow", named: "cat")
+            _ = try await site.read(file.id)
+            site.be(.unreachable)
+            let seen = Locked<[[String]]>([])
+            for replaces in [false, true] {
+                let target = directory.path.appending("copy")
+                try await site.files.read(file.id, of: 4, to: target, replacingExisting: replaces) { _, _ in
+                    seen.withLock { $0.append(directory.names) }
+                }
+                #expect(directory.names == ["copy"])
+            }
+            #expect(seen.withLock { $0 } == [[], ["copy"]])
+        }
+    }
+
+    private static var hasUnnamedFiles: Bool {
+        let descriptor = open("/tmp", 0o20_000_000 | O_DIRECTORY | O_WRONLY | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { close(descriptor) }
+        return descriptor >= 0
+    }
+
+    @Test(arguments: [true, false])
+    func aSavedFileReplacesOnlyWhatItMay(isUnnamed: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let target = directory.path.appending("copy")
+        func save(_ text: String, replacing: Bool, meanwhile: () throws -> Void = {}) async throws {
+            let file = try SavedFile(target, replacingExisting: replacing, isUnnamed: isUnnamed)
+            try await file.write(Array(text.utf8))
+            try meanwhile()
+            try file.finish()
+        }
+        await expectError(.localFile) {
+            try await save("1", replacing: false) { try directory.write("copy", Array("other".utf8)) }
+        }
+        #expect(try directory.read("copy") == Array("other".utf8))
+        await expectError(.localFile) { try await save("2", replacing: false) }
+        chmod(target.string, 0o640)
+        try await save("3", replacing: true)
+        #expect(try directory.read("copy") == Array("3".utf8) && directory.permissions(of: "copy")?.rawValue == 0o640)
+        #expect(directory.names == ["copy"])
+        #expect(unlink(target.string) == 0)
+        try await save("4", replacing: true)
+        #expect(try directory.read("copy") == Array("4".utf8) && directory.names == ["copy"])
+        await expectError(.localFile) { _ = try SavedFile("/nowhere/at/all", replacingExisting: false) }
+    }
+
     @Test func aContentIsReplacedByANewerOne() async throws {
         try await OfflineSite.with { site in
             let file = try await site.put("old", named: "x")
