@@ -218,6 +218,18 @@ struct GetFileTests {
         #expect(directory.names.isEmpty)
     }
 
+    /// With the head in front of it, it would have more bytes than can be counted.
+    @Test func theLargestLengthIsNoTrap() async throws {
+        let server = try RawServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(Int64.max)\r\n\r\nhello")])
+        defer { server.stop() }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let program = try await BuiltProgram.run("get -i \(server.url("/file")) -o \(directory.path)/new")
+        #expect(program.status == 1)
+        #expect(program.errors.contains("after 5 of \(Int64.max) bytes"), "\(program.errors)")
+        #expect(directory.names.isEmpty)
+    }
+
     @Test func anAnswerThatMayBeCutOffIsNoFileEither() async throws {
         let server = try RawServer([.readHead, .send("HTTP/1.1 200 OK\r\n\r\nhello")])
         defer { server.stop() }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct JSONTextTests {
-    private func objection(_ text: String) -> String? { JSONText.objection(to: text.utf8) }
+    private func objection(_ text: String) -> String? { JSONText.objection(to: Array(text.utf8)) }
 
     @Test func onlyWhatIsTooDeepIsRefused() {
         let most = JSONText.maximumDepth

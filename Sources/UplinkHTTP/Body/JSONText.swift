@@ -6,7 +6,7 @@ package enum JSONText {
     package static let maximumDepth = 512
 
     /// Returns why a text is not to be decoded, in a few words, or nil. Whether it is JSON at all is for the decoder.
-    package static func objection(to text: some Sequence<UInt8>) -> String? {
+    package static func objection(to text: [UInt8]) -> String? {
         var (depth, isInString, isEscaped) = (0, false, false)
         for byte in text {
             switch byte {

@@ -62,16 +62,17 @@ struct OutcomeMachine: Sendable {
     mutating func settled(by exchange: UInt64?) -> HTTPEvent? {
         switch phase {
         case .open:
-            switch (exchange, exchange.flatMap { courses[$0] }) {
-            case (let exchange?, .underWay):
-                phase = .settled(by: exchange)
-                return nil
-            case (_, .over(let end)):
-                phase = .ended
-                return end
-            case (_, nil), (nil, .underWay):
+            guard let exchange, let course = courses[exchange] else {
                 phase = .ended
                 return .finished(timings)
+            }
+            switch course {
+            case .underWay:
+                phase = .settled(by: exchange)
+                return nil
+            case .over(let end):
+                phase = .ended
+                return end
             }
         case .settled, .ended: return nil
         }

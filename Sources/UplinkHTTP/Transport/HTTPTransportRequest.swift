@@ -43,7 +43,7 @@ public struct HTTPTransportRequest: Sendable {
     public var url: String {
         switch parts.value.place {
         case .checked(let url): url.textWithoutFragment
-        case .given(let request): "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
+        case .given(let request): request.uncheckedURL
         }
     }
     /// The request's body.

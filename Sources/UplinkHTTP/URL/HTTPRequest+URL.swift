@@ -21,6 +21,9 @@ extension HTTPRequest {
             headerFields: headerFields)
     }
 
+    /// The URL that the request's parts form as text, not checked.
+    package var uncheckedURL: String { "\(scheme ?? "")://\(authority ?? "")\(path ?? "")" }
+
     /// Returns the URL that the request's parts form, parsed each time because anybody can set the parts.
     ///
     /// - Throws: ``HTTPClientError`` when a part is missing or they do not form a URL.

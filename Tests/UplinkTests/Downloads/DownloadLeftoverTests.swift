@@ -24,6 +24,28 @@ struct DownloadLeftoverTests {
         return download
     }
 
+    /// By the fields of content negotiation the server may have selected something else for the same URL.
+    @Test(arguments: ["de", "en"])
+    func whatWasAskedForInAnotherWayIsNotGoneOnWith(language: String) async throws {
+        try await DownloadScene.with { scene in
+            func start(_ language: String) -> Download {
+                scene.client.startDownload(
+                    scene.url, to: scene.target, within: .seconds(60), headers: [.acceptLanguage: language],
+                    options: scene.options)
+            }
+            scene.transport.answer(scene.url, scene.cut(after: 400), scene.whole)
+            let first = start("de")
+            try await eventually { first.currentProgress.receivedBytes == 400 }
+            first.cancel()
+            await #expect(throws: CancellationError.self) { try await first.value }
+            if language == "de" { scene.transport.answer(scene.url, scene.rest(from: 400)) }
+            let file = try await start(language).value
+            #expect(file.resumptions == (language == "de" ? 1 : 0))
+            #expect(scene.ranges == [nil, language == "de" ? "bytes=400-" : nil])
+            #expect(scene.directory.holds("disk.iso", scene.content))
+        }
+    }
+
     /// A 206 may leave `Content-Encoding` out (RFC 9110, section 15.3.7).
     @Test func theCodingsAreThoseOfTheBeginningAlsoInTheSameRun() async throws {
         try await DownloadScene.with { scene in

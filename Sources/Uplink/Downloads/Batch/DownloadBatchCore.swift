@@ -56,7 +56,7 @@ final class DownloadBatchCore: Sendable {
         let end = max(.zero, limit) + DownloadCore.grace
         for (item, clock) in clocks.enumerated() {
             guard (try? await clock.sleep(until: end)) != nil else { return }
-            change { $0.dropped(item, Self.late.of(items[item].redactedURL, to: items[item].target)) }
+            change { $0.dropped(item, items[item].named(Self.late)) }
         }
     }
 
@@ -71,16 +71,15 @@ final class DownloadBatchCore: Sendable {
         do {
             return try await EventLoop.shared.offLoop { [look] in look(targets) }.reduce(into: [:]) {
                 let item = items[$1.key]
-                $0[$1.key] = DownloadError(
+                let busy = DownloadError(
                     .targetBusy,
-                    message: "`\(item.target)` is the target of `\(items[$1.value].url)` too; choose another name"
-                ).of(item.redactedURL, to: item.target)
+                    message: "`\(item.target)` is the target of `\(items[$1.value].url)` too; choose another name")
+                $0[$1.key] = item.named(busy)
             }
         } catch {
             let failure = DownloadError(
                 .fileFailed, message: "the targets cannot be looked at: \(error)", underlyingError: error)
-            let failures = items.map { failure.of($0.redactedURL, to: $0.target) }
-            return Dictionary(uniqueKeysWithValues: zip(items.indices, failures))
+            return Dictionary(uniqueKeysWithValues: items.indices.map { ($0, items[$0].named(failure)) })
         }
     }
 
@@ -203,6 +202,8 @@ extension DownloadItem {
         return "\(request.scheme ?? "")://\(request.authority ?? "")"
     }
 
-    /// The URL for messages; empty if it is none.
-    fileprivate var redactedURL: String { (try? HTTPRequest(parsing: url))?.redactedURL ?? "" }
+    /// The error, which says what was to be downloaded.
+    fileprivate func named(_ error: DownloadError) -> DownloadError {
+        error.of((try? HTTPRequest(parsing: url))?.redactedURL ?? "", to: target)
+    }
 }

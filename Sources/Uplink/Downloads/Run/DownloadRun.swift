@@ -30,7 +30,7 @@ final class DownloadRun: Sendable {
         (self.client, self.target, self.options, self.core, self.place) = (client, target, options, core, place)
         self.request = request
         loop = options.eventLoop ?? .shared
-        url = request.downloadURL
+        url = request.uncheckedURL
         network = DownloadNetwork(options, clock: core.clock)
         machine = Locked(DownloadMachine(url: url, limits: DownloadLimits(options)))
     }
