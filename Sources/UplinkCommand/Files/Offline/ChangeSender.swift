@@ -32,14 +32,21 @@ struct ChangeSender: Sendable {
                     guard listing.malformed > 0 else { return done(change, as: nil) }
                     return conflict(change, "its folder has items that cannot be read, of which it may be one")
                 }
-                guard SendingAnswer.isStillMeant(there, as: item) else {
-                    return conflict(change, "it has changed on the server since; discard this, and delete it anew")
+                if let surprise = try await surprise(there, change, item) {
+                    return conflict(change, "\(surprise); discard this, and delete it anew")
                 }
             }
             return done(change, as: try await request(change, item, in: folder))
         } catch let error as FilesError {
             return try await verdict(of: error, change, item, in: folder)
         }
+    }
+
+    /// Why what is there is not what was to be deleted; nil if it is.
+    private func surprise(_ there: Item, _ change: ChangeRow, _ item: Item) async throws -> String? {
+        guard SendingAnswer.isStillMeant(there, as: item) else { return "it has changed on the server since" }
+        guard there.isFolder else { return nil }
+        return try await DoomedFolder(folder: there, entry: change.entry, remote: remote.list, files: files).surprise()
     }
 
     private func request(_ change: ChangeRow, _ item: Item, in folder: ItemID) async throws -> Item? {

@@ -48,6 +48,17 @@ enum OfflineSchema {
                 table.column("item", .text).notNull()
             }
         }
+        migrator.registerMigration("files-2") { db in
+            // What was known to be in folders that are to be deleted, and the folders themselves.
+            try db.create(table: "doomed") { table in
+                table.column("entry", .integer).notNull().references("change", onDelete: .cascade)
+                table.column("id", .text).notNull()
+                itemColumns(of: table)
+                table.column("isListed", .boolean).notNull()
+                table.primaryKey(["entry", "id"])
+            }
+            try db.create(index: "doomed_folder", on: "doomed", columns: ["entry", "folder"])
+        }
         return migrator
     }
 

@@ -119,6 +119,7 @@ extension OfflineStore {
             let change = ChangeRow(
                 kind, row, entry: entry.id, key: key, file: file, madeAt: now().timeIntervalSince1970)
             try change.insert(db)
+            if kind == .deletion, row.isFolder { try DoomedTable.note(row.id, for: entry.id, in: db) }
             return change.pending(try ChangeTable.path(of: row.folder, row.name, in: db), .waiting(problem: reason))
         }
         let kept = Locked<PendingChange?>(nil)

@@ -33,6 +33,7 @@ enum SendingAnswer: Sendable, Hashable {
     }
 
     /// Whether an item is still the one that was to be deleted: ids may be reused, and files rewritten.
+    /// What has become of a folder's content is another question (``DoomedFolder``).
     static func isStillMeant(_ item: Item, as deleted: Item) -> Bool {
         guard item.isFolder == deleted.isFolder, item.name == deleted.name else { return false }
         return item.isFolder || item.size == deleted.size && item.modificationDate == deleted.modificationDate

@@ -80,6 +80,9 @@ struct FileTree: Sendable {
         children[parent]?.remove(item.id)
     }
 
+    /// Records when something was last added to a folder, or removed from it.
+    mutating func touch(_ folder: ItemID, _ date: Timestamp) { items[folder]?.modificationDate = date }
+
     /// The names from the root to an item.
     func path(of id: ItemID) -> [String] {
         var (names, next) = ([String](), items[id])

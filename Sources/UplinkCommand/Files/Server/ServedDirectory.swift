@@ -37,6 +37,12 @@ final class ServedDirectory: Sendable {
         return directory
     }
 
+    /// When something was last added or removed; nil if the file system does not say.
+    var date: Timestamp? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Timestamp(modificationOf: status) : nil
+    }
+
     func file(_ name: String) throws(ServiceError) -> ServedFile { try ServedFile(name, in: descriptor) }
 
     func makeFolder(_ name: String) throws(Errno) { try Self.check(mkdirat(descriptor, name, 0o777)) }

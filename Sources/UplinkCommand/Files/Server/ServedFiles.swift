@@ -78,6 +78,7 @@ actor ServedFiles {
 
     func makeFolder(named name: String, in folder: ItemID) throws -> Item {
         try tree.check(name, in: folder)
+        defer { touch(folder) }
         do { try directory(of: folder)?.makeFolder(name) } catch Errno.fileExists {
             throw ServiceError.badRequest("the folder has a file with this name")
         } catch let error as Errno {
@@ -101,6 +102,7 @@ actor ServedFiles {
     /// Gives an upload its name; the name may have been taken meanwhile.
     func finish(_ upload: Upload, named name: String, in folder: ItemID) throws -> Item {
         try tree.check(name, in: folder)
+        defer { touch(folder) }
         switch upload {
         case .memory(let memory):
             // Others may have ended meanwhile.
@@ -127,7 +129,14 @@ actor ServedFiles {
             }
             contents[item.id] = nil
             tree.remove(item)
+            if let parent = item.parentID { touch(parent) }
         }
+    }
+
+    /// Gives a folder in which something has changed its new date: that on the disk, so that it is the same after a
+    /// restart.
+    private func touch(_ folder: ItemID) {
+        tree.touch(folder, (try? directory(of: folder))?.date ?? .now)
     }
 
     /// A folder on the disk; nil when all is in memory.
