@@ -74,6 +74,31 @@ struct ServedFilesTests {
         try await body(folder, home.path.appending("outside"), ServedFiles(folder: folder))
     }
 
+    /// The same after a restart, so that a client does not take a folder for one that has changed.
+    @Test func aFoldersDateIsThatOfItsLastChangeOnTheDisk() async throws {
+        try await withFolders { folder, _, served in
+            let root = try await served.root.id
+            func date() async throws -> Timestamp? {
+                let date = try await served.items(in: root).first?.modificationDate
+                let loaded = try ServedFiles(folder: folder)
+                #expect(try await loaded.items(in: root).first?.modificationDate == date)
+                return date
+            }
+            let directory = try #require(try await served.items(in: root).first).id
+            var dates = [try await date()]
+            let made = try await served.makeFolder(named: "made", in: directory)
+            dates.append(try await date())
+            var upload = try await served.beginUpload(named: "put", in: directory)
+            try upload.write(Data([1]))
+            _ = try await served.finish(upload, named: "put", in: directory)
+            upload.end()
+            dates.append(try await date())
+            try await served.delete(made.id)
+            dates.append(try await date())
+            #expect(Set(dates).count == 4)
+        }
+    }
+
     private func names(in path: FilePath) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path.string).sorted()
     }

@@ -8,16 +8,13 @@ extension ServedFiles {
         /// The prefix of a file's name until it has its own.
         static let prefix = ".uplink-upload-"
 
-        case memory(Memory)
+        case memory(MemoryUpload)
         case file(File)
 
         /// - Throws: ``ServiceError`` when there is no room for them.
         mutating func write(_ bytes: Data) throws {
             switch self {
-            case .memory(var memory):
-                self = .memory(Memory(limit: 0))  // so that the bytes have one owner, and are not copied
-                try memory.write(bytes)
-                self = .memory(memory)
+            case .memory(let memory): try memory.write(bytes)
             case .file(var file):
                 try file.write(bytes)
                 self = .file(file)
@@ -27,21 +24,8 @@ extension ServedFiles {
         /// Releases what it holds. A file that has its name stays.
         func end() {
             switch self {
-            case .memory: break
+            case .memory(let memory): memory.end()
             case .file(let file): file.end()
-            }
-        }
-
-        /// An upload in memory.
-        struct Memory: Sendable {
-            let limit: Int
-            private(set) var bytes = Data()
-
-            init(limit: Int) { self.limit = limit }
-
-            mutating func write(_ more: Data) throws {
-                guard bytes.count + more.count <= limit else { throw ServiceError.full }
-                bytes.append(more)
             }
         }
 

@@ -8,8 +8,8 @@ import SystemPackage
 actor ServedFiles {
     /// Where contents are.
     enum Place: Sendable {
-        /// In memory, with a limit in bytes.
-        case memory(limit: Int)
+        /// In memory, as far as there is room.
+        case memory(MemoryBudget)
         /// In the folder, as files.
         case folder(ServedDirectory)
     }
@@ -43,7 +43,7 @@ actor ServedFiles {
 
     /// Creates an empty server in memory.
     init(limit: Int = 256 << 20) {
-        place = .memory(limit: limit)
+        place = .memory(MemoryBudget(limit))
         tree = FileTree(rootDate: .now)
         skipped = 0
     }
@@ -87,14 +87,11 @@ actor ServedFiles {
         return try tree.add(named: name, in: folder, date: .now, size: nil)
     }
 
-    /// How many bytes are in memory.
-    private var used: Int { contents.values.reduce(0) { $0 + $1.count } }
-
     /// A place for an upload's bytes, if the name is allowed.
     func beginUpload(named name: String, in folder: ItemID) throws -> Upload {
         try tree.check(name, in: folder)
         switch place {
-        case .memory(let limit): return .memory(Upload.Memory(limit: limit - used))
+        case .memory(let budget): return .memory(MemoryUpload(within: budget))
         case .folder(let root): return .file(try Upload.File(in: root.directory(at: tree.path(of: folder))))
         }
     }
@@ -105,10 +102,8 @@ actor ServedFiles {
         defer { touch(folder) }
         switch upload {
         case .memory(let memory):
-            // Others may have ended meanwhile.
-            if case .memory(let limit) = place, memory.bytes.count > limit - used { throw ServiceError.full }
-            let item = try tree.add(named: name, in: folder, date: .now, size: Int64(memory.bytes.count))
-            contents[item.id] = memory.bytes
+            let item = try tree.add(named: name, in: folder, date: .now, size: Int64(memory.size))
+            contents[item.id] = memory.take()
             return item
         case .file(let file):
             let date = Timestamp.now
@@ -127,6 +122,7 @@ actor ServedFiles {
             } catch let error as Errno {
                 throw ServiceError.failed("`\(item.name)` could not be deleted: \(error)")
             }
+            if case .memory(let budget) = place { budget.give(contents[item.id]?.count ?? 0) }
             contents[item.id] = nil
             tree.remove(item)
             if let parent = item.parentID { touch(parent) }
