@@ -133,6 +133,26 @@ struct ServedFilesTests {
         }
     }
 
+    /// Half a folder would be left, and a client that sends a deletion later would try again for ever.
+    @Test func aFolderWithSomethingThatIsNotServedStaysWhole() async throws {
+        try await withFolders { folder, _, served in
+            let directory = try #require(try await served.items(in: served.root.id).first)
+            let inner = try await served.makeFolder(named: "inner", in: directory.id)
+            let other = folder.appending("d").appending("inner").appending("other")
+            try Data().write(to: URL(fileURLWithPath: other.string))
+            let error = await #expect(throws: ServiceError.self) { try await served.delete(directory.id) }
+            #expect(error == .badRequest("the folder `inner` has a `other`, which is not served"))
+            #expect(try names(in: folder.appending("d")) == ["f", "inner"])
+            #expect(try await served.items(in: directory.id).map(\.name) == ["inner", "f"])
+            let left = other.removingLastComponent().appending(ServedFiles.Upload.prefix + "left")
+            #expect(rename(other.string, left.string) == 0)
+            try await served.delete(inner.id)
+            #expect(try names(in: folder.appending("d")) == ["f"])
+            try await served.delete(directory.id)
+            #expect(try names(in: folder).isEmpty)
+        }
+    }
+
     /// Another file system may be there, into which nothing can be moved.
     @Test func anUploadIsBesideItsTargetFromTheBeginning() async throws {
         try await withFolders { folder, _, served in

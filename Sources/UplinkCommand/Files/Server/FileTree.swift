@@ -31,6 +31,14 @@ struct FileTree: Sendable {
         return ItemOrder.sorted((children[id] ?? []).compactMap { items[$0] })
     }
 
+    /// The names in a folder, byte for byte.
+    ///
+    /// - Throws: ``ServiceError`` when it is not a folder.
+    func names(in id: ItemID) throws(ServiceError) -> Set<[UInt8]> {
+        _ = try folder(id)
+        return Set((children[id] ?? []).compactMap { items[$0].map { Array($0.name.utf8) } })
+    }
+
     /// - Throws: ``ServiceError`` when it is not a folder, or cannot take an item with this name.
     func check(_ name: String, in id: ItemID) throws(ServiceError) { _ = try freeID(for: name, in: id) }
 

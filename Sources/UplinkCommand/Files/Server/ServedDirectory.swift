@@ -43,6 +43,25 @@ final class ServedDirectory: Sendable {
         return fstat(descriptor, &status) == 0 ? Timestamp(modificationOf: status) : nil
     }
 
+    /// What is in it.
+    func names() throws(Errno) -> [String] {
+        let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard copy >= 0, let stream = fdopendir(copy) else {
+            let error = Errno(rawValue: errno)
+            if copy >= 0 { close(copy) }
+            throw error
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
     func file(_ name: String) throws(ServiceError) -> ServedFile { try ServedFile(name, in: descriptor) }
 
     func makeFolder(_ name: String) throws(Errno) { try Self.check(mkdirat(descriptor, name, 0o777)) }

@@ -112,9 +112,11 @@ actor ServedFiles {
         }
     }
 
-    /// Deletes an item and everything in it. Files that are not served are not deleted, and their folder stays.
+    /// Deletes an item and everything in it; a folder only if all that is in it is served.
     func delete(_ id: ItemID) throws {
-        for item in try tree.subtree(of: id) {
+        let doomed = try tree.subtree(of: id)
+        try checkAllIsServed(in: doomed.filter(\.isFolder))
+        for item in doomed {
             do {
                 try directory(with: item)?.remove(item.name, isFolder: item.isFolder)
             } catch ServiceError.notFound {
@@ -126,6 +128,22 @@ actor ServedFiles {
             contents[item.id] = nil
             tree.remove(item)
             if let parent = item.parentID { touch(parent) }
+        }
+    }
+
+    /// Checks this before anything is deleted, so that what others have put there does not leave half a folder. What is
+    /// left of an upload goes with it.
+    private func checkAllIsServed(in folders: [Item]) throws(ServiceError) {
+        for folder in folders {
+            // What is not there, or cannot be read, is found when it is to be deleted.
+            guard let directory = try? directory(of: folder.id), let names = try? directory.names() else { continue }
+            let served = try tree.names(in: folder.id)
+            for name in names where !served.contains(Array(name.utf8)) {
+                guard name.hasPrefix(Upload.prefix) else {
+                    throw .badRequest("the folder `\(folder.name)` has a `\(name)`, which is not served")
+                }
+                try? directory.remove(name)
+            }
         }
     }
 
