@@ -7,7 +7,7 @@ make_fresh_root() {
     [ ! -e "$fresh/ready" ] || return 0
     mirror=$(sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\?\(http[^ ]*\).*/\2/p' \
         /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null | head -n 1 || true)
-    rm -rf --one-file-system "$fresh"
+    remove_fresh_root "$fresh"
     quietly "Making a minimal Debian 12 in $fresh" \
         debootstrap --variant=minbase bookworm "$fresh" "${mirror:-http://deb.debian.org/debian}"
     # How this machine fetches packages.
@@ -17,6 +17,12 @@ make_fresh_root() {
     cp /etc/resolv.conf /etc/hosts "$fresh/etc/"
     [ ! -e /etc/gitconfig ] || cp /etc/gitconfig "$fresh/etc/gitconfig"
     touch "$fresh/ready"
+}
+
+# remove_fresh_root DIRECTORY: removes a root, which counts as incomplete from the beginning of that.
+remove_fresh_root() {
+    rm -f "$1/ready"
+    rm -rf --one-file-system "$1"
 }
 
 # inside DIRECTORY COMMAND…: runs a command with a fresh root as its root, in a mount namespace of its own, with which
