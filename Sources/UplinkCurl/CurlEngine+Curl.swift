@@ -38,8 +38,8 @@ extension CurlEngine {
         ConnectionTable.discard(descriptor)
     }
 
-    /// Ends the idle connections on which something has come that the loop has not learned of, because something has held
-    /// it up: a request that goes out now would take it for its answer.
+    /// Ends the idle connections on which something has come that the loop has not learned of, because something has
+    /// held it up: a request that goes out now would take it for its answer.
     func lookAtIdleConnections(now: Int64) {
         guard now - lastLook > Self.freshness else { return }
         lastLook = now

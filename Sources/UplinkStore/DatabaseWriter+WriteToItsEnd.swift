@@ -8,21 +8,34 @@ extension DatabaseWriter {
     /// If a commit fails because the disk is full, SQLite rolls back by itself. GRDB (7.10) does not report that to the
     /// handlers of `afterNextTransaction`, which would take the next transaction's commit for that of their own. An
     /// empty transaction that is rolled back in between ends them.
+    ///
+    /// It may be the database's own log (WAL) that fills the disk, as SQLite moves it into the database only when it
+    /// has four megabytes. So that is done, and the updates are made again.
     package func writeToItsEnd<T: Sendable>(_ updates: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await writeWithoutTransaction { db in
-            var result: T?
-            do {
-                try db.inTransaction {
-                    result = try updates(db)
-                    return .commit
-                }
-            } catch {
-                try? db.inTransaction(.deferred) { .rollback }  // which waits for no lock
-                throw error
+            do { return try db.write(updates) } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL
+            {
+                guard let log = try? db.checkpoint(.passive), log.checkpointedFrameCount > 0 else { throw error }
+                return try db.write(updates)
             }
-            guard let result else { throw CancellationError() }  // not reached: a transaction sets it, or throws
-            return result
         }
+    }
+}
+
+extension Database {
+    fileprivate func write<T>(_ updates: (Database) throws -> T) throws -> T {
+        var result: T?
+        do {
+            try inTransaction {
+                result = try updates(self)
+                return .commit
+            }
+        } catch {
+            try? inTransaction(.deferred) { .rollback }  // which waits for no lock
+            throw error
+        }
+        guard let result else { throw CancellationError() }  // not reached: a transaction sets it, or throws
+        return result
     }
 }
 #endif

@@ -10,7 +10,7 @@ struct Main {
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         guard arguments.count >= 2 else {
-            return say("usage: StoreVictim open|fill|overfill|lock|seize|work|drain DATABASE [SERVER]")
+            return say("usage: StoreVictim open|fill|overfill|rewrite|lock|seize|work|drain DATABASE [SERVER]")
         }
         let path = FilePath(arguments[1])
         do {
@@ -18,6 +18,7 @@ struct Main {
             case "open": try await Openings.open(path)
             case "fill": try await Openings.fill(path)
             case "overfill": try await Openings.overfill(path)
+            case "rewrite": try await Openings.rewrite(path)
             case "lock": try await Openings.lock(path, exclusively: false)
             case "seize": try await Openings.lock(path, exclusively: true)
             case "work": try await Work(path, server: arguments[2]).run(untilEmpty: false)

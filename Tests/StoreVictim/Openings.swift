@@ -51,6 +51,24 @@ enum Openings {
         }
     }
 
+    /// Writes one row again and again; prints how often that went well.
+    static func rewrite(_ path: FilePath) async throws {
+        let store = try await store(path)
+        for round in 0..<200 {
+            let sync = StoreSync("pieces", fetch: { round }) { db, round in
+                try db.execute(
+                    sql: """
+                        DELETE FROM piece;
+                        INSERT INTO piece (batch, number, filling) VALUES (1, \(round), zeroblob(4096));
+                        """)
+            }
+            do { _ = try await store.sync(sync) } catch { return say("\(round): \(error)") }
+            // The database has its size then.
+            if round == 0 { _ = try await store.database.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
+        }
+        say("200")
+    }
+
     /// Syncs until it fails; prints how many rows there were before, after, and after another look at the file.
     static func fill(_ path: FilePath) async throws {
         var store = try await store(path)

@@ -23,6 +23,13 @@ struct FullDiskTests {
         #expect(program.output == "diskFull\ntrue true true\n", "\(program.errors)")
     }
 
+    /// It would stay full, in each later process too, although the database is small.
+    @Test func aDiskThatTheLogFillsHasRoom() async throws {
+        defer { directory.remove() }
+        let program = try await run("rewrite", "size=640k")
+        #expect(program.output == "200\n", "\(program.errors)")
+    }
+
     /// The directory takes one inode; the database needs one, its log and its index another each.
     @Test(arguments: [1, 2, 3]) func aDiskWithoutInodesIsFull(inodes: Int) async throws {
         defer { directory.remove() }

@@ -79,6 +79,21 @@ struct JSONTests {
         #expect(transport.requests.last?.head.headerFields[.ifNoneMatch] == "\"1\"")
     }
 
+    /// Another version of the resource may be older, and a tag is unique for one resource only.
+    @Test func a304OfAnotherResourceIsNotNoNews() async throws {
+        let store = try Store.lists()
+        let (one, two) = ("https://example.org/1", "https://example.org/2")
+        transport.answer(url, .redirect(to: one), .redirect(to: one), .redirect(to: two))
+        transport.answer(one, answer("[\"x\"]"), notModified)
+        transport.answer(two, notModified, answer("[\"y\"]"), notModified)
+        for outcome in [StoreSyncOutcome.written, .noNews, .written, .noNews] {
+            #expect(try await store.sync(sync()) == outcome)
+        }
+        #expect(try await store.words() == ["y"])
+        let tags = transport.requests.filter { $0.url == two }.map { $0.head.headerFields[.ifNoneMatch] }
+        #expect(tags == ["\"1\"", nil, "\"1\""])
+    }
+
     @Test func validatorsGoWithTheData() async throws {
         let store = try Store.lists()
         transport.answer(url, answer("[\"x\"]"))

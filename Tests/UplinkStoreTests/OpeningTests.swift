@@ -47,6 +47,22 @@ struct OpeningTests {
         #expect(try TemporaryDirectory.read(path) == before, sourceLocation: location)
     }
 
+    /// Two such paths would be one file's in the text that GRDB takes.
+    @Test func aPathThatIsNotUTF8IsRefused() async throws {
+        defer { directory.remove() }
+        let odd = directory.path.pushing(FilePath(platformString: [CChar(bitPattern: 0xE9), 0]))
+        let link = directory.path.appending("link")
+        let isLinked = odd.withPlatformString { mkdir($0, 0o700) == 0 && symlink($0, link.string) == 0 }
+        try #require(isLinked)
+        for path in [odd, odd.appending("db"), link.appending("db")] {
+            let error = await #expect(throws: StoreError.self) {
+                try await Store.open(path, migrator: Lists.migrator, performer: StubNetworkOperationPerformer())
+            }
+            #expect(error?.code == .cannotOpen && error?.message.contains("UTF-8") == true)
+        }
+        #expect(directory.names.count == 2)
+    }
+
     @Test func whatWasWrittenIsThereAgain() async throws {
         defer { directory.remove() }
         try await make()
@@ -181,7 +197,7 @@ struct OpeningTests {
             let applied = try await store.database.read { db in
                 try String.fetchSet(db, sql: "SELECT identifier FROM grdb_migrations")
             }
-            #expect(applied == ["lists", name, "uplink-store-1", "uplink-store-2"])
+            #expect(applied == ["lists", name, "uplink-store-1", "uplink-store-2", "uplink-store-3"])
             try await store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
             try store.database.close()
         }

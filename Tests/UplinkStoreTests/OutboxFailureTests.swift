@@ -246,6 +246,24 @@ struct OutboxFailureTests: OutboxSuite {
         await stop(run)
     }
 
+    @Test func whatFollowsCannotBeCancelledWhereNothingCanBeWritten() async throws {
+        let store = try Store.stubbed()
+        let outbox = try Outbox(store)
+        try await add(outbox, "a", "1", "2")
+        let refused = Locked<(any Error)?>(nil)
+        let run = Task {
+            try await outbox.run { entry in
+                do { _ = try await store.database.read { try outbox.cancelFollowing(entry, in: $0) } } catch {
+                    refused.withLock { $0 = error }
+                }
+                return .done()
+            }
+        }
+        try await eventually { try await outbox.entries().isEmpty }
+        #expect((refused.withLock { $0 } as? DatabaseError)?.resultCode == .SQLITE_READONLY)
+        await stop(run)
+    }
+
     @Test func afterTheMostAttemptsAnEntryHasFailed() async throws {
         let clock = ManualClock()
         var configuration = OutboxConfiguration()

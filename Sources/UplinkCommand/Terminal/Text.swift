@@ -87,8 +87,8 @@ struct Text: Sendable, Hashable {
 }
 
 extension StringProtocol {
-    /// The characters as a terminal may get them: control characters other than a line break, and what would make a text
-    /// look like another, are replaced.
+    /// The characters as a terminal may get them: control characters other than a line break, and what would make a
+    /// text look like another, are replaced.
     func harmless(keepingTabs: Bool = false) -> String {
         String(
             String.UnicodeScalarView(

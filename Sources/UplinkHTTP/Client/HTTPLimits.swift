@@ -2,8 +2,8 @@
 
 /// Limits on what a server may make a client hold or do. Exceeding a limit is an error; nothing is cut off silently.
 public struct HTTPLimits: Sendable, Hashable {
-    /// The most bytes of a response's head, and of its trailers. `CurlTransport` has limits of libcurl's besides: 300 KB
-    /// for all heads of a response, and 100 KB for a line.
+    /// The most bytes of a response's head, and of its trailers. `CurlTransport` has limits of libcurl's besides: 300
+    /// KB for all heads of a response, and 100 KB for a line.
     public var headerBytes = 64 * 1024
     /// The most fields in a response's head, and in its trailers.
     public var headerFields = 256

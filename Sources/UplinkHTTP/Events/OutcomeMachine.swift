@@ -57,8 +57,8 @@ struct OutcomeMachine: Sendable {
 
     /// There is a response. Returns the end if it has already come.
     ///
-    /// - Parameter exchange: The exchange whose response it is. If it is none of this call's, a middleware has answered:
-    ///   the fate of the exchanges then says nothing about that response.
+    /// - Parameter exchange: The exchange whose response it is. If it is none of this call's, a middleware has
+    ///   answered: the fate of the exchanges then says nothing about that response.
     mutating func settled(by exchange: UInt64?) -> HTTPEvent? {
         switch phase {
         case .open:

@@ -176,6 +176,7 @@ struct StoreFile {
         guard !path.isEmpty else {
             throw StoreError(.cannotOpen, message: "the path of the database is empty; give that of a file")
         }
+        guard String(validating: path) != nil else { throw isNotText(path) }
         var parent = path.removingLastComponent()
         if parent.isEmpty { parent = "." }
         var status = stat()
@@ -190,6 +191,7 @@ struct StoreFile {
             throw StoreError(.cannotOpen, message: "\(path) cannot be read; see to its permissions")
         }
         let file = Self.realPath(path) ?? Self.realPath(parent)?.appending(path.lastComponent?.string ?? "")
+        if let file, String(validating: file) == nil { throw isNotText(file) }
         let directory = file?.removingLastComponent() ?? parent
         guard let file, !exists || access(file.string, W_OK) == 0, access(directory.string, W_OK) == 0 else {
             throw StoreError(
@@ -198,6 +200,12 @@ struct StoreFile {
                     + "its file and its directory")
         }
         return file.string
+    }
+
+    /// The error for a path that is not UTF-8, which cannot be given to GRDB: in its place another file would be
+    /// opened.
+    private func isNotText(_ path: FilePath) -> StoreError {
+        StoreError(.cannotOpen, message: "the path `\(path)` is not UTF-8; choose another path for the database")
     }
 
     /// The absolute path without links; nil if there is no such file.

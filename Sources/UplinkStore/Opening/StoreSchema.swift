@@ -52,6 +52,9 @@ enum StoreSchema {
             try db.drop(index: "uplink_outbox_totals")
             try db.execute(sql: outboxTotals)
         }
+        migrator.registerMigration("\(prefix)3", foreignKeyChecks: .immediate) { db in
+            try db.alter(table: SyncRecord.databaseTableName) { $0.add(column: "answeredBy", .text) }
+        }
         return migrator
     }
 

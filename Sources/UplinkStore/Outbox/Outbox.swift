@@ -164,9 +164,11 @@ public final class Outbox: Sendable {
                 message: "the entry \(entry.id) of the outbox `\(name)` is not being sent here; cancel what follows it "
                     + "in the `write` of its verdict, or by `cancel`")
         }
-        tellAfterCommit(of: entry.key, in: db)
         let following = Column("outbox") == name && Column("key") == entry.key && Column("id") > entry.id
-        return try OutboxRow.filter(following).deleteAll(db)
+        // First, because only this throws where nothing can be written.
+        let removed = try OutboxRow.filter(following).deleteAll(db)
+        tellAfterCommit(of: entry.key, in: db)
+        return removed
     }
 
     /// What keeps other processes from running the outbox while entries are changed.

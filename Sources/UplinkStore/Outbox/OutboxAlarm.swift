@@ -20,7 +20,10 @@ struct OutboxAlarm: ~Copyable {
         deadline = new
         task = new.map { new in
             Task(name: "outbox's alarm") { [clock, wake] in
-                guard (try? await clock.sleep(until: new)) != nil else { return }
+                // A clock may wake early, and an alarm of the same moment would not be set again.
+                repeat {
+                    guard (try? await clock.sleep(until: new)) != nil else { return }
+                } while clock.now() < new
                 wake()
             }
         }

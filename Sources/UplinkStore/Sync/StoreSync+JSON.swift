@@ -10,10 +10,10 @@ extension StoreSync {
     /// A sync of JSON over HTTP, with conditional requests (RFC 9110, section 13).
     ///
     /// `ETag` and `Last-Modified` are kept with the data, in the same transaction, for this key and URL, and sent with
-    /// the next request; the answer 304 means "no news". They are removed with the data when it is cleared through the
-    /// store, and after a migration; if you erase the data in another way, the answer is 304 until it changes on the
-    /// server. A `Last-Modified` that is less than a minute older than the answer's `Date` is not kept, because the
-    /// data may change again in the same second.
+    /// the next request; the answer 304 means "no news", unless redirects have led to another URL than before: then all
+    /// is fetched. They are removed with the data when it is cleared through the store, and after a migration; if you
+    /// erase the data in another way, the answer is 304 until it changes on the server. A `Last-Modified` that is less
+    /// than a minute older than the answer's `Date` is not kept, because the data may change again in the same second.
     ///
     /// - Parameters:
     ///   - key: What is synced; include the user if the answer depends on who asks.
@@ -41,11 +41,12 @@ extension StoreSync {
             erase: erase
         ) { validators in
             let known = validators?.url == url ? validators : nil
-            var headers = headers
-            if let etag = known?.etag { headers[.ifNoneMatch] = etag }
-            if let date = known?.lastModified { headers[.ifModifiedSince] = date }
-            let response = try await client.get(url, headers: headers)
-            if response.head.status == .notModified, known != nil { return nil }
+            var response = try await client.get(url, headers: headers.asking(whetherChangedSince: known))
+            if response.head.status == .notModified, let known {
+                if response.url == known.answeredBy { return nil }
+                // Another resource may have the same tag, or be older.
+                response = try await client.get(url, headers: headers)
+            }
             guard response.head.status.kind == .successful else {
                 throw StoreError(
                     .unexpectedResponse,
@@ -67,10 +68,19 @@ extension StoreSync {
             }
             let etag = fields[.eTag]
             let date = LastModified.strong(in: fields)
-            return News(
-                validators: etag == nil && date == nil ? nil : SyncValidators(url: url, etag: etag, lastModified: date)
-            ) { db in try write(db, fetched) }
+            let validators = SyncValidators(url: url, answeredBy: response.url, etag: etag, lastModified: date)
+            return News(validators: etag == nil && date == nil ? nil : validators) { db in try write(db, fetched) }
         }
+    }
+}
+
+extension HTTPFields {
+    /// These fields with the conditional ones.
+    fileprivate func asking(whetherChangedSince known: SyncValidators?) -> Self {
+        var fields = self
+        if let etag = known?.etag { fields[.ifNoneMatch] = etag }
+        if let date = known?.lastModified { fields[.ifModifiedSince] = date }
+        return fields
     }
 }
 #endif

@@ -18,8 +18,9 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
     /// When the last sync succeeded, in seconds since 1970 on the wall clock; nil when the stored data counts as never
     /// synced.
     var succeededAt: Double?
-    /// The URL that the validators belong to.
+    /// The URL that was asked, and the one that answered with the validators after redirects.
     var url: String?
+    var answeredBy: String?
     var etag: String?
     var lastModified: String?
 
@@ -29,8 +30,14 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
     }
 
     var validators: SyncValidators? {
-        get { url.map { SyncValidators(url: $0, etag: etag, lastModified: lastModified) } }
-        set { (url, etag, lastModified) = (newValue?.url, newValue?.etag, newValue?.lastModified) }
+        get {
+            guard let url, let answeredBy else { return nil }
+            return SyncValidators(url: url, answeredBy: answeredBy, etag: etag, lastModified: lastModified)
+        }
+        set {
+            (url, answeredBy) = (newValue?.url, newValue?.answeredBy)
+            (etag, lastModified) = (newValue?.etag, newValue?.lastModified)
+        }
     }
 
     /// A number for the key (FNV-1a), because GRDB observes single rows by their numbers only.
@@ -73,21 +80,27 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
         try all.save(db)
         try db.execute(
             sql: """
-                UPDATE uplink_sync SET number = number + 1, epoch = epoch + 1, succeededAt = NULL, url = NULL,
-                    etag = NULL, lastModified = NULL WHERE id <> ?
+                UPDATE uplink_sync SET number = number + 1, epoch = epoch + 1, \(forgotten) WHERE id <> ?
                 """, arguments: [idOfAll])
     }
 
     /// Makes the stored data of all keys count as never synced: it is not fresh, and each key's next fetch is
     /// unconditional.
     static func forgetSyncs(_ db: Database) throws {
-        try db.execute(sql: "UPDATE uplink_sync SET succeededAt = NULL, url = NULL, etag = NULL, lastModified = NULL")
+        try db.execute(sql: "UPDATE uplink_sync SET \(forgotten)")
     }
+
+    /// Without `answeredBy`, which a database of an earlier version does not have, and which says nothing without a
+    /// URL.
+    private static let forgotten = "succeededAt = NULL, url = NULL, etag = NULL, lastModified = NULL"
 }
 
-/// What a server said about the data's version (RFC 9110, section 8.8), and for which URL.
+/// What a server said about the data's version (RFC 9110, section 8.8).
 struct SyncValidators: Sendable, Equatable {
+    /// The URL that was asked.
     let url: String
+    /// The URL of the resource that they belong to, to which redirects have led.
+    let answeredBy: String
     var etag: String?
     var lastModified: String?
 }

@@ -284,6 +284,18 @@ struct DownloadBatchTests {
         }
     }
 
+    @Test func noTimeAtAllIsNone() async throws {
+        try await DownloadScene.with { scene in
+            scene.transport.answer("https://a.example/1", .silence)
+            let items = [item(scene, "https://a.example/1", to: "1")]
+            for limit in [Duration.zero, .seconds(-1), Duration(attoseconds: .min)] {
+                for result in await scene.client.downloadAll(items, within: limit) {
+                    #expect(code(result) == .deadlineExceeded)
+                }
+            }
+        }
+    }
+
     @Test func noItemsAreNoWork() async throws {
         try await DownloadScene.with { scene in
             #expect(await scene.client.downloadAll([], within: .seconds(60)).isEmpty)

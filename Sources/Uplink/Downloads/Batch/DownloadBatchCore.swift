@@ -32,7 +32,7 @@ final class DownloadBatchCore: Sendable {
         _ client: HTTPClient, _ items: [DownloadItem], within limit: Duration, limits: DownloadBatchLimits,
         look: @escaping @Sendable ([FilePath]) -> [Int: Int] = { TargetIdentity.repeated(in: $0) }
     ) {
-        (self.client, self.items, self.limit, self.look) = (client, items, limit, look)
+        (self.client, self.items, self.limit, self.look) = (client, items, max(.zero, limit), look)
         clocks = items.map { ElapsedClock($0.options.clock) }
         let state = Locked(State(machine: DownloadBatchMachine(hosts: items.map(\.host), limits: limits)))
         self.state = state
@@ -53,7 +53,7 @@ final class DownloadBatchCore: Sendable {
     /// does not answer cannot be cancelled. Once started, they have deadlines of their own.
     private func refuseLate() async {
         guard limit < .nanoseconds(Int64.max) else { return }  // as ``DownloadCore`` has it
-        let end = max(.zero, limit) + DownloadCore.grace
+        let end = limit + DownloadCore.grace
         for (item, clock) in clocks.enumerated() {
             guard (try? await clock.sleep(until: end)) != nil else { return }
             change { $0.dropped(item, items[item].named(Self.late)) }

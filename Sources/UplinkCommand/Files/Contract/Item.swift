@@ -7,7 +7,8 @@ struct Item: Sendable, Hashable {
     let parentID: ItemID?
     let name: String
     let isFolder: Bool
-    /// When its content was last changed; for a folder, when something was last added or removed, if the server says so.
+    /// When its content was last changed; for a folder, when something was last added or removed, if the server says
+    /// so.
     var modificationDate: Timestamp
     /// The size in bytes; nil for a folder, and if the server does not say.
     let size: Int64?

@@ -80,7 +80,8 @@ struct DownloadDistrustTests {
         #expect(verdict.isAppend == (machine.received == 400))
     }
 
-    /// A server that compresses whole answers as it sends them, and has parts of the plain file, with one date for both.
+    /// A server that compresses whole answers as it sends them, and has parts of the plain file, with one date for
+    /// both.
     @Test(arguments: [nil, 900, 1000] as [Int64?], ["bytes 400-999/1000", "bytes 400-999/*"])
     func aDateDoesNotTellCodingsApart(length: Int64?, range: String) {
         let date: HTTPFields = [
