@@ -145,6 +145,25 @@ struct SharedSyncTests {
         #expect(try await store.record(of: "a").number == 1)
     }
 
+    @Test func whoIsCancelledBeforeTheCallFetchesNothing() async throws {
+        let (store, fetch) = (try Store.lists(), StubFetch(["x"]))
+        let asker = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await store.sync(Lists.sync(fetch))
+        }
+        asker.cancel()
+        await #expect(throws: CancellationError.self) { try await asker.value }
+        #expect(fetch.calls == 0)
+    }
+
+    /// Not as if the caller had been cancelled.
+    @Test func aWriteThatThrowsACancellationHasFailed() async throws {
+        let store = try Store.lists()
+        let sync = StoreSync("a", fetch: { 1 }) { _, _ in throw CancellationError() }
+        let error = await #expect(throws: StoreError.self) { try await store.sync(sync) }
+        #expect(error?.code == .writeFailed && error?.underlyingError is CancellationError)
+    }
+
     @Test func otherKeysHaveSyncsOfTheirOwn() async throws {
         let store = try Store.lists()
         let fetch = StubFetch(["new"])

@@ -9,17 +9,18 @@ enum BodyLength {
     }
 
     static func exceeded(_ length: Int64) -> HTTPClientError {
-        mismatch("the request's body is longer than the \(length) bytes announced")
+        mismatch("the request's body is longer than the \(length) bytes announced; \(advice)")
     }
 
     static func missed(_ count: Int64, _ length: Int64) -> HTTPClientError {
-        mismatch("the request's body ended after \(count) of the \(length) bytes announced")
+        mismatch("the request's body ended after \(count) of the \(length) bytes announced; \(advice)")
     }
+
+    private static let advice = "give the right length, or none"
 
     static func mismatch(_ message: String) -> HTTPClientError {
         HTTPClientError(
-            .bodyLengthMismatch, phase: .firstByte, requestDisposition: .maybeProcessed,
-            message: "\(message); give the right length, or none")
+            .bodyLengthMismatch, phase: .firstByte, requestDisposition: .maybeProcessed, message: message)
     }
 }
 

@@ -37,10 +37,7 @@ final class UploadFile: Sendable {
             let count = try slab.fill(upTo: limit) { memory in
                 try withFailure { try descriptor.read(fromAbsoluteOffset: place, into: memory) }
             }
-            guard count > 0 else {
-                throw BodyLength.mismatch(
-                    "the file `\(path)` has shrunk from \(end) to \(place) bytes while it was sent")
-            }
+            guard count > 0 else { throw changed("has become shorter than the \(end) bytes that it had") }
         }
         return slab.publish()
     }
@@ -51,10 +48,14 @@ final class UploadFile: Sendable {
             try withFailure { try descriptor.read(fromAbsoluteOffset: end, into: memory) }
         }
         guard count > 0 else { return }
+        guard end == 0 else { throw changed("has become longer than the \(end) bytes that it had") }
         throw BodyLength.mismatch(
-            end == 0
-                ? "the file `\(path)` was said to be empty, and is not; give the bytes of such a file (procfs) as a stream"
-                : "the file `\(path)` has grown beyond \(end) bytes while it was sent")
+            "the file `\(path)` was said to be empty, and is not; give the bytes of such a file (procfs) as a stream")
+    }
+
+    private func changed(_ how: String) -> HTTPClientError {
+        BodyLength.mismatch(
+            "the file `\(path)` \(how) when its request began; send it when nothing changes it, or a copy of it")
     }
 
     private func withFailure(_ body: () throws -> Int) throws -> Int {

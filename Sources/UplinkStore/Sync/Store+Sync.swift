@@ -21,6 +21,7 @@ extension Store {
     ///   others wait for it.
     @discardableResult
     public func sync(_ sync: StoreSync, force: Bool = false) async throws -> StoreSyncOutcome {
+        try Task.checkCancellation()  // so that nothing is fetched for a moment
         let interval = force ? .zero : sync.minimumInterval
         if interval > .zero {  // without a look at syncs under way, which take longer
             let record = try await record(of: sync.key)
@@ -198,7 +199,7 @@ extension Store {
     ) async throws -> T {
         do {
             return try await body()
-        } catch let error as CancellationError {
+        } catch let error as CancellationError where Task.isCancelled {
             throw error
         } catch {
             throw StoreError.database(error, while: activity, otherwise: otherwise)
