@@ -32,7 +32,8 @@ extension HTTPClient {
         _ url: String, to target: FilePath, within limit: Duration, headers: HTTPFields = [:],
         options: DownloadOptions = .init()
     ) async throws -> DownloadedFile {
-        try await startDownload(url, to: target, within: limit, headers: headers, options: options).ended()
+        try Task.checkCancellation()
+        return try await startDownload(url, to: target, within: limit, headers: headers, options: options).ended()
     }
 
     /// Downloads what a request asks for; see ``download(_:to:within:headers:options:)``.
@@ -45,7 +46,8 @@ extension HTTPClient {
     public func download(
         _ request: HTTPRequest, to target: FilePath, within limit: Duration, options: DownloadOptions = .init()
     ) async throws -> DownloadedFile {
-        try await startDownload(request, to: target, within: limit, options: options).ended()
+        try Task.checkCancellation()
+        return try await startDownload(request, to: target, within: limit, options: options).ended()
     }
 
     /// Starts a download and returns immediately, with a handle to its progress and its outcome, and to cancel it.

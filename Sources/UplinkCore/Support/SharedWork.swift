@@ -24,6 +24,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///
     /// - Throws: Whatever the work throws, or `CancellationError` as soon as the caller's task is cancelled.
     package func value(for key: Key, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try Task.checkCancellation()
         let (place, isFirst) = machine.withLock { $0.join(key) }
         if isFirst { start(work, at: place) }
         await withTaskCancellationHandler {

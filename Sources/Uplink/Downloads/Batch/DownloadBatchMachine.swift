@@ -88,10 +88,10 @@ struct DownloadBatchMachine {
         return goingOn
     }
 
-    /// Records that an item needs no place for now. It keeps its place if very many do.
+    /// Records that an item needs no place for now. It keeps its place if very many do, unless one of them waits for it.
     mutating func pauses(_ item: Int) {
         switch items[item] {
-        case .running(let progress) where away < places * Self.awayPerPlace:
+        case .running(let progress) where away < places * Self.awayPerPlace || !returning.isEmpty:
             items[item] = .pausing(progress)
             running -= 1
             away += 1
