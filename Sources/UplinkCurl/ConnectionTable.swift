@@ -35,6 +35,11 @@ final class ConnectionTable {
         }
     }
 
+    /// Limits that time for one connection; zero is for the system's rules.
+    func limitUnacknowledged(on descriptor: CInt, to milliseconds: CInt) {
+        if entries[descriptor]?.identity.isCurrent == true { Self.limit(descriptor, to: milliseconds) }
+    }
+
     /// Records that an exchange on this connection is over. After `maximum` of them the connection is not used again.
     ///
     /// - Parameter isFree: Whether no transfer has the connection. libcurl may have given it to the next one already,

@@ -73,7 +73,8 @@ extension CurlTransfer {
         if sockets.all.isEmpty, let address = sockets.forbidden {
             return error(
                 .addressForbidden, .connect,
-                "the host's address \(address) is not on the internet; see `publicAddressesOnly`", report)
+                "the host's address \(address) is not that of another host on the internet; see `publicAddressesOnly`",
+                report)
         }
         if !report.isOfTunnel, let shortage = sockets.shortage {
             var report = report

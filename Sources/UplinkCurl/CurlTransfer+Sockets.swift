@@ -34,12 +34,15 @@ extension CurlTransfer {
         handle.forbidReuse()
     }
 
-    /// The same for chunks. Only libcurl knows their end, and reports it when it has released the connection; that is
-    /// closed if no other transfer has it yet.
+    /// The same for exchanges that last longer than what can be seen of the answer: for chunks, whose end only libcurl
+    /// knows, and for an answer that came before the end of the request. libcurl reports such an end when it has
+    /// released the connection; that is closed if no other transfer has it yet.
     func endIdleConnectionIfMoreCame(in generation: Generation) {
-        guard case .chunked = framing?.kind, let socket = handle?.socket, socket >= 0,
-            !generation.isInUse(socket)
-        else { return }
+        var isChunked = false
+        if case .chunked = framing?.kind { isChunked = true }
+        guard isChunked || upload != nil, let socket = handle?.socket, socket >= 0, !generation.isInUse(socket) else {
+            return
+        }
         if ConnectionTable.hasUnreadBytes(socket) { ConnectionTable.discard(socket) }
     }
 

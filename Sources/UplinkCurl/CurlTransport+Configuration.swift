@@ -81,6 +81,10 @@ extension CurlTransport {
         public var keepAlive: Duration? = .seconds(30)
         /// How long sent data may be unacknowledged before the connection counts as broken (TCP_USER_TIMEOUT, tcp(7)).
         /// Nil for the system's rules, which take a quarter of an hour.
+        ///
+        /// To the kernel, a server that is slow to read a request's body looks the same as one that is gone. While a
+        /// body is sent, the time is therefore longer than the request's `firstByte` and `stall`, which come first;
+        /// without one of these, the system's rules apply.
         public var unacknowledgedTimeout: Duration? = .seconds(30)
         /// The source of changes of the network, such as `LinuxNetworkMonitor.shared.changes`; nil for none.
         ///

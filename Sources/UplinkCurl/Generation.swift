@@ -118,15 +118,21 @@ final class Generation {
 
     /// Notes that a transfer connects or sends on this socket.
     private func noteUpload(of transfer: CurlTransfer, on descriptor: curl_socket_t) {
-        guard transfer.upload != nil else { return }
+        guard transfer.upload != nil, uploads[descriptor] !== transfer else { return }
         forgetUpload(of: transfer)
         transfer.sockets.upload = descriptor
         uploads[descriptor] = transfer
+        guard let configured = engine.configuration.unacknowledgedTimeout?.milliseconds else { return }
+        let limit = transfer.unacknowledgedLimit.map { max($0, configured) }
+        connections.limitUnacknowledged(on: descriptor, to: limit ?? 0)
     }
 
     func forgetUpload(of transfer: CurlTransfer) {
         let descriptor = transfer.sockets.upload
-        if uploads[descriptor] === transfer { uploads[descriptor] = nil }
+        guard uploads[descriptor] === transfer else { return }
+        uploads[descriptor] = nil
+        guard let configured = engine.configuration.unacknowledgedTimeout?.milliseconds else { return }
+        connections.limitUnacknowledged(on: descriptor, to: configured)
     }
 
     /// Called when libcurl is about to close a connection.

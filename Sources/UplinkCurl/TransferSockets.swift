@@ -32,15 +32,20 @@ struct TransferSockets {
 
     /// Whether libcurl may connect to an address that has to be public; if not, records why.
     mutating func isPublic(_ address: IPAddress?) -> Bool {
-        if let address, address.isOnInternet {
+        guard let address, address.isOnInternet else { return forbid(address) }
+        for address in [address, address.embedded].compactMap(\.self) {
             switch LocalAddress.isOurs(address) {
-            case false: return true
-            case true: break
+            case false: break
+            case true: return forbid(address)
             case nil:
                 noteShortage()
                 return false
             }
         }
+        return true
+    }
+
+    private mutating func forbid(_ address: IPAddress?) -> Bool {
         forbidden = forbidden ?? address
         return false
     }

@@ -50,12 +50,13 @@ struct PublicDestinationTests {
         }
     }
 
-    /// A host may have an address of the internet itself.
-    @Test func thisHostIsNotReachedByItsOwnAddressOnTheInternet() async throws {
+    /// A host may have an address of the internet itself, which IPv6 addresses may stand for (mapped, NAT64, 6to4).
+    @Test(arguments: ["45.0.0.9", "[::ffff:45.0.0.9]", "[64:ff9b::2d00:9]", "[2002:2d00:9::1]"])
+    func thisHostIsNotReachedByItsOwnAddressOnTheInternet(_ host: String) async throws {
         try await RouterScene.with(address: "45.0.0.1/32", [.readHead, .send(Self.answer), .loop]) { scene in
             try scene.network.device.ip("addr add 45.0.0.9/32 dev lo")
             try await scene.withClient(configuration()) { client, _ in
-                let (error, _) = await failure { _ = try await client.get("http://45.0.0.9:\(RouterScene.port)/") }
+                let (error, _) = await failure { _ = try await client.get("http://\(host):\(RouterScene.port)/") }
                 #expect(error?.code == .addressForbidden, "\(String(describing: error))")
             }
         }

@@ -73,6 +73,62 @@ struct UnacknowledgedTimeTests {
         #expect(given == milliseconds)
     }
 
+    // MARK: While a body is sent
+
+    /// To the kernel, a server that reads nothing is as one that is gone. It is for the stall timeout.
+    @Test func aServerThatReadsNothingStallsTheUpload() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.unacknowledgedTimeout = .seconds(1)
+        try await withServer([.readHead, .waitForCloseWithoutReading]) { server in
+            try await withClient(transport: configuration) { client, _ in
+                let timeouts = HTTPTimeouts(firstByte: nil, stall: .seconds(4))
+                let body = HTTPRequestBody.bytes([UInt8](repeating: 1, count: 64 << 20))
+                let (error, time) = await failure {
+                    _ = try await client.put(server.url(), body: body, timeouts: timeouts)
+                }
+                #expect(error?.code == .stallTimeout, "\(String(describing: error))")
+                #expect(time >= .seconds(4))
+            }
+        }
+    }
+
+    /// Longer than the timeouts of its request; and afterwards again as any connection.
+    @Test(
+        arguments: [
+            (.seconds(90), .seconds(1), 95_000), (.seconds(3), .seconds(40), 45_000),
+            (.seconds(3), .seconds(4), 30_000), (.seconds(1 << 40), .seconds(1), .max), (nil, .seconds(1), 0),
+            (.seconds(1), nil, 0),
+        ] as [(Duration?, Duration?, CInt)])
+    func aConnectionHasAnotherLimitDuringAnUpload(
+        _ stall: Duration?, _ firstByte: Duration?, _ milliseconds: CInt
+    ) async throws {
+        let script: [RawServer.Step] = [.readHead, .readBody(), .send(Self.answer), .loop]
+        try await withServer(script) { server in
+            try await withClient { client, transport in
+                let recorder = Recorder()
+                var options = HTTPRequestOptions(timeouts: HTTPTimeouts(firstByte: firstByte, stall: stall))
+                options.observer = { recorder.observe($0) }
+                let first = try await client.put(server.url(), body: .text("first"), options: options)
+                _ = try await first.body.discard()
+                let socket = try descriptor(of: recorder.connection)
+                #expect(unacknowledgedTime(of: socket) == 30_000)
+                let isDone = Locked(false)
+                let body = HTTPRequestBody.stream(
+                    Asking { number in
+                        while number == 1, !isDone.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(5)) }
+                        return number < 2 ? [1] : nil
+                    }, isReplayable: true)  // which is why an existing connection is good enough
+                async let sending = client.put(server.url(), body: body, options: options)
+                defer { isDone.withLock { $0 = true } }
+                try await eventually { unacknowledgedTime(of: socket) == milliseconds && server.bodies.count == 2 }
+                isDone.withLock { $0 = true }
+                _ = try await sending.body.discard()
+                #expect(unacknowledgedTime(of: socket) == 30_000)
+            }
+            #expect(server.connections.count == 1)
+        }
+    }
+
     // MARK: After a change of the way to the internet
 
     /// A client on the device, which hears what the test tells of its network.
@@ -137,11 +193,12 @@ struct UnacknowledgedTimeTests {
             }
             let downSocket = try descriptor(of: down.connection)
             let upSocket = try descriptor(of: up.connection)
-            #expect(unacknowledgedTime(of: upSocket) == 30_000)
+            let given = unacknowledgedTime(of: upSocket)
+            #expect(given == 65_000)
             try await eventually { changes.isObserved }
             changes.changeDefaultRoutes(of: .ipv4)
             try await eventually("the change has been heard") { unacknowledgedTime(of: downSocket) == 5_000 }
-            #expect(unacknowledgedTime(of: upSocket) == 30_000)
+            #expect(unacknowledgedTime(of: upSocket) == given)
         }
     }
 

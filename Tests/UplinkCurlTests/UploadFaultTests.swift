@@ -103,6 +103,25 @@ struct UploadFaultTests {
         }
     }
 
+    /// Whoever changes the working directory meanwhile. (Here a thread that has one of its own makes the body.)
+    @Test func aFileIsTheOneThatThePathMeantWhenTheBodyWasMade() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try directory.write("upload", Array("meant".utf8))
+        let path = directory.path.string
+        let body = try await onUnsharedThread {
+            guard chdir(path) == 0 else { throw SetupFailure(activity: "chdir(2)", errno: errno) }
+            return HTTPRequestBody.file("upload")
+        }
+        try await withServer(Self.script) { server in
+            try await withClient { client, _ in
+                let response = try await client.execute(post(server), body: body)
+                #expect(response.status == .ok)
+            }
+            #expect(server.bodies == [BodyRecord(of: Array("meant".utf8))])
+        }
+    }
+
     @Test func aSlowProducerIsWaitedFor() async throws {
         let bytes = (0..<20).map { UInt8($0) }
         try await withServer(Self.script) { server in
@@ -171,6 +190,44 @@ struct UploadFaultTests {
         }
     }
 
+    /// The same over a socket of the file system, of which the kernel tells less.
+    @Test func aSlowReaderOfAUnixSocketIsNoStall() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path.appending("socket")
+        let script: [RawServer.Step] = [.readHead, .readBody(pausing: .milliseconds(300)), .send(Self.answer)]
+        let server = try RawServer(script, at: path)
+        defer { server.stop() }
+        var configuration = CurlTransport.Configuration()
+        configuration.unixSocket = path
+        try await withClient(transport: configuration) { client, _ in
+            let timeouts = HTTPTimeouts(firstByte: .seconds(50), stall: .milliseconds(500))
+            let body = HTTPRequestBody.bytes([UInt8](repeating: 1, count: 1 << 20))
+            let response = try await client.post("http://any.test/", body: body, timeouts: timeouts)
+            #expect(response.status == .ok)
+        }
+        #expect(server.connections.first?.isBodyWhole == true)
+    }
+
+    @Test func aReaderOfAUnixSocketThatStopsStallsTheUpload() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path.appending("socket")
+        let server = try RawServer([.readHead, .waitForCloseWithoutReading], at: path)
+        defer { server.stop() }
+        var configuration = CurlTransport.Configuration()
+        configuration.unixSocket = path
+        try await withClient(transport: configuration) { client, _ in
+            let timeouts = HTTPTimeouts(firstByte: .seconds(50), stall: .milliseconds(300))
+            let body = HTTPRequestBody.bytes([UInt8](repeating: 1, count: 1 << 20))
+            let (error, time) = await failure {
+                _ = try await client.post("http://any.test/", body: body, timeouts: timeouts)
+            }
+            #expect(error?.code == .stallTimeout)
+            #expect(time < Timing.slack(.seconds(2)))
+        }
+    }
+
     /// The time for the answer counts from the last byte of the request.
     @Test func aLongUploadIsNoLateAnswer() async throws {
         let bytes = [UInt8](repeating: 1, count: 10 << 20)
@@ -182,55 +239,6 @@ struct UploadFaultTests {
                     post(server), body: .stream(Pieces(bytes)), options: .init(timeouts: timeouts))
                 #expect(response.status == .ok)
                 #expect(ContinuousClock.now - start > .milliseconds(700))
-            }
-        }
-    }
-
-    @Test(arguments: [0, 100_000]) func anEarlyRefusalIsTheAnswer(_ read: Int) async throws {
-        let refusal = "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno!"
-        try await withServer([.readHead, .readSome(read), .send(refusal)]) { server in
-            try await withClient { client, transport in
-                for _ in 0..<20 {
-                    let body = HTTPRequestBody.stream(Pieces([UInt8](repeating: 1, count: 32 << 20)), length: 32 << 20)
-                    let response = try await client.execute(post(server), body: body)
-                    #expect(response.status == .contentTooLarge)
-                    #expect(try await response.body.collect(upTo: 3) == Array("no!".utf8))
-                }
-                #expect(await transport.census().transfers == 0)
-            }
-        }
-    }
-
-    /// libcurl waits for a producer that has nothing, though it would not send any more.
-    @Test(arguments: [
-        ("Content-Length: 3", "no!"), ("Content-Length: 0", ""),
-        ("Transfer-Encoding: chunked", "3\r\nno!\r\n0\r\n\r\n"),
-    ])
-    func aRefusalDoesNotWaitForAProducerThatHasNothing(_ field: String, _ content: String) async throws {
-        let refusal = "HTTP/1.1 413 Too Large\r\n\(field)\r\n\r\n\(content)"
-        try await withServer([.readHead, .readSome(1000), .send(refusal), .waitForClose]) { server in
-            try await withClient { client, transport in
-                let body = HTTPRequestBody.stream(
-                    Asking { number in
-                        if number > 0 { try await Task.sleep(for: .seconds(1000)) }
-                        return [UInt8](repeating: 1, count: 1000)
-                    })
-                let response = try await client.execute(
-                    post(server), body: body, options: .init(timeouts: HTTPTimeouts(firstByte: nil, stall: nil)))
-                #expect(response.status == .contentTooLarge)
-                #expect(try await response.body.collect(upTo: 3, within: nil).count == (content.isEmpty ? 0 : 3))
-                try await eventually { await transport.census() == (0, 0) }
-            }
-        }
-    }
-
-    @Test func anEarlyAnswerThatIsWholeIsTheAnswer() async throws {
-        try await withServer([.readHead, .send(Self.answer), .pause(.milliseconds(50))]) { server in
-            try await withClient { client, _ in
-                let body = HTTPRequestBody.bytes([UInt8](repeating: 1, count: 32 << 20))
-                let response = try await client.execute(post(server), body: body)
-                #expect(response.status == .ok)
-                #expect(try await response.body.collect(upTo: 3) == Array("ok".utf8))
             }
         }
     }

@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 import UplinkCore
-import UplinkHTTP
+
+@testable import UplinkHTTP
 
 /// The modes of files that bodies are written to, which are nobody else's business. Alone, because other tests set the
 /// umask.
@@ -26,6 +27,20 @@ struct FileModeTests {
         #expect(modes.count == 1 && modes.allSatisfy { $0 < named }, "\(events)")
         #expect(directory.permissions(of: "file") == permissions)
         #expect(try directory.read("file") == [2])
+    }
+
+    /// A umask can take rights from the owner, too. (Here that of one thread.)
+    @Test(arguments: [[.ownerReadWrite], [.ownerReadWrite, .groupRead]] as [FilePermissions])
+    func theModeDoesNotDependOnTheUmask(_ permissions: FilePermissions) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try await onUnsharedThread {
+            umask(0o277)
+            let file = try BodyFile(for: directory.path.appending("file"), replacingExisting: false)
+            try file.append(HTTPBody.Chunk([2]))
+            try file.finish(permissions)
+        }
+        #expect(directory.permissions(of: "file") == permissions)
     }
 
     /// The umask is one for all threads: if it were set for a moment, files that others make then would be open to all.

@@ -35,6 +35,22 @@ struct MailboxTests {
         #expect(counts == [SlabPool.slabSize, SlabPool.slabSize, 5])
     }
 
+    /// A reader that is faster than the server, and keeps what it takes, keeps not much more than the bytes.
+    @Test(arguments: [1, 1000, 20_000]) func chunksOfFewBytesHoldLittle(_ count: Int) {
+        var machine = MailboxMachine<Int>(lowMark: 10)
+        append(SlabPool.slabSize, to: &machine)
+        _ = machine.take()
+        for _ in 0..<3 {
+            append(count, to: &machine)
+            guard case .chunk(let chunk, _) = machine.take() else {
+                Issue.record("no chunk")
+                return
+            }
+            #expect(chunk.bytes == [UInt8](repeating: 1, count: count))
+            #expect(chunk.capacity <= 4 * count)
+        }
+    }
+
     /// Also while there is always more to take.
     @Test func whatHasBeenTakenIsNotKept() {
         var machine = MailboxMachine<Int>(lowMark: 10)

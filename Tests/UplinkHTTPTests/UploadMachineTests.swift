@@ -64,6 +64,22 @@ struct UploadMachineTests {
         #expect(machine.bytes == 0)
     }
 
+    /// Each costs more than its bytes.
+    @Test func ofSmallPiecesNoMoreWaitThanOfLargeOnes() {
+        var machine = UploadMachine<Int>(length: nil, highMark: 1 << 20)
+        var count = 0
+        while isTaken(machine.offer(chunk(1))), count < 100_000 { count += 1 }
+        #expect(count == UploadMachine<Int>.mostPieces)
+        let isParked = machine.park(7)
+        #expect(isParked)
+        _ = take(1, from: &machine)
+        #expect(machine.flush() == nil)  // not for each piece
+        _ = take(count / 2, from: &machine)
+        #expect(machine.flush() == 7)
+        let offer = machine.offer(chunk(1))
+        #expect(isTaken(offer))
+    }
+
     @Test func theProducerWaitsAboveTheHighMark() {
         var machine = UploadMachine<Int>(length: nil, highMark: 100)
         var offers = [machine.offer(chunk(60)), machine.offer(chunk(40)), machine.offer(chunk(30))]

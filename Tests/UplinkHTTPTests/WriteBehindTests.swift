@@ -63,6 +63,14 @@ struct WriteBehindTests {
         #expect(queue.hasRoom)
     }
 
+    /// Each costs more than its bytes.
+    @Test func ofSmallPiecesOnlySoManyWait() throws {
+        var queue = WriteQueue()
+        while queue.hasRoom { _ = try queue.push(.init([1])) }
+        #expect(queue.take()?.count == WriteQueue.mostPieces)
+        #expect(queue.hasRoom)
+    }
+
     @Test func afterAFailedWriteNothingIsTaken() throws {
         var queue = WriteQueue()
         _ = try queue.push(.init([1]))

@@ -18,17 +18,18 @@ extension IPAddress {
     /// An IPv6 address that carries an IPv4 address is judged by that one: mapped (::ffff/96), 6to4 (2002::/16) and
     /// NAT64's well-known prefix (64:ff9b::/96). A translator's own prefix cannot be recognised.
     public var isOnInternet: Bool {
+        if let embedded { return embedded.isOnInternet }
         switch family {
         case .ipv4: return !Self.specialIPv4.contains { sharesPrefix(ofLength: $0.1, with: $0.0) }
         case .ipv6:
-            if let embedded { return embedded.isOnInternet }
             guard bytes[0] >> 5 == 1 else { return false }  // 2000::/3, all that has been allocated
             return !Self.specialIPv6.contains { sharesPrefix(ofLength: $0.1, with: $0.0) }
         }
     }
 
-    /// The IPv4 address that packets to this address are really for.
-    private var embedded: IPAddress? {
+    /// The IPv4 address that packets to this IPv6 address are really for.
+    package var embedded: IPAddress? {
+        guard family == .ipv6 else { return nil }
         let bytes = bytes
         if bytes[0..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
             return IPAddress(bytes: bytes[12..<16])

@@ -17,7 +17,15 @@ extension CurlTransfer {
     /// How much of what was sent the server has, while a body is on its way.
     var sendingProgress: SendingProgress? {
         guard upload != nil, sockets.upload >= 0, machine.phase == .awaitingHead else { return nil }
-        return SendingProgress(of: sockets.upload)
+        return SendingProgress(ofConnection: sockets.upload) ?? SendingProgress(ofUnixSocket: sockets.upload)
+    }
+
+    /// For how many milliseconds a server may read nothing of the body, which to the kernel looks as if it were gone.
+    /// The request's own timeouts come first, because they say what has happened; nil if it has none.
+    var unacknowledgedLimit: CInt? {
+        let timeouts = exchange.request.timeouts
+        guard let firstByte = timeouts.firstByte, let stall = timeouts.stall else { return nil }
+        return min(max(firstByte, stall).milliseconds, .max - 5000) + 5000
     }
 
     /// Notes for the observer, once, everything that went out in this turn.
@@ -149,26 +157,5 @@ extension CurlEngine: BlockingWork {
         upload.goOn()
         transfer.machine.bodyIsSent(now: Monotonic.now)
         unpause(transfer, handle, to: transfer.pauseBits(resumingUpload: true))  // may ask immediately, and pause again
-    }
-}
-
-extension SendingProgress {
-    /// Reads what the kernel knows about a TCP connection (`TCP_INFO`, tcp(7)); nil if the socket is none. The C
-    /// library's `struct tcp_info` ends before these fields (linux/tcp.h).
-    fileprivate init?(of descriptor: curl_socket_t) {
-        let (unacknowledged, acknowledged, notSent) = (24, 120, 144)
-        let information: [UInt8] = Array(unsafeUninitializedCapacity: 256) { buffer, count in
-            var length = socklen_t(buffer.count)
-            let status = getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, buffer.baseAddress, &length)
-            count = status == 0 ? Int(length) : 0
-        }
-        guard information.count >= notSent + 4 else { return nil }
-        self = information.withUnsafeBytes {
-            let isWhole =
-                $0.loadUnaligned(fromByteOffset: unacknowledged, as: UInt32.self) == 0
-                && $0.loadUnaligned(fromByteOffset: notSent, as: UInt32.self) == 0
-            return Self(
-                acknowledged: $0.loadUnaligned(fromByteOffset: acknowledged, as: UInt64.self), isWhole: isWhole)
-        }
     }
 }

@@ -45,7 +45,7 @@ final class BodyFile: Sendable {
 
     /// Synchronises the bytes to disk, then gives the file its mode and its name.
     func finish(_ permissions: FilePermissions) throws(HTTPClientError) {
-        guard permissions == .ownerReadWrite || fchmod(descriptor.rawValue, permissions.rawValue) == 0 else {
+        guard setMode(permissions) else {
             throw BodyTarget.failure(
                 "setting the mode of `\(temporaryPath)`", errno, "the file system may have no modes")
         }
@@ -55,6 +55,12 @@ final class BodyFile: Sendable {
         try target.give(to: temporary, replacing: replacesExisting)
         close()
         try target.keepName()
+    }
+
+    private func setMode(_ permissions: FilePermissions) -> Bool {
+        if fchmod(descriptor.rawValue, permissions.rawValue) == 0 { return true }
+        // It may be what nobody has asked for, on a file system that has no modes, such as vfat.
+        return permissions == .ownerReadWrite && errno == EPERM
     }
 
     /// Removes the file, unless it already has its name.

@@ -47,10 +47,11 @@ public struct HTTPRequestBody: Sendable {
 
     /// A regular file, which is read slightly ahead of sending, never on an event loop's thread.
     ///
+    /// A relative path is looked up from the working directory of this moment, whatever that is when the file is sent.
     /// Its size is announced. If the file shrinks or grows meanwhile, the request fails with
     /// ``HTTPClientError/Code/bodyLengthMismatch``; if it cannot be read, with ``HTTPClientError/Code/fileFailed``.
     public static func file(_ path: FilePath, contentType: String? = nil) -> Self {
-        Self(.stream(.file(path)), contentType: contentType)
+        Self(.stream(.file(path.absolute)), contentType: contentType)
     }
 
     /// The pieces of a sequence, which is asked for the next one when there is room for it.

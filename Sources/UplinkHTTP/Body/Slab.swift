@@ -32,7 +32,10 @@ package struct Slab {
     func withUnsafeBytes(_ body: (UnsafeRawBufferPointer) -> Void) { chunk.withUnsafeBytes(body) }
 
     /// Returns the bytes as a chunk that can be shared. The slab must not be used afterwards.
+    ///
+    /// Few bytes are copied, so that whoever keeps them, perhaps many such chunks, does not keep empty slabs.
     package func publish() -> HTTPBody.Chunk {
+        guard chunk.count >= chunk.capacity / 4 else { return HTTPBody.Chunk(owning: chunk.bytes) }
         chunk.finish()
         return chunk
     }

@@ -22,9 +22,11 @@ struct WriteQueue {
     private(set) var written: Int64 = 0
     /// The most bytes that may wait, in addition to those being written; beyond that the reader waits.
     static let highMark = 512 * 1024
+    /// The most chunks, because the smallest ones take more memory than their bytes.
+    static let mostPieces = 1024
 
     /// Whether more may come.
-    var hasRoom: Bool { bytes < Self.highMark }
+    var hasRoom: Bool { bytes < Self.highMark && chunks.count < Self.mostPieces }
 
     /// Whether everything is written.
     var isIdle: Bool { if case .idle = state { true } else { false } }

@@ -29,6 +29,9 @@ struct UploadMachine<Waiter: Sendable> {
         case stopped
     }
 
+    /// The most pieces that may wait, because the smallest ones take more memory than their bytes.
+    static var mostPieces: Int { 1024 }
+
     private let length: Int64?
     private let highMark: Int
     private var chunks: [HTTPBody.Chunk] = []
@@ -137,7 +140,8 @@ struct UploadMachine<Waiter: Sendable> {
 
     /// The engine's turn is over. Returns the producer to wake, if there is room for its piece.
     mutating func flush() -> Waiter? {
-        guard bytes == 0 || (bytes <= highMark / 2 && hasRoom(for: refused)) else { return nil }
+        let isLow = bytes <= highMark / 2 && pieces <= Self.mostPieces / 2
+        guard bytes == 0 || isLow && hasRoom(for: refused) else { return nil }
         return takeWaiter()
     }
 
@@ -151,7 +155,12 @@ struct UploadMachine<Waiter: Sendable> {
 
     // MARK: Inside
 
-    private func hasRoom(for count: Int) -> Bool { bytes == 0 || bytes + count <= highMark }
+    private func hasRoom(for count: Int) -> Bool {
+        bytes == 0 || bytes + count <= highMark && pieces < Self.mostPieces
+    }
+
+    /// The pieces waiting, of which the first may have been taken in part.
+    private var pieces: Int { chunks.count - first }
 
     /// The bytes that may be sent now.
     private var available: Int {
