@@ -194,13 +194,13 @@ struct OutboxFailureTests: OutboxSuite {
         let outbox = try Outbox(store)
         try await add(outbox, "a", "1", "2")
         let handler = StubOutboxHandler(
-            .failed(reason: "refused") { db in try Lists.write(["undone"], db) }, .done())
+            .failed(reason: "refused\0by the server") { db in try Lists.write(["undone"], db) }, .done())
         let run = start(outbox, handler)
         try await eventually { handler.entries.count == 2 }
         try await eventually { try await outbox.entries().count == 1 }
         let entry = try await outbox.entries()[0]
         #expect(entry.isFailed)
-        #expect(entry.lastError == "refused")
+        #expect(entry.lastError == "refused\u{FFFD}by the server")
         #expect(try await store.words() == ["undone"])
         #expect(try await outbox.retry(entry.id))
         try await eventually { try await outbox.entries().isEmpty }

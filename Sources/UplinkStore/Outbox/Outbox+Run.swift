@@ -111,7 +111,7 @@ extension Outbox {
             guard let keys else { return try OutboxRow.heads(of: name, in: db) }
             return try keys.compactMap { try OutboxRow.head(of: name, key: $0.text, in: db) }
         }
-        let now = store.now().timeIntervalSince1970
+        let (now, looked) = (store.now().timeIntervalSince1970, clock.now())  // others' code, so without the lock
         reportLook(keys, heads)
         core.withLock { core in
             var missing = keys ?? []
@@ -119,15 +119,16 @@ extension Outbox {
                 let key = ExactKey(head.key)
                 missing.remove(key)
                 let rest = OutboxBackoff.remainder(of: head.pause, since: head.failedAt, now: now)
-                core.machine.looked(key, .init(id: head.id, rest: rest), now: clock.now())
+                core.machine.looked(key, .init(id: head.id, rest: rest), now: looked)
             }
-            for key in missing { core.machine.looked(key, nil, now: clock.now()) }
+            for key in missing { core.machine.looked(key, nil, now: looked) }
         }
     }
 
     /// Claims the entries that can be sent now. Also returns when the next one has rested enough.
     private func claim(_ clock: ElapsedClock) -> (claims: [OutboxMachine.Claim], rested: Duration?) {
-        let (claims, rested) = core.withLock { ($0.machine.next(now: clock.now()), $0.machine.alarm) }
+        let now = clock.now()
+        let (claims, rested) = core.withLock { ($0.machine.next(now: now), $0.machine.alarm) }
         if !claims.isEmpty { for wake in core.withLock(\.watchers) { wake() } }
         return (claims, rested)
     }
@@ -140,8 +141,9 @@ extension Outbox {
         for claim in claims {
             group.addTask { [self] in
                 let rest = await deliver(claim, under: lock, send)
+                let now = clock.now()
                 tell { core in
-                    core.machine.ended(claim, rest: rest, now: clock.now())
+                    core.machine.ended(claim, rest: rest, now: now)
                     core.keysToLookUp.insert(claim.key)
                 }
             }

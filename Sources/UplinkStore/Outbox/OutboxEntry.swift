@@ -5,7 +5,7 @@ import GRDB
 
 /// Something to send, which stays in the database until it has been sent.
 public struct OutboxEntry: Sendable, Hashable, Identifiable {
-    /// Its number in the database, which is never reused.
+    /// Its number in the database, which is never reused, except for an entry whose transaction was rolled back.
     public let id: Int64
     /// What it is about. Entries of one key are sent one after another, in the order in which they were added.
     public let key: String
@@ -20,7 +20,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     public let createdAt: Date
     /// How many attempts have failed.
     public let attempts: Int
-    /// Why the last attempt failed.
+    /// Why the last attempt failed, in the words of the handler. (A NUL in them is kept as U+FFFD.)
     public let lastError: String?
     /// Whether it has been given up, until ``Outbox/retry(_:)``.
     public let isFailed: Bool

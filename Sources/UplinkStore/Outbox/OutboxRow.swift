@@ -65,13 +65,16 @@ struct OutboxRow: Codable, Sendable, FetchableRecord, MutablePersistableRecord {
             let pause =
                 after.map { max($0, backoff.initial) } ?? backoff.pause(after: row.attempts, chance: chance)
             row.pause = min(pause, backoff.maximum) / .seconds(1)
-            row.lastError = reason
+            row.lastError = Self.storable(reason)
             row.isFailed = configuration.maximumAttempts.map { row.attempts >= $0 } ?? false
         case .failed(let reason, _):
-            (row.lastError, row.isFailed) = (reason, true)
+            (row.lastError, row.isFailed) = (Self.storable(reason), true)
         }
         return row
     }
+
+    /// A text in which SQLite finds no end before its end.
+    private static func storable(_ text: String) -> String { text.replacing("\0", with: "\u{FFFD}") }
 
     mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
 

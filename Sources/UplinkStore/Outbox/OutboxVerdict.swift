@@ -11,7 +11,7 @@ public enum OutboxVerdict: Sendable {
     /// first pause of the back-off, and no longer than the longest).
     case tryAgain(reason: String, after: Duration? = nil)
     /// It will never succeed. The entry is kept as failed, with the reason, and `write` undoes in the same transaction
-    /// what has to be undone. The key's next entry is sent, unless `write` removes it
+    /// what has to be undone; if that fails, the entry is sent again. The key's next entry is sent, unless `write` removes it
     /// (``Outbox/cancelFollowing(_:in:)``).
     case failed(reason: String, write: @Sendable (Database) throws -> Void = { _ in })
 }

@@ -10,7 +10,8 @@ public struct StoreOrigin: Sendable, Hashable {
     public let syncedAt: Date?
     /// How long ago that was when the value was read; also nil when the clock has been set back since.
     public let age: Duration?
-    /// Whether a sync that this stream asked for has not ended yet; another element will report its end.
+    /// Whether a sync that this stream asked for has not ended yet; another element will report its end. False as soon
+    /// as the key has been synced since, also if another process did that and this stream's own sync goes on.
     public let isRefreshing: Bool
 
     init(_ record: SyncRecord?, now: Date, isRefreshing: Bool) {

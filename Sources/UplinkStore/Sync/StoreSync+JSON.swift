@@ -47,7 +47,8 @@ extension StoreSync {
                 // Another resource may have the same tag, or be older.
                 response = try await client.get(url, headers: headers)
             }
-            guard response.head.status.kind == .successful else {
+            // What is called a part is not the whole, though nobody has asked for a part.
+            guard response.head.status.kind == .successful, response.head.status != .partialContent else {
                 throw StoreError(
                     .unexpectedResponse,
                     message: "\(url) answered \(response.head.status); the data stays as it was")
