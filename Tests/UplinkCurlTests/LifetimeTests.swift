@@ -147,8 +147,9 @@ struct LifetimeTests {
                 }
             }
             // The server's own end of a connection, and other suites, may need a moment.
-            try await eventually { Census().descriptors <= before.descriptors + 20 }
-            #expect(Threads.count(named: "uplink-loop") < 20)
+            try await eventually {
+                Census().descriptors <= before.descriptors + 20 && Threads.count(named: "uplink-loop") < 20
+            }
         }
     }
 }
