@@ -13,8 +13,9 @@ import UplinkCore
 /// transports run on no actor.
 ///
 /// A client is a value on top of a transport; copies share the transport. It keeps no cookies and reads no proxy,
-/// password file or other setting from the environment. (libcurl writes TLS secrets to the file that `SSLKEYLOGFILE`
-/// names.)
+/// password file or other setting from the environment. (The libraries below do: libcurl writes TLS secrets to
+/// the file that `SSLKEYLOGFILE` names, and OpenSSL and the C library's resolver have variables of their own, such as
+/// `OPENSSL_CONF` and `RES_OPTIONS`.)
 public struct HTTPClient: Sendable {
     private let chain: MiddlewareChain
     let settings: ClientSettings

@@ -23,7 +23,7 @@ public struct HTTPFormPart: Sendable {
     }
 
     /// Makes a part from a regular file; see ``HTTPRequestBody/file(_:contentType:)``. Without a `filename`, the file's
-    /// own name is sent.
+    /// own name is sent, with U+FFFD for what is not UTF-8 in it.
     public static func file(
         _ name: String, _ path: FilePath, filename: String? = nil, contentType: String = "application/octet-stream"
     ) -> Self {
