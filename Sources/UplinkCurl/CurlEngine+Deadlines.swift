@@ -32,7 +32,9 @@ extension CurlEngine {
         while let entry = deadlines.popDue(at: now) {
             guard let transfer = transfers[slot: entry.slot] else { continue }
             transfer.armedDeadline = nil
-            perform(transfer.machine.timePassed(now: now, sending: transfer.sendingProgress), on: transfer)
+            let sending = transfer.sendingProgress
+            if sending?.isWhole == true { transfer.forgetUploadIfWhole() }
+            perform(transfer.machine.timePassed(now: now, sending: sending), on: transfer)
             active.note(transfer)
         }
         scheduleTurn()

@@ -62,8 +62,7 @@ extension CurlEngine {
         for transfer in Array(transfers.values) where transfer.generation?.isRetired == true { beginAgain(transfer) }
         let configured = configuration.unacknowledgedTimeout?.milliseconds ?? .max
         // To the kernel, a peer that takes its time to read an upload looks the same as one that is gone.
-        let uploading = transfers.values.filter { $0.upload != nil }.map(\.sockets.upload)
         connections.limitUnacknowledged(
-            to: min(Self.unacknowledgedAfterChange, configured), sparing: Set(uploading))
+            to: min(Self.unacknowledgedAfterChange, configured), sparing: Set(generations.flatMap(\.uploadSockets)))
     }
 }

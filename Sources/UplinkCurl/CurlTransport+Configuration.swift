@@ -83,8 +83,8 @@ extension CurlTransport {
         /// Nil for the system's rules, which take a quarter of an hour.
         ///
         /// To the kernel, a server that is slow to read a request's body looks the same as one that is gone. While a
-        /// body is sent, the time is therefore longer than the request's `firstByte` and `stall`, which come first;
-        /// without one of these, the system's rules apply.
+        /// body is sent, and until its answer begins or the server is seen to have it all, the time is therefore longer
+        /// than the request's `firstByte` and `stall`, which come first; without one of these, the system's rules apply.
         public var unacknowledgedTimeout: Duration? = .seconds(30)
         /// The source of changes of the network, such as `LinuxNetworkMonitor.shared.changes`; nil for none.
         ///

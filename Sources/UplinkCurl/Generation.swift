@@ -106,7 +106,8 @@ final class Generation {
 
     /// Keeps the handle of a transfer that ended well, if libcurl has not allocated more for it than for a new one.
     func takeBack(_ handle: EasyHandle) {
-        guard idleHandles.count < Self.keptHandles, multi != nil, !handle.isForOneTransfer else { return }
+        guard LibCurl.mayReuseHandles, idleHandles.count < Self.keptHandles, multi != nil, !handle.isForOneTransfer
+        else { return }
         handle.finishTransfer()
         idleHandles.append(handle)
     }
@@ -127,6 +128,7 @@ final class Generation {
         connections.limitUnacknowledged(on: descriptor, to: limit ?? 0)
     }
 
+    /// Notes that it sends no more there, so that the connection is as any other.
     func forgetUpload(of transfer: CurlTransfer) {
         let descriptor = transfer.sockets.upload
         guard uploads[descriptor] === transfer else { return }
@@ -140,6 +142,9 @@ final class Generation {
         uploads.removeValue(forKey: descriptor)?.keepUnreadAnswer(from: descriptor)
         socketGone(descriptor)
     }
+
+    /// The connections on which bodies are sent.
+    var uploadSockets: some Sequence<curl_socket_t> { uploads.keys }
 
     /// Whether a transfer has the connection.
     func isInUse(_ descriptor: curl_socket_t) -> Bool { sockets[descriptor]?.isWanted ?? false }

@@ -119,7 +119,10 @@ struct ConnectionTests {
         }
     }
 
-    @Test(arguments: [("Connection: keep-alive\r\n", [3]), ("", [1, 1, 1])])
+    @Test(arguments: [
+        ("Connection: keep-alive\r\n", [3]), ("", [1, 1, 1]), ("Connection: keep-alive, Close\r\n", [1, 1, 1]),
+        ("Connection: close\r\nConnection: keep-alive\r\n", [1, 1, 1]),
+    ])
     func oldServersKeepConnectionsWhereTheySaySo(_ field: String, _ expected: [Int]) async throws {
         let answer = "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\(field)\r\nok"
         try await withServer([.readHead, .send(answer), .loop]) { server in

@@ -47,6 +47,22 @@ struct HandleReuseTests {
         Question(method: .head), Question(method: .head), Question(),
     ]
 
+    /// Older versions of libcurl would append it to the last field of the handle's last answer, which is freed memory.
+    @Test func aFoldAtTheBeginningOfAHeadIsAppendedToNothing() async throws {
+        let first = "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 2\r\n\r\nok"
+        let second = "HTTP/1.1 200 OK\r\n X: y\r\nContent-Length: 2\r\n\r\nok"
+        try await withServer([.readHead, .send(first), .readHead, .send(second), .waitForClose]) { server in
+            try await withClient { client, _ in
+                for _ in 0..<10 {
+                    let body = try await client.get(server.url()).body.collect(upTo: 2)
+                    #expect(body == Array("ok".utf8))
+                    let (error, _) = await failure { _ = try await client.get(server.url()) }
+                    #expect(error?.code == .invalidFraming)
+                }
+            }
+        }
+    }
+
     @Test func everyRequestGoesOutAsIfItWereTheFirst() async throws {
         try await withServer([.readHead, .readBody(), .send(Self.answer), .loop]) { server in
             try await withClient { client, _ in

@@ -135,6 +135,21 @@ struct ProxyTests {
         }
     }
 
+    /// It is the proxy's, like the rest of what it says instead of connecting.
+    @Test(arguments: ["T: u", "HTTP/1.1 204 N: x"])
+    func aTrailerOfARefusalIsNoAnswerOfTheServers(_ trailer: String) async throws {
+        let refusal = "HTTP/1.1 407 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\(trailer)\r\n\r\n"
+        try await withServer([.readHead, .send(refusal)]) { proxy in
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .always(try .init("http://127.0.0.1:\(proxy.port)"), except: [])
+            try await withClient(transport: configuration) { client, _ in
+                let (error, _) = await failure { _ = try await client.post("https://any.test/", body: .text("x")) }
+                #expect(error?.code == .proxyRefused, "\(String(describing: error))")
+                #expect(error?.requestDisposition == .notSent)
+            }
+        }
+    }
+
     /// Nobody has refused anything, and it may be tried again.
     @Test(arguments: [
         // The proxy closes the connection; it would go on, but the name cannot be resolved here.

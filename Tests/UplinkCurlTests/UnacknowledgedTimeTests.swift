@@ -129,6 +129,30 @@ struct UnacknowledgedTimeTests {
         }
     }
 
+    /// It does not matter any more how slowly it was read.
+    @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"])
+    func theLimitIsTheUsualOneWhenTheServerHasTheBody(_ answer: String) async throws {
+        try await withServer([.readHead, .pause(.milliseconds(300)), .readBody(), .send(answer), .waitForClose]) {
+            server in
+            try await withClient { client, _ in
+                let recorder = Recorder()
+                // Without an answer, it is looked at after a quarter of the time.
+                let timeouts = HTTPTimeouts(firstByte: .seconds(answer.isEmpty ? 4 : 3600), stall: .seconds(90))
+                var options = HTTPRequestOptions(timeouts: timeouts)
+                options.observer = { recorder.observe($0) }
+                let task = Task { [options] in
+                    try await client.put(server.url(), body: .text("x"), options: options).body.discard()
+                }
+                defer { task.cancel() }
+                try await eventually { recorder.words.contains("connected") }
+                let socket = try descriptor(of: recorder.connection)
+                #expect(unacknowledgedTime(of: socket) >= 95_000)
+                try await eventually { unacknowledgedTime(of: socket) == 30_000 }
+                #expect(server.bodies == [BodyRecord(of: [UInt8(ascii: "x")])])
+            }
+        }
+    }
+
     // MARK: After a change of the way to the internet
 
     /// A client on the device, which hears what the test tells of its network.

@@ -28,6 +28,11 @@ extension CurlTransfer {
         return min(max(firstByte, stall).milliseconds, .max - 5000) + 5000
     }
 
+    /// Called when the server has everything that was sent, as far as is known.
+    func forgetUploadIfWhole() {
+        if upload?.isWhole == true { generation?.forgetUpload(of: self) }
+    }
+
     /// Notes for the observer, once, everything that went out in this turn.
     func noteProgress() {
         guard let events, let event = upload?.progress() else { return }
@@ -46,8 +51,7 @@ extension CurlTransfer {
         guard let upload, upload.expectsContinue, expectation == .standing, head.status == .expectationFailed else {
             return false
         }
-        let connection = head.response.headerFields[values: .connection].joined(separator: ",").lowercased()
-        let ends = head.framing.kind == .untilClose || parser.isHTTP10 || connection.contains("close")
+        let ends = head.framing.kind == .untilClose || parser.isHTTP10 || head.saysClose
         return !ends && upload.canBeRepeated
     }
 

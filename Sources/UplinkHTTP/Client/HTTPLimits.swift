@@ -3,7 +3,7 @@
 /// Limits on what a server may make a client hold or do. Exceeding a limit is an error; nothing is cut off silently.
 public struct HTTPLimits: Sendable, Hashable {
     /// The most bytes of a response's head, and of its trailers. `CurlTransport` has limits of libcurl's besides: 300
-    /// KB for all heads of a response, and 100 KB for a line.
+    /// KB for all heads of a response, 100 KB for a line, and 4 KB for a trailer field.
     public var headerBytes = 64 * 1024
     /// The most fields in a response's head, and in its trailers.
     public var headerFields = 256

@@ -15,6 +15,13 @@ package final class ReceivedHead: Sendable, Equatable {
         (self.status, self.framing, self.isHTTP10) = (status, framing, isHTTP10)
     }
 
+    /// Whether the server closes the connection after this answer, or is to be taken to (RFC 9112, section 9.6).
+    package var saysClose: Bool {
+        response.headerFields[values: .connection].contains { value in
+            value.split(separator: ",").contains { $0.filter { $0 != " " && $0 != "\t" }.lowercased() == "close" }
+        }
+    }
+
     package static func == (one: ReceivedHead, other: ReceivedHead) -> Bool {
         one === other || one.response == other.response && one.framing == other.framing
     }
