@@ -286,6 +286,8 @@ extension PathWatcher {
         guard let changes, changes.hasSubscribers, let latest,
             let table = network?.table ?? handles.poller?.latest?.table
         else { return changeDetector.forget() }
-        if let change = changeDetector.look(addresses: table.usableAddresses, path: latest) { changes.send(change) }
+        let change = changeDetector.look(
+            addresses: table.usableAddresses, path: latest, stranded: table.strandedAddresses)
+        if let change { changes.send(change) }
     }
 }

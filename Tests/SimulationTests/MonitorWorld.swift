@@ -63,7 +63,8 @@ final class MonitorWorld: World {
         let isChange = latest.map { PathKey($0) != PathKey(path) } ?? true
         let generation = emission.generation
         latest = path
-        let change = detector.look(addresses: network.table.usableAddresses, path: path)
+        let change = detector.look(
+            addresses: network.table.usableAddresses, path: path, stranded: network.table.strandedAddresses)
         try check(change, path)
         try perform(emission.evaluated(path, at: now))
         try hold(!isChange || emission.generation > generation, "a change is seen, and not counted")
@@ -112,7 +113,10 @@ final class MonitorWorld: World {
         defer { lastLook = (addresses, path) }
         guard let lastLook else { return try hold(change == nil, "\(change.map { "\($0)" } ?? "-") at the first look") }
         let removed = lastLook.addresses.subtracting(addresses)
-        try hold(change?.removedAddresses ?? [] == removed, "\(removed) went, and nobody says so")
+        let told = change?.removedAddresses ?? []
+        try hold(told.isSuperset(of: removed), "\(removed) went, and nobody says so")
+        let stranded = Set(network.table.links.keys.flatMap(network.table.strandedAddresses))
+        try hold(told.subtracting(removed).isSubset(of: stranded), "\(told) is told, where only \(removed) went")
         for family in IPAddress.Family.allCases {
             let (before, after) = (lastLook.path[family], path[family])
             let isSame =

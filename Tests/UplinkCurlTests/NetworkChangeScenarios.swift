@@ -106,6 +106,26 @@ struct NetworkChangeScenarios {
         }
     }
 
+    /// IPv4 addresses stay on a link that is down. Where there is another way, a transfer can be made again over that.
+    @Test func aTransferUnderWayEndsWhereItsLinkIsDownAndTheWayHasMoved() async throws {
+        let script: [RawServer.Step] =
+            Array(Self.answer.dropLast()) + [.readHead, .send("HTTP/1.1 200 OK\r\n\r\na"), .waitForClose]
+        try await withScene(script) { scene in
+            try scene.network.device.batch([
+                "link add eth1 type veth peer name far1", "link set far1 up", "addr add 198.51.100.2/24 dev eth1",
+                "link set eth1 up", "route add default via 198.51.100.1 metric 9000",
+            ])
+            let response = try await scene.client.get(scene.url)
+            let reading = Task { try await response.body.discard() }
+            try await Task.sleep(for: .milliseconds(50))
+            try scene.network.device.ip("link set eth0 down")
+            let start = ContinuousClock.now
+            let error = await #expect(throws: HTTPClientError.self) { _ = try await reading.value }
+            #expect(error?.code == .networkChanged)
+            #expect(ContinuousClock.now - start < Self.promptly)
+        }
+    }
+
     @Test func anotherRouterIsAnotherGeneration() async throws {
         try await withScene { scene in
             let before = try await get(scene)

@@ -18,7 +18,7 @@ struct ChangeDetectorTests {
 
     private func changes(_ looks: [(Set<IPAddress>, NetworkPath)]) -> [NetworkChange?] {
         var detector = ChangeDetector()
-        return looks.map { detector.look(addresses: $0.0, path: $0.1) }
+        return looks.map { detector.look(addresses: $0.0, path: $0.1, stranded: { _ in [] }) }
     }
 
     @Test func theFirstLookAndTheSameAgainAreNoChange() {
@@ -52,8 +52,29 @@ struct ChangeDetectorTests {
 
     @Test func afterAPauseThereIsNothingToCompareWith() {
         var detector = ChangeDetector()
-        _ = detector.look(addresses: addresses(own), path: online)
+        _ = detector.look(addresses: addresses(own), path: online, stranded: { _ in [] })
         detector.forget()
-        #expect(detector.look(addresses: [], path: NetworkPath()) == nil)
+        #expect(detector.look(addresses: [], path: NetworkPath(), stranded: { _ in addresses(own) }) == nil)
+    }
+
+    /// When the route has moved to another link, immediately or after a while without any, and not while it may still
+    /// come back.
+    @Test(arguments: [true, false]) func theAddressesOfALinkThatIsDownAreLeftBehind(_ isImmediate: Bool) {
+        var elsewhere = online
+        (elsewhere.ipv4.interfaceIndex, elsewhere.ipv4.source) = (41, other)
+        let all = addresses(own, other).union(addresses(IPAddress("2001:db8::1")))
+        let routes = NetworkChange(changedDefaultRoutes: [.ipv4])
+        var detector = ChangeDetector()
+        func look(_ path: NetworkPath, isDown: Bool) -> NetworkChange? {
+            detector.look(addresses: all, path: path) { $0 == 40 && isDown ? all.subtracting(addresses(other)) : [] }
+        }
+        var seen = [look(online, isDown: false), look(elsewhere, isDown: false), look(online, isDown: false)]
+        #expect(seen == [nil, routes, routes])
+        seen = [look(NetworkPath(), isDown: true), look(online, isDown: false)]
+        #expect(seen == [routes, nil])
+        if !isImmediate { #expect(look(NetworkPath(), isDown: true) == routes) }
+        let left = NetworkChange(removedAddresses: addresses(own), changedDefaultRoutes: isImmediate ? [.ipv4] : [])
+        #expect(look(elsewhere, isDown: true) == left)
+        #expect(look(elsewhere, isDown: true) == nil)
     }
 }

@@ -8,7 +8,8 @@ public struct NetworkChange: Sendable, Hashable {
     /// The most removed addresses that one change names; a larger change is ``everything``.
     public static let maximumAddresses = 64
 
-    /// The addresses that this host no longer has.
+    /// The addresses that this host no longer has, and those of a link that is down or without a carrier, once its route
+    /// to the internet has moved to another link.
     public private(set) var removedAddresses: Set<IPAddress>
     /// The families whose route to the internet is gone or has changed its interface, gateway or source address.
     public private(set) var changedDefaultRoutes: Set<IPAddress.Family>

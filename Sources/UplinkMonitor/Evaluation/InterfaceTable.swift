@@ -91,6 +91,12 @@ struct InterfaceTable: Equatable {
     /// All addresses that can be a source.
     var usableAddresses: Set<IPAddress> { Set(addressesByLink.values.joined().filter(\.isUsable).map(\.address)) }
 
+    /// The addresses that a link still has, though it is down or without a carrier; none for others.
+    func strandedAddresses(of link: UInt32) -> Set<IPAddress> {
+        guard let flags = links[link]?.flags, !flags.isSuperset(of: [.up, .lowerUp]) else { return [] }
+        return Set((addressesByLink[link] ?? []).filter(\.isUsable).map(\.address))
+    }
+
     /// The links that packets can currently leave through, in order of index.
     var operationalLinks: [LinkRecord] {
         links.values.filter(\.isOperational).sorted { $0.index < $1.index }
