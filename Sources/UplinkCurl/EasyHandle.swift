@@ -9,7 +9,7 @@ import UplinkHTTP
 /// An easy handle, with everything that must live as long as it does: lists and the error buffer. It is for one
 /// transfer at a time.
 final class EasyHandle {
-    let curl: UnsafeMutableRawPointer
+    private(set) var curl: UnsafeMutableRawPointer
     /// The transfer that it is for, which owns the handle for that time.
     var transfer: Unmanaged<CurlTransfer>?
     private let errorText: UnsafeMutablePointer<CChar>
@@ -51,10 +51,23 @@ final class EasyHandle {
     }
 
     /// Makes the handle ready for another transfer. It must have left the multi.
-    func finishTransfer() {
+    ///
+    /// - Returns: Whether that is possible.
+    func finishTransfer(sharing share: UnsafeMutableRawPointer) -> Bool {
+        if !LibCurl.mayReuseHandles, isParticular { return false }
         if isParticular { reset() }
         setTelling(false)
         if current.keptFields == nil { freeLists() }
+        return LibCurl.mayReuseHandles || renew(sharing: share)
+    }
+
+    /// Replaces libcurl's handle by one with the same settings that has had no answer.
+    private func renew(sharing share: UnsafeMutableRawPointer) -> Bool {
+        guard let new = curl_easy_duphandle(curl) else { return false }
+        curl_easy_cleanup(curl)
+        curl = new
+        set(CURLOPT_SHARE, pointer: share)  // is all that is not copied
+        return true
     }
 
     /// Makes the handle as good as new, except for its share.

@@ -106,10 +106,8 @@ final class Generation {
 
     /// Keeps the handle of a transfer that ended well, if libcurl has not allocated more for it than for a new one.
     func takeBack(_ handle: EasyHandle) {
-        guard LibCurl.mayReuseHandles, idleHandles.count < Self.keptHandles, multi != nil, !handle.isForOneTransfer
-        else { return }
-        handle.finishTransfer()
-        idleHandles.append(handle)
+        guard idleHandles.count < Self.keptHandles, let multi, !handle.isForOneTransfer else { return }
+        if handle.finishTransfer(sharing: multi.share) { idleHandles.append(handle) }
     }
 
     // MARK: Sockets
