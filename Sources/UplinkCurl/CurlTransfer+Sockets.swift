@@ -38,11 +38,9 @@ extension CurlTransfer {
     /// knows, and for an answer that came before the end of the request. libcurl reports such an end when it has
     /// released the connection; that is closed if no other transfer has it yet.
     func endIdleConnectionIfMoreCame(in generation: Generation) {
-        var isChunked = false
-        if case .chunked = framing?.kind { isChunked = true }
-        guard isChunked || upload != nil, let socket = handle?.socket, socket >= 0, !generation.isInUse(socket) else {
-            return
-        }
+        guard framing?.kind == .chunked || upload != nil, let socket = handle?.socket, socket >= 0,
+            !generation.isInUse(socket)
+        else { return }
         if ConnectionTable.hasUnreadBytes(socket) { ConnectionTable.discard(socket) }
     }
 
