@@ -5,7 +5,7 @@ import UplinkHTTP
 
 /// The calls into libcurl that do not belong to one transfer: for readiness, for time, and the nudge.
 extension CurlEngine {
-    private func generation(_ number: UInt64) -> Generation? { generations.first { $0.number == number } }
+    func generation(_ number: UInt64) -> Generation? { generations.first { $0.number == number } }
 
     func socketIsReady(_ descriptor: curl_socket_t, _ readiness: Readiness, in number: UInt64) {
         guard let generation = generation(number), let socket = generation.sockets[descriptor] else { return }
@@ -23,44 +23,6 @@ extension CurlEngine {
         if readiness.contains(.error) { socket.didStop() }
         act(in: generation, on: descriptor, events)
         if generation.sockets[descriptor] === socket { socket.goOn() }
-    }
-
-    /// Ends an idle connection on which something has come.
-    private func nobodyWants(
-        _ socket: WatchedSocket, _ descriptor: curl_socket_t, _ readiness: Readiness, in generation: Generation
-    ) {
-        // It may have been the end of the answer, which libcurl has read since, before the loop came to this socket.
-        guard readiness.contains(.error) || ConnectionTable.hasNews(descriptor) else { return socket.watchIdle() }
-        socket.stop()
-        guard let last = socket.lastTransfer, transfers[last] == nil, !isOfPaused(descriptor, in: generation) else {
-            return
-        }
-        ConnectionTable.discard(descriptor)
-    }
-
-    /// Ends the idle connections on which something has come that the loop has not learned of, because something has
-    /// held it up: a request that goes out now would take it for its answer.
-    func lookAtIdleConnections(now: Int64) {
-        guard now - lastLook > Self.freshness else { return }
-        lastLook = now
-        for generation in generations {
-            for descriptor in ConnectionTable.withNews(generation.sockets.idle) {
-                guard let socket = generation.sockets[descriptor] else { continue }
-                nobodyWants(socket, descriptor, .readable, in: generation)
-            }
-        }
-    }
-
-    /// How long after the loop has looked at its sockets a connection counts as looked at, in nanoseconds: not so short
-    /// that each request of a busy loop would cost a system call.
-    private static var freshness: Int64 { 2_000_000 }
-
-    /// Whether a paused transfer has the connection; libcurl may never have asked for it to be watched.
-    private func isOfPaused(_ descriptor: curl_socket_t, in generation: Generation) -> Bool {
-        let paused = transfers.values.lazy.filter { $0.generation === generation && $0.isPaused }
-        guard !paused.isEmpty else { return false }
-        let port = SocketIdentity(of: descriptor).localPort
-        return paused.contains { port == nil || $0.sockets.localPort == port }
     }
 
     func timePassed(in number: UInt64) {

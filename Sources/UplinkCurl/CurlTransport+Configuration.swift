@@ -69,7 +69,7 @@ extension CurlTransport {
 
         /// How many idle connections are kept for later requests.
         public var maximumIdleConnections = 32
-        /// How long a connection may be idle and still be reused; in whole seconds, rounded up.
+        /// How long a connection may be idle before it is closed.
         public var maximumIdleTime = Duration.seconds(60)
         /// The greatest age at which a connection is still reused; in whole seconds, rounded up.
         public var maximumConnectionAge = Duration.seconds(600)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
+import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
 
@@ -16,6 +17,9 @@ final class Generation {
     @exclusivity(unchecked) private(set) var multi: CurlMulti?
     private let timer: LoopTimer
     private var isTimerSet = false
+    /// The timer for ``CurlEngine/idleTimePassed(in:)``.
+    private let idleTimer: LoopTimer
+    var isIdleTimerSet = false
     /// Whether libcurl wants to be called immediately, which is when the turn ends.
     private(set) var isDue = false
     @exclusivity(unchecked) var sockets = WatchedSockets()
@@ -49,6 +53,7 @@ final class Generation {
         maximumIdleConnections = min(engine.configuration.maximumIdleConnections, 1 << 20)  // no process has more
         listener = DescriptorWatcher.Listener(for: engine) { $0.socketIsReady($1.0, $1.1, in: number) }
         timer = try LoopTimer(for: engine) { $0.timePassed(in: number) }
+        idleTimer = try LoopTimer(for: engine) { $0.idleTimePassed(in: number) }
         multi = CurlMulti(box: Unmanaged.passUnretained(self).toOpaque())
         if multi == nil { throw CurlFailure.noResources("libcurl makes no handle") }
         limitConnections()
@@ -79,6 +84,7 @@ final class Generation {
         for socket in sockets.all { socket.close() }
         sockets = WatchedSockets()
         timer.stop()
+        idleTimer.stop()
         isDue = false
     }
 
@@ -159,7 +165,8 @@ final class Generation {
         guard change != CURL_POLL_REMOVE else {
             // A connection stays watched for its next transfer.
             if let socket = sockets[descriptor], socket.isConnected {
-                return socket.rest(after: easy.flatMap { EasyHandle.transfer(of: $0)?.id })
+                socket.rest(after: easy.flatMap { EasyHandle.transfer(of: $0)?.id })
+                return setIdleTimer(to: engine.configuration.maximumIdleTime.nanosecondsRoundedUp)
             }
             // libcurl may have closed the descriptor by now, which does not matter for closing the watcher.
             return socketGone(descriptor)
@@ -182,6 +189,14 @@ final class Generation {
             // Checked at the end of the turn, to which every call into libcurl leads.
             breakdown = CurlFailure.noResources(error.message)
         }
+    }
+
+    /// Sets the timer for idle connections, in nanoseconds. If it is set already, that is for one that will have been
+    /// idle for long enough before this one.
+    func setIdleTimer(to delay: Int64) {
+        guard !isIdleTimerSet, !isCleaningUp else { return }
+        isIdleTimerSet = true
+        idleTimer.start(afterNanoseconds: delay)
     }
 
     func timerChanged(to milliseconds: Int) {

@@ -14,6 +14,10 @@ final class WatchedSocket {
     private(set) var user: UInt64?
     /// The transfer that last wanted to know about it, and has ended or is paused since.
     private(set) var lastTransfer: UInt64?
+    /// When that was, by the loop's clock.
+    private(set) var restsSince: Int64 = 0
+    /// Whether the connection was ended here. libcurl closes it when it finds out.
+    private(set) var isEnded = false
     /// Whether nobody listens for what is to be read, nor for errors, though libcurl wants that.
     private(set) var isReadingHeld = false
     /// Whether it is a connection, whose closing libcurl reports (`CLOSESOCKETFUNCTION`). It closes sockets that have
@@ -29,7 +33,7 @@ final class WatchedSocket {
     var isForWriting: Bool { interest.contains(.writable) }
 
     func watch(for interest: Readiness, of user: UInt64?) {
-        (isWanted, self.user, self.interest, isReadingHeld) = (true, user, interest, false)
+        (isWanted, self.user, self.interest, isReadingHeld, isEnded) = (true, user, interest, false, false)
         listen()
     }
 
@@ -51,7 +55,9 @@ final class WatchedSocket {
     /// system calls for each transfer.
     ///
     /// - Parameter transfer: The transfer that wanted to, if it is one of ours.
-    func rest(after transfer: UInt64?) { (isWanted, lastTransfer) = (false, transfer) }
+    func rest(after transfer: UInt64?) {
+        (isWanted, lastTransfer, restsSince) = (false, transfer, watcher.timeOfEvents)
+    }
 
     /// Listens, while no one wants to know about it, only for what may come.
     func watchIdle() {
@@ -65,6 +71,12 @@ final class WatchedSocket {
     }
 
     func didStop() { heard = [] }
+
+    /// Stops for good, because the connection ends.
+    func end() {
+        stop()
+        isEnded = true
+    }
 
     /// Goes on listening after an error, unless libcurl has said otherwise meanwhile.
     func goOn() { if isWanted, heard.isEmpty { listen() } }
@@ -87,10 +99,10 @@ struct WatchedSockets {
 
     var all: some Sequence<WatchedSocket> { places.lazy.compactMap { $0 } }
 
-    /// The connections that no transfer has.
+    /// The connections that no transfer wants to know about.
     var idle: [curl_socket_t] {
         places.indices.compactMap { index in
-            places[index].flatMap { $0.isConnected && !$0.isWanted ? curl_socket_t(index) : nil }
+            places[index].flatMap { $0.isConnected && !$0.isWanted && !$0.isEnded ? curl_socket_t(index) : nil }
         }
     }
 
