@@ -50,6 +50,10 @@ static inline CURLcode uplink_easy_set_prereq(CURL *easy, curl_prereq_callback v
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
 }
 
+static inline CURLcode uplink_easy_set_progress(CURL *easy, curl_xferinfo_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, value);
+}
+
 static inline CURLcode uplink_easy_set_debug(CURL *easy, curl_debug_callback value) {
     return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
 }
@@ -82,6 +86,7 @@ static inline CURLcode uplink_easy_get_socket(CURL *easy, curl_socket_t *value) 
 // weak.
 extern int SSL_session_reused(const void *ssl) __attribute__((weak));
 extern int SSL_pending(const void *ssl) __attribute__((weak));
+extern long SSL_CTX_ctrl(void *context, int command, long number, void *pointer) __attribute__((weak));
 
 // OpenSSL's connection of a running transfer; NULL if there is none.
 static inline void *uplink_easy_get_openssl(CURL *easy) {
@@ -100,6 +105,21 @@ static inline int uplink_easy_is_tls_resumed(CURL *easy) {
 static inline int uplink_easy_tls_pending(CURL *easy) {
     void *ssl = uplink_easy_get_openssl(easy);
     return ssl && SSL_pending ? SSL_pending(ssl) : 0;
+}
+
+static inline CURLcode uplink_openssl_set_up(CURL *easy, void *context, void *data) {
+    (void)easy, (void)data;
+    if (SSL_CTX_ctrl) {
+        SSL_CTX_ctrl(context, 78, 4, NULL); // SSL_CTX_clear_mode, SSL_MODE_AUTO_RETRY
+        SSL_CTX_ctrl(context, 41, 0, NULL); // SSL_CTX_set_read_ahead
+    }
+    return CURLE_OK;
+}
+
+// Makes OpenSSL return after every message of the handshake's protocol that comes later, such as a ticket: it would go
+// on as long as there is more, which may be for ever. What it has read ahead nobody would ask for then, so it may not.
+static inline CURLcode uplink_easy_set_up_openssl(CURL *easy) {
+    return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, uplink_openssl_set_up);
 }
 
 static inline CURLMcode uplink_multi_set_long(CURLM *multi, CURLMoption option, long value) {

@@ -80,6 +80,7 @@ extension CurlFailure {
     /// server itself.
     static func code(of report: CurlReport, through proxy: CurlTransport.Proxy) -> (Code, String)? {
         switch report.code {
+        case _ where report.connectStatus == 407: (.proxyRefused, "the proxy wants other credentials")
         case CURLE_PEER_FAILED_VERIFICATION where report.proxyVerifyResult != 0:
             certificate(report.proxyVerifyResult, of: "proxy")
         case CURLE_PROXY: socks(report.proxyError)
@@ -88,9 +89,7 @@ extension CurlFailure {
             (.tlsFailed, "the TLS handshake with the server failed; is its certificate trusted, and not expired?")
         // 7 for a refused tunnel since 8.20.
         case CURLE_COULDNT_CONNECT, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
-            if report.text.contains("response 407") {
-                (.proxyRefused, "the proxy wants other credentials")
-            } else if ["response 502", "response 503", "response 504"].contains(where: report.text.contains) {
+            if ["response 502", "response 503", "response 504"].contains(where: report.text.contains) {
                 (.proxyFailed, serverUnreachable)
             } else if report.isOfTunnel, !report.text.contains("response 0") {
                 (.proxyRefused, "the proxy refuses to connect to the server; check its rules, and that the server runs")
@@ -142,7 +141,7 @@ extension CurlFailure {
         switch verdict {
         case 10: (.certificateExpired, "the \(whom)'s certificate has expired; its owner must renew it")
         case 9: (.certificateNotYetValid, "the \(whom)'s certificate is not valid yet; check this machine's clock")
-        case 18, 19:
+        case 18:
             (.certificateSelfSigned, "the \(whom)'s certificate is signed by itself; trust its authority by a file")
         case 26: (.certificateWrongPurpose, "the \(whom)'s certificate is not one for servers")
         case 0, 1, 62:

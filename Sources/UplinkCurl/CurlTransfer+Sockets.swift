@@ -81,6 +81,10 @@ extension CurlTransfer {
         }
     }
 
+    /// Whether a proxy has asked for other credentials, which ends the transfer: libcurl would read what else the proxy
+    /// sends, without a pause, for ever if the proxy makes none.
+    var isTunnelRefused: Bool { isConnecting && handle?.long(CURLINFO_HTTP_CONNECTCODE) == 407 }
+
     /// Whether the own address of the transfer's connection, or of each that is being made for it, is gone.
     func isOnAddress(where isGone: (IPAddress) -> Bool) -> Bool {
         switch machine.phase {

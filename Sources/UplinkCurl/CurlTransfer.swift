@@ -147,8 +147,6 @@ final class CurlTransfer {
 
     /// Takes a line of a head or of the trailers from libcurl. False stops the transfer.
     func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        // Nothing of the server's can come before the request goes out. It is a trailer of the proxy's refusal.
-        guard machine.phase != .connecting else { return true }
         if expectation == .refused { expectation = .dropped }
         if let events, parser.isAtStatusLine { events.beginHead(now: Monotonic.now) }
         do throws(HTTPClientError) {

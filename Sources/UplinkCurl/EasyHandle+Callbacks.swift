@@ -53,6 +53,16 @@ extension EasyHandle {
 }
 
 extension EasyHandle {
+    /// Sets the callback that libcurl calls for each byte of a proxy's answer to CONNECT, and later for each read.
+    func setTunnelCallback() {
+        set(CURLOPT_XFERINFODATA, pointer: Unmanaged.passUnretained(self).toOpaque())
+        note(
+            uplink_easy_set_progress(curl) { box, _, _, _, _ in
+                EasyHandle.withTransfer(of: box) { $0.isTunnelRefused } == true ? 1 : 0
+            })
+        set(CURLOPT_NOPROGRESS, 0)
+    }
+
     /// Lends the transfer of a callback's handle. Neither is retained: the engine has a reference to each until libcurl
     /// no longer has the handle, and that never happens during a callback.
     static func withTransfer<Result>(

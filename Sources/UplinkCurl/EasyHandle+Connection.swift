@@ -53,8 +53,9 @@ extension EasyHandle {
         set(CURLOPT_RESOLVE, list: entries)
     }
 
-    func setProxy(_ proxy: CurlTransport.Proxy) {
+    func setProxy(_ proxy: CurlTransport.Proxy, for url: HTTPURL) {
         isParticular = true
+        if proxy.kind.forwards, url.scheme == .https { setTunnelCallback() }
         set(CURLOPT_PROXY, proxy.url)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)  // those are not the answer's
         set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))  // the server's fields are not for the proxy
@@ -68,6 +69,6 @@ extension EasyHandle {
 
     private static func forProxy(_ credential: String) -> String {
         guard LibCurl.decodesProxyCredentials else { return credential }
-        return PercentEncoding.encode(credential.utf8) { $0 != UInt8(ascii: "%") }
+        return PercentEncoding.encode(credential.utf8) { $0 < 0x80 && $0 != UInt8(ascii: "%") }
     }
 }

@@ -33,7 +33,7 @@ extension EasyHandle {
         setFields(transfer, expectsContinue: transfer.upload?.expectsContinue == true)
         setConnectTimeout(transfer.exchange.request.timeouts)
         if !configuration.resolve.isEmpty { setAddresses(for: transfer, configuration) }
-        if let proxy = transfer.proxy { setProxy(proxy) }
+        if let proxy = transfer.proxy { setProxy(proxy, for: transfer.url) }
     }
 
     func setFields(_ transfer: CurlTransfer, expectsContinue: Bool) {

@@ -9,6 +9,7 @@ extension EasyHandle {
         set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
         set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        if LibCurl.hasOpenSSL { note(uplink_easy_set_up_openssl(curl)) }
         setTrust(settings.configuration.trust)
         setVersion(settings.configuration.minimumTLSVersion)
         if !settings.configuration.pinnedKeys.isEmpty {

@@ -9,7 +9,8 @@ struct EngineSettings: Sendable {
     let proxies: ProxyRules
     let identityPassword: String?
     /// How many bytes libcurl reads from a socket in one call: only a small part of what all bodies may hold, because
-    /// each transfer has such a buffer, which is not counted, and a second one while it is paused.
+    /// each transfer has such a buffer, which is not counted, and a second one while it is paused. But it is more than a
+    /// record of TLS: what OpenSSL keeps of one, nobody would see behind the last chunk.
     ///
     /// It is not a multiple of a page. When bytes are copied to an address that is slightly higher within its page than
     /// theirs, processors mistake each load for one of what has just been stored, and the copy takes five times as long
@@ -23,7 +24,7 @@ struct EngineSettings: Sendable {
         self.configuration = configuration.withAbsoluteFiles
         proxies = try ProxyRules(configuration.proxy) { name in getenv(name).map { String(cString: $0) } }
         identityPassword = configuration.identity?.password()
-        readSize = max(16 << 10, min(256 << 10, configuration.maximumBufferedBytes / 64)) - 64
+        readSize = max((16 << 10) + 64, min(256 << 10, configuration.maximumBufferedBytes / 64) - 64)
         if configuration.trust == .dangerouslyAcceptAnyCertificate {
             let warning = "Uplink: a transport accepts any certificate; its connections can be read and changed"
             if let warn = configuration.warn {

@@ -17,6 +17,11 @@ enum LibCurl {
     static let addsAuthorityDirectory =
         version >= 0x081500 && curl_version_info(uplink_version_now)?.pointee.capath != nil
 
+    /// Whether its TLS is OpenSSL's, which it lets others set up.
+    static let hasOpenSSL =
+        curl_version_info(uplink_version_now)?.pointee.ssl_version.map { String(cString: $0).hasPrefix("OpenSSL/") }
+        ?? false
+
     /// Before 8.4 the timers that start the next address are lost in event mode (curl pull request 11920).
     static var needsConnectNudge: Bool { version < 0x080400 }
 

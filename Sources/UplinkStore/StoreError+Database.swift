@@ -15,7 +15,7 @@ extension StoreError {
             return Self(otherwise, message: "\(activity) failed: \(error)", underlyingError: error)
         }
         let (code, advice) = meaning(of: error) ?? (otherwise, nil)
-        let words = advice ?? error.message ?? "\(error.resultCode)"
+        let words = advice ?? (isOfClosed(error) ? closed : error.message ?? "\(error.resultCode)")
         return Self(code, message: "\(activity) failed: \(words)", underlyingError: error)
     }
 
@@ -39,6 +39,11 @@ extension StoreError {
         }
     }
 
+    /// Whether the database was closed. Without a connection, SQLite's text is "out of memory".
+    private static func isOfClosed(_ error: DatabaseError) -> Bool {
+        error.resultCode == .SQLITE_MISUSE && ["out of memory", "Connection is closed"].contains(error.message)
+    }
+
     /// Whether the process can get descriptors. SQLite says that a file cannot be opened, but not why; by the time we
     /// ask, there may be some again.
     private static var hasDescriptors: Bool {
@@ -50,6 +55,7 @@ extension StoreError {
 
     private static let unopened = "the file cannot be opened; see to the path and its permissions"
     private static let noDescriptors = "there are too many open files; close some, or raise the limit (ulimit -n)"
+    private static let closed = "the database has been closed; close it only after the last use of the store"
     private static let noRoom = "there is no room left; free some and try again"
 }
 #endif

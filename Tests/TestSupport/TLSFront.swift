@@ -18,9 +18,11 @@ package final class TLSFront: Sendable {
     ///   - backend: The server's port on 127.0.0.1.
     ///   - certificates: A directory with ``Certificates``, of which `good` is shown.
     ///   - largestRecord: How many bytes a record of TLS has in it, 512 at least.
-    package init(to backend: UInt16, certificates: FilePath, largestRecord: Int = 16_384) throws {
+    ///   - tickets: How many tickets each client gets, all at once after the handshake.
+    package init(to backend: UInt16, certificates: FilePath, largestRecord: Int = 16_384, tickets: Int = 2) throws {
         context = try TLSContext(
-            certificate: certificates.appending("good.pem"), key: certificates.appending("good.key"), largestRecord)
+            certificate: certificates.appending("good.pem"), key: certificates.appending("good.key"), largestRecord,
+            tickets: tickets)
         listener = try Listener()
         listener.start { [unowned self] client in
             self.count.withLock { $0 += 1 }

@@ -8,7 +8,7 @@ final class TLSContext: Sendable {
     fileprivate nonisolated(unsafe) let pointer: UnsafeMutableRawPointer
     fileprivate let library: OpenSSL
 
-    init(certificate: FilePath, key: FilePath, _ largestRecord: Int) throws {
+    init(certificate: FilePath, key: FilePath, _ largestRecord: Int, tickets: Int) throws {
         guard let library = OpenSSL(), let pointer = library.newContext(library.serverMethod()) else {
             throw SetupFailure(activity: "finding OpenSSL, which libcurl brings along", errno: 0)
         }
@@ -16,7 +16,8 @@ final class TLSContext: Sendable {
         let (setMaximumSendFragment, formPEM): (CInt, CInt) = (52, 1)
         guard library.useCertificate(pointer, certificate.string) == 1,
             library.useKey(pointer, key.string, formPEM) == 1,
-            library.control(pointer, setMaximumSendFragment, largestRecord, nil) == 1
+            library.control(pointer, setMaximumSendFragment, largestRecord, nil) == 1,
+            library.setTickets(pointer, tickets) == 1
         else { throw SetupFailure(activity: "setting up OpenSSL with \(certificate)", errno: 0) }
     }
 
@@ -86,6 +87,7 @@ private struct OpenSSL: Sendable {
     let useCertificate: @convention(c) @Sendable (Pointer, Text) -> CInt
     let useKey: @convention(c) @Sendable (Pointer, Text, CInt) -> CInt
     let control: @convention(c) @Sendable (Pointer, CInt, CLong, Pointer) -> CLong
+    let setTickets: @convention(c) @Sendable (Pointer, Int) -> CInt
     let newSession: @convention(c) @Sendable (Pointer) -> Pointer
     let freeSession: @convention(c) @Sendable (Pointer) -> Void
     let setStreams: @convention(c) @Sendable (Pointer, Pointer, Pointer) -> Void
@@ -105,7 +107,7 @@ private struct OpenSSL: Sendable {
             "TLS_server_method", "SSL_CTX_new", "SSL_CTX_free", "SSL_CTX_use_certificate_chain_file",
             "SSL_CTX_use_PrivateKey_file", "SSL_CTX_ctrl", "SSL_new", "SSL_free", "SSL_set_bio",
             "SSL_set_accept_state", "SSL_read", "SSL_write", "SSL_get_error", "SSL_shutdown", "BIO_s_mem", "BIO_new",
-            "BIO_read", "BIO_write",
+            "BIO_read", "BIO_write", "SSL_CTX_set_num_tickets",
         ]
         let found = names.compactMap { dlsym(nil, $0) }
         guard found.count == names.count else { return nil }
@@ -115,6 +117,6 @@ private struct OpenSSL: Sendable {
         (newSession, freeSession, setStreams) = (function(6), function(7), function(8))
         (setAcceptState, readText, writeText) = (function(9), function(10), function(11))
         (error, shutDown, memory) = (function(12), function(13), function(14))
-        (newStream, read, write) = (function(15), function(16), function(17))
+        (newStream, read, write, setTickets) = (function(15), function(16), function(17), function(18))
     }
 }

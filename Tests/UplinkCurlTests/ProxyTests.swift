@@ -122,11 +122,11 @@ struct ProxyTests {
     /// libcurl decodes percent signs where it is told a user and a password, which are not of a URL.
     @Test(arguments: [("http", TestProxy.Kind.http), ("socks5h", .socks)])
     func credentialsArriveAsTheyAre(_ scheme: String, _ kind: TestProxy.Kind) async throws {
-        let proxy = try TestProxy(kind, credentials: "u%41:p%%20%zz")
+        let proxy = try TestProxy(kind, credentials: "uü%41:p%%20é%zz")
         defer { proxy.stop() }
         try await withServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]) { server in
             var configuration = CurlTransport.Configuration()
-            let address = "\(scheme)://u%2541:p%25%2520%25zz@127.0.0.1:\(proxy.port)"
+            let address = "\(scheme)://u%C3%BC%2541:p%25%2520%C3%A9%25zz@127.0.0.1:\(proxy.port)"
             configuration.proxy = .always(try .init(address), except: [])
             try await withClient(transport: configuration) { client, _ in
                 let body = try await client.get("http://origin.test:\(server.port)/").body.collect(upTo: 2)
@@ -146,6 +146,25 @@ struct ProxyTests {
                 let (error, _) = await failure { _ = try await client.post("https://any.test/", body: .text("x")) }
                 #expect(error?.code == .proxyRefused, "\(String(describing: error))")
                 #expect(error?.requestDisposition == .notSent)
+            }
+        }
+    }
+
+    /// libcurl would read it without a pause, and hold up everything else on the loop.
+    @Test(arguments: ["Content-Length: 100000000000", "Transfer-Encoding: chunked"])
+    func whatComesWithARefusalIsNotRead(_ field: String) async throws {
+        let size = 20_000_000
+        let script: [RawServer.Step] = [
+            .readHead, .send("HTTP/1.1 407 No\r\n\(field)\r\n\r\n1312d00\r\n"), .fill(size),
+        ]
+        try await withServer(script) { proxy in
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .always(try .init("http://127.0.0.1:\(proxy.port)"), except: [])
+            try await withClient(transport: configuration) { client, _ in
+                let (error, _) = await failure { _ = try await client.get("https://any.test/") }
+                #expect(error?.code == .proxyRefused, "\(String(describing: error))")
+                #expect(error?.requestDisposition == .notSent)
+                #expect(proxy.connections.allSatisfy { $0.filled < size })
             }
         }
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import HTTPTypes
 import SystemPackage
 import TestSupport
@@ -205,34 +204,6 @@ struct TLSTests {
             }
         }
         #expect(warnings.withLock { $0.count } == 1)
-    }
-
-    /// The answer fills one record of TLS, and what must not be there the next ones.
-    @Test func whatComesBeyondTheEndIsNotTheNextAnswer() async throws {
-        let head = "HTTP/1.1 200 OK\r\nContent-Length: 16300\r\n"
-        let padding = "X-Padding: " + String(repeating: "x", count: 16_384 - 16_300 - head.utf8.count - 15) + "\r\n\r\n"
-        let answer = head + padding + String(repeating: "r", count: 16_300)
-        #expect(answer.utf8.count == 16_384)
-        let wrong = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong"
-        let server = try OpenSSLServer([], answer: Array((answer + String(repeating: wrong, count: 10_000)).utf8))
-        defer { server.stop() }
-        var transport = CurlTransport.Configuration()
-        transport.trust = .authorities(server.file("ca.pem"))
-        transport.maximumConcurrentTransfersPerHost = 1
-        try await withClient(transport: transport) { client, _ in
-            try await withThrowingTaskGroup(of: [UInt8].self) { group in
-                for _ in 0..<4 {
-                    group.addTask {
-                        var options = HTTPRequestOptions()
-                        // Holds the loop up until all that the server sends has come.
-                        options.observer = { if case .connected = $0 { usleep(100_000) } }
-                        let response = try await client.get(server.url("/answer"), options: options)
-                        return try await response.body.collect(upTo: 16_300)
-                    }
-                }
-                for try await body in group { #expect(body.count == 16_300 && Set(body) == [UInt8(ascii: "r")]) }
-            }
-        }
     }
 
     @Test func versionsThatAreTooOldAreTold() async throws {

@@ -63,6 +63,18 @@ struct OpeningTests {
         _ = try await Store.open(file.path, migrator: Lists.migrator, busyTimeout: .seconds(Int64.max))
     }
 
+    @Test func afterClosingTheErrorSaysThatItIsClosed() async throws {
+        defer { file.directory.remove() }
+        let store = try await file.open()
+        let outbox = try Outbox(store)
+        try store.database.close()
+        let error = await #expect(throws: StoreError.self) {
+            try await outbox.enqueue(key: "a", payload: Data("1".utf8))
+        }
+        #expect(error?.code == .writeFailed)
+        #expect(error?.message.contains("closed") == true, "\(String(describing: error))")
+    }
+
     @Test func withoutDescriptorsItSaysSoAndOpensOnceThereAreSome() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()

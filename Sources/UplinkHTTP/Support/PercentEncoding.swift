@@ -2,7 +2,7 @@
 
 /// Bytes as a URL writes them: `%` and two hexadecimal digits (RFC 3986, section 2.1).
 package enum PercentEncoding {
-    /// Writes every byte that is not to be kept as it is with a percent sign.
+    /// Writes every byte that is not to be kept as it is with a percent sign. Only ASCII can be kept.
     package static func encode(_ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool) -> String {
         bytes.reduce(into: "") { text, byte in
             if isKept(byte) { text.unicodeScalars.append(Unicode.Scalar(byte)) } else { append(byte, to: &text) }
