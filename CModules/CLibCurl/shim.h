@@ -122,6 +122,12 @@ static inline CURLcode uplink_easy_set_up_openssl(CURL *easy) {
     return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, uplink_openssl_set_up);
 }
 
+// Leaves OpenSSL as it is: the inner of two layers of TLS reads from the outer one, which may have what comes behind a
+// message, while there is nothing in the socket that would make anyone ask.
+static inline CURLcode uplink_easy_leave_openssl(CURL *easy) {
+    return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, NULL);
+}
+
 static inline CURLMcode uplink_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

@@ -22,11 +22,15 @@ final class Context: Sendable {
     private let thread: CallbackThread?
 
     init(_ options: ContextOptions) throws(StatusError) {
-        guard let queue = CallQueue() else { throw StatusError(Status.system) }
         do {
             loop = try EventLoop(networkNamespace: options.networkNamespace)
         } catch {
             throw StatusError(error.code == .networkNamespace ? Status.namespace : Status.system)
+        }
+        // After the loop, which occupies the numbers of standard streams that are closed.
+        guard let queue = CallQueue() else {
+            loop.end()
+            throw StatusError(Status.system)
         }
         do {
             transport = try CurlTransport(on: loop, configuration: options.transport)

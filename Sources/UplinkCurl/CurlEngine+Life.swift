@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibCurl
+import UplinkCore
 import UplinkEventLoop
 import UplinkHTTP
 
@@ -13,7 +14,13 @@ extension CurlEngine {
             for generation in generations { generation.isRetired = true }
             scheduleTurn()
         }
-        if let current = generations.last, !current.isRetired, current.breakdown == nil { return current }
+        if let current = generations.last, !current.isRetired, current.breakdown == nil {
+            guard Monotonic.now - current.start > configuration.maximumSessionAge.nanosecondsRoundedUp else {
+                return current
+            }
+            current.isRetired = true
+            scheduleTurn()
+        }
         lastGeneration += 1
         let generation = try Generation(lastGeneration, for: self)
         generations.append(generation)

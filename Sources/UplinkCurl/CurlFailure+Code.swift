@@ -20,6 +20,12 @@ extension CurlFailure {
         case CURLE_URL_MALFORMAT: (.invalidURL, "libcurl refuses the URL; check it")
         case CURLE_UNSUPPORTED_PROTOCOL:
             (.invalidResponse, "the server does not answer in HTTP/1; is it an HTTP server?")
+        case CURLE_COULDNT_RESOLVE_HOST where report.text.contains("thread failed to start"):
+            (
+                .connectionFailed,
+                "there is no thread or descriptor to look the host's name up; send fewer requests at the same time, or "
+                    + "raise the limits (ulimit -n, ulimit -u)"
+            )
         case CURLE_COULDNT_RESOLVE_HOST:
             (.dnsFailed, "the host's name cannot be resolved; check the name and the network's DNS")
         case CURLE_COULDNT_RESOLVE_PROXY:

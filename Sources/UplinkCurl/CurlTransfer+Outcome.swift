@@ -27,16 +27,23 @@ extension CurlTransfer {
     }
 
     private func outcome(ofTimeout timeout: TransferMachine.Timeout, _ report: CurlReport) -> HTTPClientError {
-        var phase = CurlFailure.phase(machine.lastPhase, report)
-        if timeout == .connect, phase == .connect || phase == .dns, hasConnectedForTLS { phase = .tls }
+        let phase = timeout == .connect ? phaseOfConnecting(report) : CurlFailure.phase(machine.lastPhase, report)
         let (code, message) = CurlFailure.timeout(timeout, exchange.request.timeouts)
         return error(code, phase, message)
+    }
+
+    /// How far connecting had come when its time was over.
+    private func phaseOfConnecting(_ report: CurlReport) -> HTTPClientError.Phase {
+        let phase = CurlFailure.phase(machine.lastPhase, report)
+        return phase == .connect || phase == .dns ? (hasConnectedForTLS ? .tls : phase) : phase
     }
 
     private func outcome(ofFailure report: CurlReport) -> any Error {
         if let failure = upload?.failure { return outcome(ofBody: failure) }
         if let stopReason { return complete(stopReason) }
-        let phase = CurlFailure.phase(machine.lastPhase, report)
+        // libcurl's own limit, which comes first where the loop was held up.
+        let isTimeout = report.code == CURLE_OPERATION_TIMEDOUT
+        let phase = isTimeout ? phaseOfConnecting(report) : CurlFailure.phase(machine.lastPhase, report)
         if isAddressGone {
             return error(.networkChanged, phase, "the network changed under the connection; try again")
         }

@@ -73,6 +73,9 @@ extension CurlTransport {
         public var maximumIdleTime = Duration.seconds(60)
         /// The greatest age at which a connection is still reused; in whole seconds, rounded up.
         public var maximumConnectionAge = Duration.seconds(600)
+        /// How long sessions of TLS are resumed: with one, OpenSSL takes a certificate as it was found at its beginning,
+        /// though it may have expired, or its authority may not be trusted any more.
+        package var maximumSessionAge = Duration.seconds(3600)
         /// How many requests a connection may serve; nil for any number. With many concurrent requests it may serve a
         /// few more, which were assigned to it before the last one was seen to end.
         public var maximumRequestsPerConnection: Int?

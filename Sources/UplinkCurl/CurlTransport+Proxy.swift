@@ -29,7 +29,8 @@ extension CurlTransport {
             case https
             /// SOCKS 4a: the proxy resolves the name.
             case socks4a
-            /// SOCKS 5 (RFC 1928): the name is resolved here.
+            /// SOCKS 5 (RFC 1928): the name is resolved here, and the proxy is asked for the first of its addresses
+            /// alone.
             case socks5
             /// SOCKS 5: the proxy resolves the name.
             case socks5h

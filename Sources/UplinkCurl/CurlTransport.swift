@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import HTTPTypes
-import UplinkCore
+package import UplinkCore
 public import UplinkEventLoop
 public import UplinkHTTP
 
@@ -22,6 +22,7 @@ public final class CurlTransport: HTTPTransport, BeginningTransport {
     }
 
     private let engine: CurlEngine
+    package let clock: ElapsedClock
     private let lastID = Locked<UInt64>(0)
     private let forks = ForkCount.current
 
@@ -35,6 +36,7 @@ public final class CurlTransport: HTTPTransport, BeginningTransport {
                 .engine, phase: .request, message: "libcurl 7.87 or newer is needed; install a newer libcurl4")
         }
         engine = CurlEngine(on: loop, settings: settings)
+        clock = ElapsedClock(LoopClock(on: loop))
     }
 
     deinit {

@@ -56,6 +56,7 @@ extension EasyHandle {
     func setProxy(_ proxy: CurlTransport.Proxy, for url: HTTPURL) {
         isParticular = true
         if proxy.kind.forwards, url.scheme == .https { setTunnelCallback() }
+        if proxy.kind == .https, url.scheme == .https, LibCurl.hasOpenSSL { note(uplink_easy_leave_openssl(curl)) }
         set(CURLOPT_PROXY, proxy.url)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)  // those are not the answer's
         set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))  // the server's fields are not for the proxy

@@ -11,6 +11,7 @@ import UplinkHTTP
 /// old one lives until its transfers have ended. Only for the loop's thread.
 final class Generation {
     let number: UInt64
+    let start = Monotonic.now
     /// The engine, which owns the generation and outlives it.
     unowned let engine: CurlEngine
     let connections: ConnectionTable

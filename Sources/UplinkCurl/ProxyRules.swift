@@ -66,9 +66,11 @@ struct ProxyRules: Sendable {
         {
             return .network(network, length)
         }
-        let name = withoutRoot(String(text.lowercased().trimmingPrefix("*").drop { $0 == "." }))
+        let dotted = text.hasPrefix("*.") ? text.dropFirst() : text[...]
+        let name = withoutRoot(String(dotted.lowercased().drop { $0 == "." }))
         let isName = name.utf8.allSatisfy { $0 >= 0x80 || $0.isAlphanumeric || "-._".utf8.contains($0) }
-        return isName && !name.isEmpty ? .name(name) : nil
+        let isPartOfAddress = name.split(separator: ".").last?.allSatisfy(\.isWholeNumber) ?? true
+        return isName && !isPartOfAddress ? .name(name) : nil
     }
 
     /// A name without the dot for the root (RFC 1034, section 3.1): with and without it, it is the same host.

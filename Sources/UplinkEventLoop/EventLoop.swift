@@ -27,7 +27,7 @@ public final class EventLoop: Sendable {
     let inbox: Inbox
     let thread: LoopThread
     /// A copy of the key in ``LoopThread``, which would have to be looked up each time.
-    private let key = LoopThread.key
+    private let key: pthread_key_t?
     /// The reason why the loop never started.
     private let failure: EventLoopError?
     /// The side of the loop that actors live on.
@@ -41,6 +41,8 @@ public final class EventLoop: Sendable {
     /// - Throws: ``EventLoopError`` when the thread or the loop cannot be made, or the namespace cannot be entered.
     package init(networkNamespace: String? = nil) throws(EventLoopError) {
         try DescriptorRoom.check()
+        key = LoopThread.key
+        guard key != nil else { throw EventLoopError(.system, during: "making a thread-specific key", errno: EAGAIN) }
         inbox = try Inbox()
         thread = LoopThread()
         failure = nil
@@ -50,6 +52,7 @@ public final class EventLoop: Sendable {
 
     /// Makes a loop that could not be started.
     init(failedBy error: EventLoopError) {
+        key = LoopThread.key
         inbox = Inbox(closed: ())
         thread = LoopThread()
         failure = error
@@ -67,7 +70,10 @@ public final class EventLoop: Sendable {
     }
 
     /// Whether the caller runs on this loop's thread.
-    package var isCurrent: Bool { pthread_getspecific(key) == Unmanaged.passUnretained(self).toOpaque() }
+    package var isCurrent: Bool {
+        guard let key else { return false }
+        return pthread_getspecific(key) == Unmanaged.passUnretained(self).toOpaque()
+    }
 
     /// Runs `work` on the loop's thread, after everything enqueued before it. May be called from any thread.
     package func execute(_ work: @escaping @Sendable () -> Void) { submit(.work(work)) }

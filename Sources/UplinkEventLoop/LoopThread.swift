@@ -9,12 +9,10 @@ final class LoopThread: @unchecked Sendable {  // `state` is the loop thread's, 
     private var thread = pthread_t()
     private let isJoined = Locked(false)
 
-    /// The thread-specific key under which a loop's thread keeps the loop.
-    static let key: pthread_key_t = {
+    /// The thread-specific key under which a loop's thread keeps the loop; nil if the process has used up its 1,024.
+    static let key: pthread_key_t? = {
         var key = pthread_key_t()
-        let status = pthread_key_create(&key, nil)
-        precondition(status == 0, "pthread_key_create: \(status)")  // the process has used up its 1,024 keys
-        return key
+        return pthread_key_create(&key, nil) == 0 ? key : nil
     }()
 
     /// Starts the thread and returns when its loop is ready; the thread keeps `loop` alive.
@@ -95,6 +93,7 @@ final class LoopThread: @unchecked Sendable {  // `state` is the loop thread's, 
     }
 
     private static func identify(as loop: EventLoop, _ body: () -> Void) {
+        guard let key else { return }  // without one no loop is made
         pthread_setspecific(key, Unmanaged.passUnretained(loop).toOpaque())
         body()
         pthread_setspecific(key, nil)

@@ -12,6 +12,7 @@ package final class TLSFront: Sendable {
     package var port: UInt16 { listener.port }
     private let listener: Listener
     private let context: TLSContext
+    private let givesLateTickets: Bool
     private let count = Locked(0)
 
     /// - Parameters:
@@ -19,7 +20,12 @@ package final class TLSFront: Sendable {
     ///   - certificates: A directory with ``Certificates``, of which `good` is shown.
     ///   - largestRecord: How many bytes a record of TLS has in it, 512 at least.
     ///   - tickets: How many tickets each client gets, all at once after the handshake.
-    package init(to backend: UInt16, certificates: FilePath, largestRecord: Int = 16_384, tickets: Int = 2) throws {
+    ///   - givesLateTickets: Whether another one comes with each piece, right before it.
+    package init(
+        to backend: UInt16, certificates: FilePath, largestRecord: Int = 16_384, tickets: Int = 2,
+        givesLateTickets: Bool = false
+    ) throws {
+        self.givesLateTickets = givesLateTickets
         context = try TLSContext(
             certificate: certificates.appending("good.pem"), key: certificates.appending("good.key"), largestRecord,
             tickets: tickets)
@@ -59,6 +65,7 @@ package final class TLSFront: Sendable {
             }
             if polls[1].revents != 0 {
                 let count = recv(server, &buffer, buffer.count, 0)
+                if count > 0, givesLateTickets { session.addTicket() }
                 if count > 0 { session.give(buffer[..<count]) } else { session.end() }
                 guard LoopbackSocket.send(session.outgoing, to: client), count > 0 else { return }
             }

@@ -62,6 +62,9 @@ final class TLSSession {
         _ = bytes.withUnsafeBytes { library.writeText(session, $0.baseAddress, CInt($0.count)) }
     }
 
+    /// Has a ticket sent with what is given next.
+    func addTicket() { _ = library.addTicket(session) }
+
     /// Says that there is no more.
     func end() { _ = library.shutDown(session) }
 
@@ -88,6 +91,7 @@ private struct OpenSSL: Sendable {
     let useKey: @convention(c) @Sendable (Pointer, Text, CInt) -> CInt
     let control: @convention(c) @Sendable (Pointer, CInt, CLong, Pointer) -> CLong
     let setTickets: @convention(c) @Sendable (Pointer, Int) -> CInt
+    let addTicket: @convention(c) @Sendable (Pointer) -> CInt
     let newSession: @convention(c) @Sendable (Pointer) -> Pointer
     let freeSession: @convention(c) @Sendable (Pointer) -> Void
     let setStreams: @convention(c) @Sendable (Pointer, Pointer, Pointer) -> Void
@@ -108,6 +112,7 @@ private struct OpenSSL: Sendable {
             "SSL_CTX_use_PrivateKey_file", "SSL_CTX_ctrl", "SSL_new", "SSL_free", "SSL_set_bio",
             "SSL_set_accept_state", "SSL_read", "SSL_write", "SSL_get_error", "SSL_shutdown", "BIO_s_mem", "BIO_new",
             "BIO_read", "BIO_write", "SSL_CTX_set_num_tickets",
+            "SSL_new_session_ticket",
         ]
         let found = names.compactMap { dlsym(nil, $0) }
         guard found.count == names.count else { return nil }
@@ -118,5 +123,6 @@ private struct OpenSSL: Sendable {
         (setAcceptState, readText, writeText) = (function(9), function(10), function(11))
         (error, shutDown, memory) = (function(12), function(13), function(14))
         (newStream, read, write, setTickets) = (function(15), function(16), function(17), function(18))
+        addTicket = function(19)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import SystemPackage
 import TestSupport
 import Testing
@@ -48,6 +49,27 @@ struct LifetimeTests {
                 _ = await (first, second)
                 for task in waiting { await #expect(throws: CancellationError.self) { try await task.value } }
                 #expect(await transport.census() == (0, 0))
+            }
+        }
+    }
+
+    /// A cancelled sleep of one of Swift's clocks would hold its memory until the deadline.
+    @Test func waitsThatAreOverHoldNothing() async throws {
+        await #expect(processExitsWith: .success) {
+            var configuration = HTTPClient.Configuration()
+            configuration.middlewares = [.singleFlight(upTo: 100)]
+            configuration.timeouts.total = .seconds(3600)
+            try await withServer(Self.ok) { server in
+                try await withClient(configuration) { client, _ in
+                    func get(_ count: Int) async throws {
+                        for _ in 0..<count { _ = try await client.get(server.url()).body.collect(upTo: 2) }
+                    }
+                    try await get(1000)
+                    let before = Memory.resident
+                    try await get(10_000)
+                    let growth = Memory.resident - before
+                    if !Timing.isInstrumented, growth >= 3 << 20 { exit(1) }
+                }
             }
         }
     }

@@ -67,7 +67,10 @@ struct ProxyRulesTests {
         #expect(try proxy(for: "http://any/", .always(try .init("p:1"), except: ["*"])) == nil)
     }
 
-    @Test(arguments: ["", "a.test:80", "10.0.0.0/33", "[::1]/128", "a.test;b", "a b", "http://a.test", "*a*"])
+    @Test(arguments: [
+        "", "a.test:80", "10.0.0.0/33", "[::1]/128", "a.test;b", "a b", "http://a.test", "*a*", "*a.test", "5",
+        ".0.0.1",
+    ])
     func anExceptionThatExceptsNothingIsAnError(_ text: String) throws {
         let proxy = try CurlTransport.Proxy("p:1")
         #expect(throws: HTTPClientError.self) { try ProxyRules(.always(proxy, except: [text])) { _ in nil } }

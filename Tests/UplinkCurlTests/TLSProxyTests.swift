@@ -70,6 +70,26 @@ struct TLSProxyTests {
         }
     }
 
+    /// All is in one record of the outer layer, so that nothing tells that there is more behind the ticket.
+    @Test func aTicketRightBeforeTheAnswerHidesNothing() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try await offPool { try Certificates.make(in: directory) }
+        try await withServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .loop]) { origin in
+            let server = try TLSFront(
+                to: origin.port, certificates: directory.path, tickets: 0, givesLateTickets: true)
+            defer { server.stop() }
+            try await withProxy(certificates: directory.path) { _, _, client in
+                for _ in 0..<5 {
+                    let timeouts = HTTPTimeouts(firstByte: .seconds(5))
+                    let response = try await client.get("https://127.0.0.1:\(server.port)/", timeouts: timeouts)
+                    #expect(try await response.body.collect(upTo: 2) == Array("ok".utf8))
+                }
+            }
+            #expect(origin.heads.count == 5)
+        }
+    }
+
     /// OpenSSL's reason is lost when libcurl tells the server why, through the TLS to the proxy; what remains looks
     /// like a connection that broke, which would be tried again.
     @Test(arguments: ["expired", "early", "other", "client", "self"])

@@ -312,4 +312,19 @@ struct TLSTests {
             #expect(told == [false, true, true])
         }
     }
+
+    /// OpenSSL does not look at the certificate again when it resumes one.
+    @Test func sessionsAreNotResumedForEver() async throws {
+        let age = Duration.seconds(2)
+        try await withNginx { _, configuration in
+            configuration.maximumSessionAge = age
+        } _: { server, client, _ in
+            let url = server.url("/resumed", certificate: "good")
+            for expected in [".", "r"] {
+                #expect(try await client.get(url).body.collect(upTo: 10) == Array(expected.utf8))
+            }
+            try await Task.sleep(for: age + .milliseconds(100))
+            #expect(try await client.get(url).body.collect(upTo: 10) == Array(".".utf8))
+        }
+    }
 }

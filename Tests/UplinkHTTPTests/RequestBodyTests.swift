@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import HTTPTypes
 import SystemPackage
 import TestSupport
@@ -11,6 +12,21 @@ import UplinkTesting
 @Suite(.timeLimit(.minutes(1)))
 struct RequestBodyTests {
     private struct Broken: Error {}
+
+    /// It is not looked up in another one later.
+    @Test func inADirectoryThatIsGoneARelativePathIsNowhere() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let gone = directory.path.appending("gone").string
+        let path = try await onUnsharedThread {
+            guard mkdir(gone, 0o700) == 0, chdir(gone) == 0, rmdir(gone) == 0 else {
+                throw SetupFailure(activity: "leaving no directory", errno: errno)
+            }
+            return FilePath("file").absolute
+        }
+        #expect(path.isAbsolute && path.lastComponent == "file")
+        #expect(access(path.string, F_OK) != 0)
+    }
 
     /// A sequence that can be iterated as often as one likes.
     struct Pieces: AsyncSequence, Sendable {

@@ -12,7 +12,7 @@ enum Fields {
         guard var next = list else { return fields }
         while let line = next.pointee {
             guard fields.count < maximum else { throw StatusError(Status.invalid) }
-            let text = try Text.read(line)
+            let text = try Text.read(line).unicodeScalars  // what follows may combine with a colon or blank
             guard let colon = text.firstIndex(of: ":") else { throw StatusError(Status.request) }
             let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
             fields.append(try field(String(text[..<colon]), String(value)))

@@ -22,7 +22,8 @@ public struct HTTPClient: Sendable {
 
     /// Makes a client; nothing is opened yet.
     public init(transport: any HTTPTransport, configuration: Configuration = .init()) {
-        self.init(transport: transport, configuration: configuration, clock: ContinuousClock())
+        let clock = (transport as? any BeginningTransport)?.clock
+        self.init(transport, configuration, clock ?? ElapsedClock(ContinuousClock()))
     }
 
     /// Makes a client that measures the total timeout, and pauses between attempts, on a clock, such as a test's.
@@ -32,8 +33,12 @@ public struct HTTPClient: Sendable {
     /// no timeouts, such as `StubTransport`, is waited for.
     public init<C: Clock>(transport: any HTTPTransport, configuration: Configuration = .init(), clock: C)
     where C.Duration == Duration {
+        self.init(transport, configuration, ElapsedClock(clock))
+    }
+
+    private init(_ transport: any HTTPTransport, _ configuration: Configuration, _ clock: ElapsedClock) {
         chain = MiddlewareChain(transport, configuration.middlewares)
-        settings = ClientSettings(configuration, clock: ElapsedClock(clock))
+        settings = ClientSettings(configuration, clock: clock)
     }
 
     package var configuration: Configuration { settings.configuration }

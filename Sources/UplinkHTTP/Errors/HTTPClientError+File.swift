@@ -10,9 +10,10 @@ extension HTTPClientError {
     ///   - remedy: What to do about it.
     static func file(_ activity: String, _ number: CInt, _ remedy: String, phase: Phase) -> Self {
         let cause = number == 0 ? "" : "\(String(cString: strerror(number))); "
+        let isShortage = number == EMFILE || number == ENFILE
         var error = Self(
             .fileFailed, phase: phase, requestDisposition: phase == .sink ? .responseStarted : .notSent,
-            message: "\(activity): \(cause)\(remedy)")
+            message: "\(activity): \(cause)\(isShortage ? "raise the limit on open files (ulimit -n)" : remedy)")
         error.errno = number
         return error
     }

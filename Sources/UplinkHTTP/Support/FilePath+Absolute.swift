@@ -3,9 +3,10 @@ import Glibc
 package import SystemPackage
 
 extension FilePath {
-    /// The path from the root on; as it is where the working directory is gone, and nothing can be found from there.
+    /// The path from the root on. If the working directory has been removed, nothing is there, and nothing can be made.
     package var absolute: FilePath {
-        guard isRelative, let directory = getcwd(nil, 0) else { return self }
+        guard isRelative else { return self }
+        guard let directory = getcwd(nil, 0) else { return FilePath("/proc/self/cwd (deleted)").pushing(self) }
         defer { free(directory) }
         return FilePath(platformString: directory).pushing(self)
     }

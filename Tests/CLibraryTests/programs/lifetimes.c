@@ -184,6 +184,40 @@ static void create_with_room_for(int count, bool may_fail) {
     while (gap_count > 0) close(gaps[--gap_count]);
 }
 
+/* Runs a check in a process of its own, where nothing has used the library. */
+static void in_a_child(void (*check)(int), int argument) {
+    int end;
+    pid_t child = fork();
+    if (child == 0) {
+        check(argument);
+        _exit(0);
+    }
+    CHECK(child > 0 && waitpid(child, &end, 0) == child && WIFEXITED(end) && WEXITSTATUS(end) == 0);
+}
+
+/* Nothing of a context gets the number of a standard stream that is closed. */
+static void create_without_stream(int stream) {
+    char link[32], target[64] = "";
+    uplink_context *context;
+    uplink_context_options options = UPLINK_CONTEXT_OPTIONS_INIT;
+    options.dispatch = true;
+    close(stream);
+    CHECK_STATUS(uplink_context_create(&options, &context), UPLINK_OK);
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", stream);
+    CHECK(readlink(link, target, sizeof(target) - 1) > 0 && strcmp(target, "/dev/null") == 0);
+    CHECK(uplink_descriptor(context) > STDERR_FILENO);
+    CHECK_STATUS(uplink_context_destroy(context), UPLINK_OK);
+}
+
+/* A program that has used up the thread-specific keys gets an error. */
+static void create_without_keys(int unused) {
+    pthread_key_t key;
+    uplink_context *context;
+    (void)unused;
+    while (pthread_key_create(&key, NULL) == 0) {}
+    CHECK_STATUS(uplink_context_create(NULL, &context), UPLINK_ESYSTEM);
+}
+
 /* Destroying needs no new thread. The last of all: there is no way back. */
 static void destroy_without_threads(void) {
     uplink_context *context;
@@ -202,6 +236,8 @@ int main(int count, char **arguments) {
     network_enter();
     network_up();
     for (int room = 0; room <= 20; room += 2) create_with_room_for(room, room < 16);
+    for (int stream = 0; stream <= 2; stream++) in_a_child(create_without_stream, stream);
+    in_a_child(create_without_keys, 0);
     server_start();
 
     uplink_context *context;
