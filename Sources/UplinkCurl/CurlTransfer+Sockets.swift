@@ -2,6 +2,7 @@
 import CLibCurl
 import Glibc
 import UplinkCore
+import UplinkEventLoop
 import UplinkHTTP
 
 extension CurlTransfer {
@@ -15,6 +16,12 @@ extension CurlTransfer {
         guard descriptor >= 0 else {
             sockets.noteShortage()
             return descriptor
+        }
+        guard !DescriptorRoom.isOneOfTheLast(descriptor) else {
+            close(descriptor)
+            errno = EMFILE
+            sockets.noteShortage()
+            return -1
         }
         generation.socketGone(descriptor)  // forgets what had the number before
         sockets.add(generation.connections.opened(descriptor))

@@ -3,12 +3,22 @@ import CLibUV
 import Glibc
 import UplinkCore
 
-/// Room for the descriptors that libuv and libdispatch open at their first use. Where they find none, they end the
-/// process.
-enum DescriptorRoom {
+/// Room for the descriptors that libuv and libdispatch open at their first use, and libdispatch for a moment later.
+/// Where they find none, they end the process.
+package enum DescriptorRoom {
     /// As many as the process's first loop and those two need.
     private static let needed = 15
     private static let wasFound = Locked(false)
+
+    /// How many we leave to others.
+    private static let reserve = 8
+
+    /// Whether a descriptor that was opened is one of the last that the process can have.
+    package static func isOneOfTheLast(_ descriptor: CInt) -> Bool {
+        var limit = rlimit()
+        return getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+            && rlim_t(descriptor) + rlim_t(reserve) >= limit.rlim_cur
+    }
 
     /// Refuses the process's first loop if there is not enough at this moment; later ones have their own errors.
     static func check() throws(EventLoopError) {

@@ -17,11 +17,12 @@ public import UplinkEventLoop
 /// nothing while the network does not change.
 ///
 /// It watches the network namespace of the loop's thread.
-public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
+public final class LinuxNetworkMonitor: NetworkMonitor, ClockedMonitor, Sendable {
     /// The process's monitor, on `EventLoop.shared`.
     public static let shared = LinuxNetworkMonitor(on: .shared)
 
     let watcher: PathWatcher
+    package let clock: any Clock<Duration>
     private let broadcaster: NetworkPathBroadcaster
     private let changeBroadcaster: NetworkChangeBroadcaster
 
@@ -43,6 +44,7 @@ public final class LinuxNetworkMonitor: NetworkMonitor, Sendable {
             watcher.assumeIsolated { $0.attach(broadcaster, changeBroadcaster) }
         }
         self.watcher = watcher
+        clock = LoopClock(on: loop)
         self.broadcaster = broadcaster
         self.changeBroadcaster = changeBroadcaster
     }

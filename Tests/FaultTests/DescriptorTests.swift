@@ -52,6 +52,46 @@ struct DescriptorTests {
         }
     }
 
+    /// libdispatch ends the process if it finds none while work waits for its pools.
+    @Test func connectionsLeaveTheLastDescriptorsToOthers() async throws {
+        await #expect(processExitsWith: .success) {
+            // It accepts nothing, and so needs no descriptors itself.
+            let (server, port) = try LoopbackSocket.listen(backlog: 128)
+            defer { close(server) }
+            try await withEventLoop { loop in
+                var configuration = CurlTransport.Configuration()
+                configuration.maximumConcurrentTransfersPerHost = 100
+                let transport = try CurlTransport(on: loop, configuration: configuration)
+                let client = HTTPClient(transport: transport)
+                while dup(STDERR_FILENO) < 64 {}  // no gaps: a limit is on numbers
+                let limit = setDescriptorLimit(100)
+                let messages = await withTaskGroup(of: String?.self) { group in
+                    for _ in 0..<100 {
+                        group.addTask(executorPreference: loop) {
+                            do {
+                                let timeouts = HTTPTimeouts(firstByte: .seconds(1))
+                                _ = try await client.get("http://127.0.0.1:\(port)/", timeouts: timeouts)
+                                return nil
+                            } catch {
+                                return "\(error)"
+                            }
+                        }
+                    }
+                    let first = await group.next() ?? nil
+                    var free: [CInt] = []
+                    while let next = Optional(dup(STDERR_FILENO)), next >= 0 { free.append(next) }
+                    for descriptor in free { close(descriptor) }
+                    #expect(free.count >= 8)
+                    return await group.reduce(into: [first]) { $0.append($1) }
+                }
+                _ = setDescriptorLimit(limit)
+                #expect(messages.count { $0?.contains("ulimit -n") == true } > 60)
+                #expect(messages.count { $0?.contains("no answer within") == true } > 10)
+                await transport.shutdown()
+            }
+        }
+    }
+
     /// Without a descriptor to ask the kernel with, an address is not public, and not forbidden either.
     @Test func withoutDescriptorsNoAddressIsPublic() async {
         await #expect(processExitsWith: .success) {

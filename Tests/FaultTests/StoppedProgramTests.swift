@@ -10,13 +10,13 @@ struct StoppedProgramTests {
     @Test func aDownloadGoesOnWhereItWasStopped() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\nConnection: close\r\n\r\n"
         let script: [RawServer.Step] = [
-            .readHead, .send(head), .fill(4000), .pause(.seconds(2)), .fill(296_000),
+            .readHead, .send(head), .fill(4000), .pause(.seconds(4)), .fill(296_000),
         ]
-        try await download(script, within: 40, "stall=4") { program, _, directory in
+        try await download(script, within: 40, "stall=6") { program, _, directory in
             try await eventually("a part is there") { (try? directory.read(".f.uplink-part"))?.count == 4000 }
             try await Task.sleep(for: .milliseconds(200))  // until the program does nothing but wait
             program.signal(SIGSTOP)
-            try await Task.sleep(for: .seconds(5))  // beyond its stall timeout, within which the server has sent more
+            try await Task.sleep(for: .seconds(7))  // beyond its stall timeout, within which the server has sent more
             program.signal(SIGCONT)
             #expect(try await program.wait() == 0, "\(program.output)\(program.errors)")
             #expect(program.output == "whole 300000 transferred 300000 resumptions 0\n")

@@ -59,7 +59,8 @@ struct TimeoutTests {
     @Test(arguments: [Duration.seconds(2), .seconds(20)])
     func waitingForTheHeadAfterARequestWithALimitOf(_ other: Duration) async throws {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-        try await withServer([.readHead, .send(answer), .readHead, .waitForClose]) { server in
+        let silent: [RawServer.Step] = [.readHead, .waitForClose]  // for when the time has to be measured again
+        try await withServer([.readHead, .send(answer)] + silent, silent) { server in
             try await withClient { client, _ in
                 let timeouts = HTTPTimeouts(connect: other, firstByte: other, stall: other, total: other)
                 _ = try await client.get(server.url(), timeouts: timeouts).body.collect(upTo: 0)
@@ -67,7 +68,7 @@ struct TimeoutTests {
                     _ = try await client.get(server.url(), timeouts: HTTPTimeouts(firstByte: .milliseconds(2300)))
                 }
             }
-            #expect(server.heads.count == 2)
+            #expect(server.connections.first?.heads.count == 2)
         }
     }
 

@@ -65,7 +65,7 @@ struct RequestBodyTests {
     @Test func anIterationBeginsWhenTheAbandonedOneHasEnded() async throws {
         let (begun, gate) = (Notes<Int>(), Gate())
         let (isClosed, isNextClosed) = (Locked(false), Locked(false))
-        let stream = BodyStream.foreign(length: nil, isReplayable: true) { send in
+        let stream = BodyStream.pieces(length: nil, isReplayable: true) { send in
             begun.add(begun.all.count)
             await gate.pass()  // not cancellable, as the disk
             try await send.bytes([1])

@@ -129,7 +129,7 @@ final class TransferCall: Call {
         case .source(let source):
             guard let reader else { return .none }
             let pieces = BodyPieces(reader: reader, id: id, context: context)
-            body = .stream(pieces, length: source.length, isReplayable: source.canRewind)
+            body = .ownStream(pieces, length: source.length, isReplayable: source.canRewind)
         }
         body.expectsContinue = transfer.expectsContinue
         return body

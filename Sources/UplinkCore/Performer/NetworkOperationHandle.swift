@@ -58,8 +58,7 @@ extension NetworkOperationPerformer {
         let request = core.request(requirement, limit: TimeLimit(limit))
         let place = core.enter(request)
         if case .success(let call) = place { call.look(at: request.start) }
-        let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
-        let task = Task(name: Task.name, executorPreference: executor) {
+        let task = Task(name: Task.name, executorPreference: preferredExecutor) {
             [core] () async -> Result<Value, PerformFailure<any Error>> in
             switch await place.admitted() {
             case .success(let admission): return await core.outcome(of: operation, admission)

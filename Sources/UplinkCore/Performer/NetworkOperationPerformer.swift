@@ -41,7 +41,8 @@ public final class NetworkOperationPerformer: NetworkOperationPerforming {
     ///     network.
     ///   - maximumRunning: How many operations may run at the same time; nil: any number.
     public convenience init(monitor: any NetworkMonitor, maximumRunning: Int? = nil) {
-        self.init(monitor: monitor, clock: SuspendingClock(), maximumRunning: maximumRunning)
+        let clock = (monitor as? any ClockedMonitor)?.clock ?? SuspendingClock()
+        self.init(PerformerCore(monitor: monitor, clock: PerformerClock(clock), maximumRunning: maximumRunning))
     }
 
     /// Makes a performer around an existing core.

@@ -59,8 +59,7 @@ extension PerformerCore {
         _ admission: Admission, until end: Int64, _ operation: @escaping @Sendable () async throws -> Value
     ) async -> (Result<Value, any Error>, PerformerMachine.Ending) {
         let deadline = OperationDeadline(nanoseconds: end, now: clock.now, outer: .current)
-        let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
-        let task = Task(name: Task.name, executorPreference: executor) {
+        let task = Task(name: Task.name, executorPreference: preferredExecutor) {
             let result: Result<Value, any Error> = await self.holding(admission.slot) {
                 defer { deadline.end() }
                 do {

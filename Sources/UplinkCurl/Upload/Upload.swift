@@ -16,6 +16,7 @@ final class Upload {
     private let tell: @Sendable () -> Void
     private var pipe: UploadPipe?
     private var producer: Task<Void, Never>?
+    private var runsForeignCode = false
     /// How many bytes libcurl has taken, in this sending.
     private(set) var sent: Int64 = 0
     /// How many bytes have been reported to the observer.
@@ -103,8 +104,9 @@ final class Upload {
         let pipe = UploadPipe(length: production.length, tell: tell)
         self.pipe = pipe
         // Our own code stays on the loop, where its reads come back; other code must not run there.
+        runsForeignCode = production.runsForeignCode
         producer =
-            production.runsForeignCode
+            runsForeignCode
             ? Task.detached(priority: priority) { await pipe.run(production) }
             : Task.detached(executorPreference: loop, priority: priority) { await pipe.run(production) }
         return pipe
@@ -126,7 +128,7 @@ final class Upload {
     func stop() -> UploadEnd? {
         guard let pipe, let producer else { return nil }
         self.producer = nil
-        return UploadEnd(waiter: pipe.stop(), producer: producer)
+        return UploadEnd(waiter: pipe.stop(), producer: producer, runsForeignCode: runsForeignCode)
     }
 }
 
@@ -134,10 +136,13 @@ final class Upload {
 struct UploadEnd: Sendable {
     fileprivate let waiter: Suspension?
     fileprivate let producer: Task<Void, Never>
+    fileprivate let runsForeignCode: Bool
 
-    /// Cancelling runs handlers of the producer's author, so it is not done on the loop's thread.
+    /// Cancelling runs handlers of the producer's author, so if that is foreign code, it is not done on the loop's
+    /// thread.
     func perform() {
         waiter?.resume()
+        guard runsForeignCode else { return producer.cancel() }
         Task.detached { [producer] in producer.cancel() }
     }
 }

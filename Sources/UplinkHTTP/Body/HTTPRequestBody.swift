@@ -73,7 +73,18 @@ public struct HTTPRequestBody: Sendable {
     ) -> Self where Pieces.Element == [UInt8] {
         Self(
             .stream(
-                .foreign(length: length, isReplayable: isReplayable) { send in
+                .pieces(length: length, isReplayable: isReplayable) { send in
+                    for try await piece in pieces { try await send.bytes(piece) }
+                }))
+    }
+
+    /// The same for a sequence of our own, which may be iterated on an event loop.
+    package static func ownStream<Pieces: AsyncSequence & Sendable>(
+        _ pieces: Pieces, length: Int64?, isReplayable: Bool
+    ) -> Self where Pieces.Element == [UInt8] {
+        Self(
+            .stream(
+                .pieces(length: length, isReplayable: isReplayable, isOwn: true) { send in
                     for try await piece in pieces { try await send.bytes(piece) }
                 }))
     }
@@ -85,7 +96,7 @@ public struct HTTPRequestBody: Sendable {
     ) -> Self where Chunks.Element == HTTPBody.Chunk {
         Self(
             .stream(
-                .foreign(length: length, isReplayable: isReplayable) { send in
+                .pieces(length: length, isReplayable: isReplayable) { send in
                     for try await chunk in chunks { try await send(chunk) }
                 }))
     }

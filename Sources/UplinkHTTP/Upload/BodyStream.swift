@@ -17,16 +17,17 @@ package struct BodyStream: Sendable {
     /// Looks up what has to be known before the head is sent.
     let prepare: @Sendable (any BlockingWork) async throws -> BodyProduction
 
-    /// Makes a stream of pieces that foreign code produces.
-    static func foreign(
-        length: Int64?, isReplayable: Bool, _ run: @escaping @Sendable (BodySink) async throws -> Void
+    /// Makes a stream of pieces that other code produces, foreign code unless it is said to be our own.
+    static func pieces(
+        length: Int64?, isReplayable: Bool, isOwn: Bool = false,
+        _ run: @escaping @Sendable (BodySink) async throws -> Void
     ) -> Self {
-        let state = Locked(Foreign.unused)
+        let state = Locked(Production.unused)
         let iterations = BodyIterations()
         return Self(
             length: length, isReplayable: isReplayable, isSpent: { !isReplayable && state.withLock { $0 } == .begun }
         ) { _ in
-            BodyProduction(length: length, runsForeignCode: true) { sink in
+            BodyProduction(length: length, runsForeignCode: !isOwn) { sink in
                 let before = state.withLock { state in
                     defer { if state == .unused { state = .begun } }
                     return state
@@ -42,8 +43,8 @@ package struct BodyStream: Sendable {
         }
     }
 
-    /// What foreign code has produced so far.
-    private enum Foreign {
+    /// What has been produced so far.
+    private enum Production {
         case unused
         /// Perhaps everything, perhaps not.
         case begun

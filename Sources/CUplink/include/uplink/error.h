@@ -16,7 +16,7 @@ extern "C" {
  * process, as anywhere in Swift: set limits on what a server may make large. When libuv's or the Swift runtime's pool
  * cannot start a thread, that also ends the process, or calls wait without a limit: leave room for a dozen threads
  * (RLIMIT_NPROC, pids.max). When libuv or libdispatch (part of that runtime) finds no descriptor at its first use, that
- * ends the process too, so the first uplink_context_create() makes sure that 16 are free. */
+ * ends the process too, so the first uplink_context_create() makes sure that 16 are free. Later it is an error. */
 #define UPLINK_ERROR_MAP(X)                                                                                          \
     X(EINVAL, -1, "an argument is not valid: NULL, out of range, too long, or of an unknown kind")                   \
     X(EBADHANDLE, -2, "the context does not exist: it was never created, or has been destroyed")                     \

@@ -26,6 +26,8 @@ final class DownloadBatchCore: Sendable {
     private let limit: Duration
     private let look: @Sendable ([FilePath]) -> [Int: Int]
     private let state: Locked<State>
+    /// Where the work is done: as the caller of the batch prefers.
+    private let executor = preferredExecutor
 
     /// - Parameter look: Finds the items whose target an earlier one has; blocks.
     init(
@@ -41,8 +43,8 @@ final class DownloadBatchCore: Sendable {
 
     /// Refuses what cannot be downloaded, and starts what may run.
     func start() {
-        let alarm = Task(name: "downloads' deadline") { await refuseLate() }
-        Task(name: "downloads") {
+        let alarm = Task(name: "downloads' deadline", executorPreference: executor) { [self] in await refuseLate() }
+        Task(name: "downloads", executorPreference: executor) { [self] in
             let refused = await refused()
             alarm.cancel()
             change { $0.checked(refusing: refused) }
@@ -186,7 +188,7 @@ final class DownloadBatchCore: Sendable {
             return state.cancelled.contains(number)
         }
         if isCancelled { download.cancel() }
-        Task(name: "download \(number)") {
+        Task(name: "download \(number)", executorPreference: executor) { [self] in
             for await progress in download.progress { change { $0.progressed(number, progress) } }
             let outcome = await download.core.outcome()
             state.withLock { _ = $0.downloads.removeValue(forKey: number) }

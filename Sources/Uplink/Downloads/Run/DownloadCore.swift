@@ -37,6 +37,8 @@ final class DownloadCore: Sendable {
     let deadline: Duration?
     let board: UpdateBoard<DownloadProgress>
     private let state: Locked<State>
+    /// Where the work is done: as the caller prefers.
+    private let executor = preferredExecutor
 
     /// How long cancelled work may take to clean up before the outcome is published without it: a disk that does not
     /// answer cannot be cancelled.
@@ -66,7 +68,7 @@ final class DownloadCore: Sendable {
 
     /// Starts the work, and its deadline.
     func start(_ work: @escaping @Sendable () async throws -> DownloadedFile) {
-        let task = Task(name: "download") {
+        let task = Task(name: "download", executorPreference: executor) {
             let outcome: DownloadLife.Outcome
             do {
                 outcome = .success(try await work())
@@ -76,7 +78,7 @@ final class DownloadCore: Sendable {
             self.settle { $0.ended(outcome) }
         }
         let alarm = deadline.map { deadline in
-            Task(name: "download's deadline") {
+            Task(name: "download's deadline", executorPreference: executor) {
                 guard (try? await self.clock.sleep(until: deadline)) != nil else { return }
                 self.end(.deadline)
             }
@@ -97,7 +99,7 @@ final class DownloadCore: Sendable {
         let (ends, work) = state.withLock { ($0.life.end(cause), $0.work) }
         guard ends else { return }
         work?.cancel()
-        let alarm = Task(name: "download's grace") {
+        let alarm = Task(name: "download's grace", executorPreference: executor) {
             guard (try? await self.clock.sleep(for: Self.grace)) != nil else { return }
             let error = self.named(self.error(for: cause, after: nil))
             self.settle { $0.abandoned(error) }

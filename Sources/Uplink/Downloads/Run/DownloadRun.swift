@@ -46,7 +46,7 @@ final class DownloadRun: Sendable {
             throw reason(for: error)
         }
         let writer = PartialWriter(file, on: loop)
-        let watch = Task(name: "download's network") { [network, core] in
+        let watch = Task(name: "download's network", executorPreference: preferredExecutor) { [network, core] in
             await network.watch { lacking in core.tell(if: { story, _ in story.sees(lacking: lacking) }) }
         }
         defer { watch.cancel() }
