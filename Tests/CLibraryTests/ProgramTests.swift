@@ -12,7 +12,8 @@ import Testing
 struct ProgramTests {
     /// A program and its argument.
     private static let programs = [
-        ["misuse"], ["dispatching"], ["gets"], ["requests"], ["downloads"], ["lifetimes", "50"], ["performs", "10000"],
+        ["misuse"], ["dispatching"], ["gets"], ["requests"], ["downloads"], ["shortage"], ["lifetimes", "50"],
+        ["performs", "10000"],
     ]
     /// The same with fewer rounds where valgrind takes too long.
     private static let shorter = [
