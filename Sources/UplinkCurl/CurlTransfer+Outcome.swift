@@ -35,7 +35,8 @@ extension CurlTransfer {
     /// How far connecting had come when its time was over.
     private func phaseOfConnecting(_ report: CurlReport) -> HTTPClientError.Phase {
         let phase = CurlFailure.phase(machine.lastPhase, report)
-        return phase == .connect || phase == .dns ? (hasConnectedForTLS ? .tls : phase) : phase
+        let isEarly = phase == .connect || phase == .dns
+        return isEarly && hasConnectedForTLS ? .tls : phase
     }
 
     private func outcome(ofFailure report: CurlReport) -> any Error {
