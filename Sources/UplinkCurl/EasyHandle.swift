@@ -67,6 +67,8 @@ final class EasyHandle {
         curl_easy_cleanup(curl)
         curl = new
         set(CURLOPT_SHARE, pointer: share)  // is all that is not copied
+        // The copy has the URL's text in a place where libcurl does not look; it would compose it again from the parts.
+        if let url = current.url { set(CURLOPT_URL, url) }
         return true
     }
 
