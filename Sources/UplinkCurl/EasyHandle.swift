@@ -58,7 +58,7 @@ final class EasyHandle {
         if isParticular { reset() }
         setTelling(false)
         if current.keptFields == nil { freeLists() }
-        return LibCurl.mayReuseHandles || renew(sharing: share)
+        return (LibCurl.mayReuseHandles || renew(sharing: share)) && firstError == CURLE_OK
     }
 
     /// Replaces libcurl's handle by one with the same settings that has had no answer.

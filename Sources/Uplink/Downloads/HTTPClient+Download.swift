@@ -53,7 +53,7 @@ extension HTTPClient {
     /// Starts a download and returns immediately, with a handle to its progress and its outcome, and to cancel it.
     ///
     /// As ``download(_:to:within:headers:options:)``; the limit counts from this call. An invalid URL or option is
-    /// reported as the outcome.
+    /// reported as the outcome. The work is done by tasks that have the executor preference of the caller's task.
     @discardableResult
     public func startDownload(
         _ url: String, to target: FilePath, within limit: Duration, headers: HTTPFields = [:],
