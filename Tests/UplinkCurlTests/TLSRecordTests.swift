@@ -80,9 +80,9 @@ struct TLSRecordTests {
         defer { directory.remove() }
         try await offPool { try Certificates.make(in: directory) }
         try await withServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .loop]) { server in
-            let front = try TLSFront(to: server.port, certificates: directory.path, tickets: 20_000)
+            let front = try TLSFront(to: server.port, certificates: directory.path, tickets: 40_000)
             defer { front.stop() }
-            let limit = Timing.slack(.milliseconds(50))
+            let limit = Timing.slack(.milliseconds(150))
             let longest = try await Timing.measure({ $0 < limit }) {
                 try await withEventLoop { loop in
                     let transport = try CurlTransport(on: loop, configuration: configuration(directory))

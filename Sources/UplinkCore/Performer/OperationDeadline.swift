@@ -46,9 +46,10 @@ public struct OperationDeadline: Sendable {
     }
 
     /// The operation has ended: tasks that it leaves behind no longer count as being in it.
-    func end() { operation.hasEnded.withLock { $0 = true } }
+    func end() { operation.end() }
 
-    /// The time left on the performer's clock: zero once the deadline has passed, nil if there is no limit.
+    /// The time left on the performer's clock: zero once the deadline has passed or the operation has ended, nil if there
+    /// is no limit.
     ///
     /// An operation inside another one never has more time left than that one.
     public var remaining: Duration? {
@@ -57,18 +58,27 @@ public struct OperationDeadline: Sendable {
 
     /// One operation; the operations around it may use another clock.
     private final class Operation: Sendable {
-        let hasEnded = Locked(false)
         private let nanoseconds: Int64
-        private let now: @Sendable () -> Int64
+        /// The clock, until the operation ends: tasks that it leaves behind keep this object.
+        private let clock: Locked<(@Sendable () -> Int64)?>
 
         init(_ nanoseconds: Int64, _ now: @escaping @Sendable () -> Int64) {
-            (self.nanoseconds, self.now) = (nanoseconds, now)
+            (self.nanoseconds, clock) = (nanoseconds, Locked(now))
         }
 
-        var isRunning: Bool { !hasEnded.withLock { $0 } }
+        func end() {
+            // Let go of outside the lock, because that may run others' code.
+            _ = clock.withLock { clock in
+                defer { clock = nil }
+                return clock
+            }
+        }
+
+        var isRunning: Bool { clock.withLock { $0 != nil } }
 
         var remaining: Duration? {
             guard nanoseconds != .max else { return nil }
+            guard let now = clock.withLock({ $0 }) else { return .zero }
             let (difference, isTooLarge) = nanoseconds.subtractingReportingOverflow(now())
             return .nanoseconds(isTooLarge ? .max : max(0, difference))
         }
