@@ -41,15 +41,13 @@ extension CurlEngine {
         var next: Int64?
         for descriptor in generation.sockets.idle {
             guard let socket = generation.sockets[descriptor] else { continue }
-            var left = socket.restsSince + limit - now
-            if left <= 0 {
-                if isIdle(socket, descriptor, in: generation) {
-                    end(socket, descriptor)
-                    continue
-                }
-                left = limit
+            let left = socket.restsSince + limit - now
+            if left <= 0, isIdle(socket, descriptor, in: generation) {
+                end(socket, descriptor)
+            } else {
+                let delay = left > 0 ? left : limit  // a paused transfer's may be idle later
+                next = min(next ?? delay, delay)
             }
-            next = min(next ?? left, left)
         }
         if let next { generation.setIdleTimer(to: next) }
     }
