@@ -9,7 +9,7 @@ import UplinkTesting
     .timeLimit(.minutes(2)),
     .needsNetworkNamespaces)
 struct NetworkCommandTests {
-    private static let up = [
+    static let up = [
         "link add uplink0 type veth peer name peer0", "link set peer0 up", "link set uplink0 up",
         "address add 192.0.2.2/24 dev uplink0", "route add default via 192.0.2.1",
     ]
@@ -182,12 +182,16 @@ struct NetworkCommandTests {
         }
     }
 
-    @Test func runHandsOnSignalSettingsAsTheyWere() async throws {
+    @Test(arguments: [[], ["--block-signal=PIPE"], ["--ignore-signal=PIPE"]])
+    func runHandsOnSignalSettingsAsTheyWere(_ settings: [String]) async throws {
         try await withNetworkNamespaces { host, _ in
             try host.batch(Self.up)
-            let look = "grep -E ^Sig(Blk|Ign|Cgt) /proc/self/status"
-            let inside = try await BuiltProgram.run("run --within 5 -- \(look)", in: host)
-            let outside = try RunningProgram(["/bin/grep", "-E", "^Sig(Blk|Ign|Cgt)", "/proc/self/status"])
+            let environment = ["/usr/bin/env"] + settings
+            let look = ["/bin/grep", "-E", "^Sig(Blk|Ign|Cgt)", "/proc/self/status"]
+            let run = [BuiltProgram.path, "run", "--within", "5", "--"]
+            let inside = try RunningProgram(host.entering(environment + run + look))
+            try await inside.wait()
+            let outside = try RunningProgram(environment + look)
             try await outside.wait()
             #expect(Self.masks(inside) == Self.masks(outside))
             #expect(Self.masks(inside).count == 3)
@@ -202,7 +206,7 @@ struct NetworkCommandTests {
     }
 
     /// Until SIGINT is caught, it would end the program as it ends any other.
-    private static func waitForSignalHandlers(of program: RunningProgram) async throws {
+    static func waitForSignalHandlers(of program: RunningProgram) async throws {
         try await eventually("SIGINT is caught") {
             let status = FileManager.default.contents(atPath: "/proc/\(program.id)/status") ?? Data()
             let caught = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("SigCgt") }

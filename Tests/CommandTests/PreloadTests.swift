@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import SystemPackage
 import TestSupport
 import Testing
@@ -46,6 +47,51 @@ struct PreloadTests {
         }
         let log = String(decoding: try directory.read("log"), as: UTF8.self)
         #expect(log == "1\n1\n")  // set, and set back
+    }
+
+    /// Handles each SIGTERM late, as a thread does that the kernel lets wait.
+    private static let lateHandler = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <signal.h>
+        #include <unistd.h>
+        static void (*handler)(int);
+        static void handle_late(int number) {
+            write(2, "taken", 5);
+            usleep(700000);
+            handler(number);
+        }
+        int sigaction(int number, const struct sigaction *action, struct sigaction *before) {
+            int (*real)(int, const struct sigaction *, struct sigaction *) = dlsym(RTLD_NEXT, "sigaction");
+            struct sigaction late;
+            if (number == SIGTERM && action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
+                late = *action;
+                handler = action->sa_handler;
+                late.sa_handler = handle_late;
+                action = &late;
+            }
+            return real(number, action, before);
+        }
+        """
+
+    /// Whoever sent the signal wants the program to end, not to begin. SIGPIPE may be blocked from before.
+    @Test(.needsNetworkNamespaces, arguments: [[], ["--block-signal=PIPE"]])
+    func aSignalThatIsHandledLateIsNotLostToAProgramThatRunStarts(_ settings: [String]) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let library = try Preload.build(Self.lateHandler, in: directory)
+        try await withNetworkNamespaces { host, _ in
+            try host.batch(NetworkCommandTests.up.dropLast())
+            let command = [BuiltProgram.path, "run", "--within", "30", "--", "echo", "started"]
+            let program = try RunningProgram(
+                host.entering(["/usr/bin/env"] + settings + ["LD_PRELOAD=\(library)"] + command))
+            try await NetworkCommandTests.waitForSignalHandlers(of: program)
+            program.signal(SIGTERM)
+            try await eventually("the signal is taken") { program.errors.contains("taken") }
+            try host.batch(NetworkCommandTests.up.suffix(1))
+            #expect(try await program.wait() == 143)
+            #expect(program.output.isEmpty)
+        }
     }
 
     /// For libcurl 301 seconds have passed once there is a file of the name in `LATER`. Who calls is found by the

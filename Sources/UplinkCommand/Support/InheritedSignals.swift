@@ -4,15 +4,21 @@ import UplinkCore
 
 /// The signal settings that the program was started with, for the program that `uplink run` becomes.
 enum InheritedSignals {
-    private static let saved = Locked<(pipe: sigaction, mask: sigset_t)?>(nil)
+    private static let saved = Locked<(pipe: sigaction, mask: sigset_t, thread: pthread_t)?>(nil)
 
-    /// Remembers the settings, then ignores SIGPIPE: a reader or a server that goes away is an error, not the end.
+    /// The thread that handles signals, because all others block them.
+    static var mainThread: pthread_t? { saved.withLock { $0?.thread } }
+
+    /// Remembers the settings, then ignores SIGPIPE: a reader or a server that goes away is an error, not the end. The
+    /// calling thread, which is the main thread, no longer blocks it, for ``Signals``.
     static func remember() {
-        var (pipe, mask, ignored) = (sigaction(), sigset_t(), sigaction())
+        var (pipe, mask, ignored, one) = (sigaction(), sigset_t(), sigaction(), sigset_t())
         ignored.__sigaction_handler.sa_handler = SIG_IGN
         sigaction(SIGPIPE, &ignored, &pipe)
-        pthread_sigmask(SIG_BLOCK, nil, &mask)
-        let settings = (pipe, mask)
+        sigemptyset(&one)
+        sigaddset(&one, SIGPIPE)
+        pthread_sigmask(SIG_UNBLOCK, &one, &mask)
+        let settings = (pipe, mask, pthread_self())
         saved.withLock { $0 = settings }
     }
 

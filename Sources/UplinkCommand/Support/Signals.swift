@@ -29,7 +29,7 @@ actor Signals: LoopActor {
     }
 
     /// Gives all signals back to the system, for a program that takes this one's place. Returns when those that came
-    /// before have been handed on. (One that a thread is just about to handle may still be lost.)
+    /// before have been handed on.
     static func giveBack() async throws {
         let all = kept.withLock { $0 }
         for signals in all { await signals.giveBack() }
@@ -43,23 +43,14 @@ actor Signals: LoopActor {
         for signal in watchers.keys { sigaction(signal, &action, nil) }
     }
 
-    /// libuv hands all signals on in the order in which they came, so one that we send ourselves is the last. It is the
-    /// one whose setting ``InheritedSignals`` restores.
+    /// libuv hands all signals on in the order in which they came, so one that we send ourselves is the last. It goes to
+    /// the main thread, which alone handles signals: libuv's handler blocks all others, so that this one waits even for
+    /// one that the thread has taken but not yet handled. It is the one whose setting ``InheritedSignals`` restores.
     private func waitForThoseBefore() async throws {
         Self.kept.withLock { $0.append(self) }
         try watch(SIGPIPE)
-        Self.send(SIGPIPE)
+        guard let main = InheritedSignals.mainThread, pthread_kill(main, SIGPIPE) == 0 else { return }
         for await _ in received { return }
-    }
-
-    /// Sends a signal to the calling thread, which may have been started with it blocked.
-    private nonisolated static func send(_ signal: CInt) {
-        var (one, before) = (sigset_t(), sigset_t())
-        sigemptyset(&one)
-        sigaddset(&one, signal)
-        pthread_sigmask(SIG_UNBLOCK, &one, &before)
-        raise(signal)
-        pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 
     private static func isIgnored(_ signal: CInt) -> Bool {
