@@ -53,6 +53,20 @@ struct GetFileTests {
         }
     }
 
+    /// Also where the request is sent only once, and is no download.
+    @Test(arguments: [("-v", 1), ("", 1), ("-v -H Range:bytes=5-8", 0)])
+    func aPartIsAFileOnlyForThoseWhoAskForIt(options: String, status: CInt) async throws {
+        let head = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 5-8/100\r\nContent-Length: 4"
+        let server = try RawServer(answering: head, body: "part")
+        defer { server.stop() }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let program = try await BuiltProgram.run("get \(options) \(server.url()) -o \(directory.path)/f")
+        #expect(program.status == status, "\(program.errors)")
+        #expect(directory.names == (status == 0 ? ["f"] : []))
+        #expect(program.errors.contains("206") || status == 0)
+    }
+
     @Test func aFileThatAppearsMeanwhileIsSaidToStandInTheWay() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

@@ -100,6 +100,9 @@ struct GetRequest: Sendable {
             if !isSilent { tell(["\(url): not modified; nothing was written"]) }
             return
         }
+        if target.isFile, !printsHead, response.status == .partialContent, request.headerFields[.range] == nil {
+            throw CommandFailure("\(url): the server answered 206 with a part of the file, which nobody asked for")
+        }
         try await write(head, printsHeadAlone ? HTTPBody([]) : response.body, progress)
     }
 

@@ -55,8 +55,11 @@ struct FileTreeTests {
         for path in ["/", "", "/items", "/items/7", "/items/\(id)/", "/items/\(id)/data/x", "/me/", "/items/../me"] {
             #expect(throws: ServiceError.notFound, "\(path)") { try FilesCall("GET", path) }
         }
-        #expect(throws: ServiceError.methodNotAllowed) { try FilesCall("PUT", "/items/\(id)") }
-        #expect(throws: ServiceError.methodNotAllowed) { try FilesCall("POST", "/me") }
+        #expect(try FilesCall("HEAD", "/items/\(id)/data") == .data(id))
+        #expect(throws: ServiceError.methodNotAllowed("GET, HEAD, POST, DELETE")) {
+            try FilesCall("PUT", "/items/\(id)")
+        }
+        #expect(throws: ServiceError.methodNotAllowed("GET, HEAD")) { try FilesCall("POST", "/me") }
     }
 
     @Test func faultsComeAsOrdered() {

@@ -12,13 +12,78 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct ServedFilesTests {
     /// The answer to a request for a file's data, none of which is read yet.
-    private func respond(with served: ServedFiles, for item: Item) async throws -> HTTPResponse {
+    private func respond(
+        with served: ServedFiles, for item: Item, method: HTTPMethod = .GET
+    ) async throws -> HTTPResponse {
         let authorization = "Basic \(Data("me:secret".utf8).base64EncodedString())"
         let request = HTTPRequest(
-            method: .GET, version: .http11, path: "/items/\(item.id)/data", query: [],
+            method: method, version: .http11, path: "/items/\(item.id)/data", query: [],
             headers: [.authorization: authorization], body: Data())
         let credentials = try Credentials(user: "me", password: "secret")
         return try await FilesService(served, for: credentials).respond(to: request)
+    }
+
+    /// Whatever came behind the head would be taken for the next answer (RFC 9112, section 6.3).
+    @Test(arguments: [("file", 200), ("gone", 404)])
+    func anAnswerToHEADHasTheLengthAndNoContent(name: String, status: Int) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try directory.write("file", [1, 2, 3])
+        try directory.write("gone", [1, 2, 3])
+        let served = try ServedFiles(folder: directory.path)
+        let file = try #require(try await served.items(in: served.root.id).first { $0.name == name })
+        #expect(unlink(directory.path.appending("gone").string) == 0)
+        let answer = try await respond(with: served, for: file, method: .HEAD)
+        let whole = try await respond(with: served, for: file)
+        #expect(answer.statusCode.code == status && whole.statusCode.code == status)
+        #expect(try await answer.bodyData.isEmpty)
+        let length = try await whole.bodyData.count
+        #expect(answer.headers[.contentLength] == "\(length)")
+        #expect(answer.headers[.contentType] == whole.headers[.contentType])
+    }
+
+    @Test func whatAPathAllowsIsTold() async throws {
+        let served = ServedFiles()
+        let answer = try await respond(with: served, for: try await served.root, method: .PUT)
+        #expect(answer.statusCode.code == 405)
+        #expect(answer.headers[HTTPHeader("Allow")] == "GET, HEAD")
+    }
+
+    /// It would not be served after a restart, and be deleted as what is left of an upload.
+    @Test(arguments: [".uplink-upload-1f", ".uplink-upload-ffffffffffffffff"])
+    func aNameOfTheServersOwnIsRefused(name: String) async throws {
+        try await withFolders { folder, _, served in
+            let root = try await served.root.id
+            let refusal = ServiceError.badRequest("`\(name)` is a name of the server's own")
+            await #expect(throws: refusal) { try await served.makeFolder(named: name, in: root) }
+            await #expect(throws: refusal) { try await served.beginUpload(named: name, in: root) }
+            let left = try names(in: folder)
+            #expect(left == ["d"])
+        }
+    }
+
+    /// Longer than a path may be (`PATH_MAX`), which only the way to the folder is.
+    @Test func whatIsVeryDeepIsServedAgain() async throws {
+        try await withFolders { folder, _, served in
+            let name = String(repeating: "n", count: 250)
+            var inner = try await served.root
+            for _ in 0..<20 { inner = try await served.makeFolder(named: name, in: inner.id) }
+            let again = try ServedFiles(folder: folder)
+            #expect(again.skipped == 0)
+            #expect(try await again.items(in: inner.id).isEmpty)
+            let top = try #require(try await again.items(in: again.root.id).first { $0.name == name })
+            try await again.delete(top.id)
+            #expect(try names(in: folder) == ["d"])
+        }
+    }
+
+    @Test func aNameThatOnlyBeginsLikeTheServersOwnIsServedAgain() async throws {
+        try await withFolders { folder, _, served in
+            _ = try await served.makeFolder(named: ".uplink-upload-notes", in: served.root.id)
+            let again = try ServedFiles(folder: folder)
+            #expect(again.skipped == 0)
+            #expect(try await again.items(in: again.root.id).map(\.name).contains(".uplink-upload-notes"))
+        }
     }
 
     @Test func aFileThatIsReplacedIsSentAsItWasAnnounced() async throws {
@@ -144,8 +209,11 @@ struct ServedFilesTests {
             #expect(error == .badRequest("the folder `inner` has a `other`, which is not served"))
             #expect(try names(in: folder.appending("d")) == ["f", "inner"])
             #expect(try await served.items(in: directory.id).map(\.name) == ["inner", "f"])
-            let left = other.removingLastComponent().appending(ServedFiles.Upload.prefix + "left")
-            #expect(rename(other.string, left.string) == 0)
+            let left = other.removingLastComponent().appending(ServedFiles.Upload.prefix + "1ef7")
+            #expect(mkdir(left.string, 0o700) == 0)  // no upload is one
+            await #expect(throws: ServiceError.self) { try await served.delete(directory.id) }
+            #expect(try names(in: folder.appending("d")) == ["f", "inner"])
+            #expect(rmdir(left.string) == 0 && rename(other.string, left.string) == 0)
             try await served.delete(inner.id)
             #expect(try names(in: folder.appending("d")) == ["f"])
             try await served.delete(directory.id)

@@ -13,18 +13,21 @@ enum FilesCall: Sendable, Hashable {
     /// `DELETE /items/{id}`
     case delete(ItemID)
 
+    /// HEAD is GET, without the content.
+    ///
     /// - Throws: ``ServiceError`` when it is none of these.
     init(_ method: String, _ path: String) throws(ServiceError) {
+        let method = method == "HEAD" ? "GET" : method
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
         if parts == ["me"] {
-            guard method == "GET" else { throw .methodNotAllowed }
+            guard method == "GET" else { throw .methodNotAllowed("GET, HEAD") }
             self = .user
             return
         }
         guard parts.first == "items", (2...3).contains(parts.count), let id = ItemID(parts[1]) else { throw .notFound }
         if parts.count == 3 {
             guard parts[2] == "data" else { throw .notFound }
-            guard method == "GET" else { throw .methodNotAllowed }
+            guard method == "GET" else { throw .methodNotAllowed("GET, HEAD") }
             self = .data(id)
             return
         }
@@ -32,7 +35,7 @@ enum FilesCall: Sendable, Hashable {
         case "GET": self = .list(id)
         case "POST": self = .create(in: id)
         case "DELETE": self = .delete(id)
-        default: throw .methodNotAllowed
+        default: throw .methodNotAllowed("GET, HEAD, POST, DELETE")
         }
     }
 }

@@ -31,7 +31,7 @@ struct FilesService: Sendable {
             return HTTPResponse(webSocket: Drop())
         }
         var body = request.bodySequence.makeAsyncIterator()
-        let response: HTTPResponse
+        var response: HTTPResponse
         do {
             guard fault != .fail else { throw ServiceError.outOfOrder }
             try authenticate(request)
@@ -39,6 +39,7 @@ struct FilesService: Sendable {
         } catch let error as ServiceError {
             response = Self.response(to: error)
         }
+        if request.method == .HEAD { response = Self.head(of: response) }
         while try await body.next() != nil {}
         // The request has been carried out by now, even if the client goes away meanwhile without learning of it.
         if delay > .zero { try await Task.sleep(for: delay) }
@@ -143,9 +144,20 @@ struct FilesService: Sendable {
         var response = HTTPResponse(
             statusCode: HTTPStatusCode(error.status, phrase: "Error"), headers: [.contentType: "text/plain"],
             body: Data("\(error.message)\n".utf8))
-        if error == .unauthorized {
+        switch error {
+        case .unauthorized:
             response.headers[HTTPHeader("WWW-Authenticate")] = "Basic realm=\"files\", charset=\"UTF-8\""
+        case .methodNotAllowed(let allowed): response.headers[HTTPHeader("Allow")] = allowed
+        case .badRequest, .notFound, .full, .failed, .outOfOrder: break
         }
         return response
+    }
+
+    /// The answer to HEAD: the content's length without the content (RFC 9110, section 9.3.2).
+    private static func head(of response: HTTPResponse) -> HTTPResponse {
+        guard case .httpBody(let content) = response.payload, let length = content.count else { return response }
+        var headers = response.headers
+        headers[.contentLength] = String(length)
+        return HTTPResponse(statusCode: response.statusCode, headers: headers)
     }
 }

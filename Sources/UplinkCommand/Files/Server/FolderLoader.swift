@@ -1,55 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 import SystemPackage
 
-/// Reads a folder into a tree. Links are not followed, so that nothing outside is served.
+/// Reads a folder into a tree, as requests reach what is in it: links are not followed, so that nothing outside is
+/// served, and no path is too long.
 struct FolderLoader {
     private let folder: FilePath
+    private let root: ServedDirectory
     private(set) var tree: FileTree
     /// How many items were left out.
     private(set) var skipped = 0
     private let isCancelled: () -> Bool
 
-    /// - Parameter isCancelled: Asked again and again: a large folder takes long.
-    /// - Throws: ``ServiceError`` when it is not a folder.
-    init(_ folder: FilePath, isCancelled: @escaping () -> Bool) throws {
-        var status = stat()
-        guard stat(folder.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw Self.unreadable(folder)
-        }
-        (self.folder, self.isCancelled) = (folder, isCancelled)
-        tree = FileTree(rootDate: Timestamp(modificationOf: status))
+    /// - Parameters:
+    ///   - folder: The path of `root`, for messages.
+    ///   - isCancelled: Asked again and again: a large folder takes long.
+    init(_ folder: FilePath, _ root: ServedDirectory, isCancelled: @escaping () -> Bool) {
+        (self.folder, self.root, self.isCancelled) = (folder, root, isCancelled)
+        tree = FileTree(rootDate: root.date ?? .now)
     }
 
     /// Loads the folder. A folder in it that cannot be read is left out.
     ///
     /// - Throws: ``ServiceError`` when the folder cannot be read; `CancellationError`.
     mutating func load() throws {
-        guard let names = Self.names(in: folder) else { throw Self.unreadable(folder) }
-        try load(names, of: folder, as: tree.rootID)
-    }
-
-    private mutating func load(_ names: [String], of folder: FilePath, as id: ItemID) throws {
-        for name in names {
-            if isCancelled() { throw CancellationError() }
-            let path = folder.appending(name)
-            var status = stat()
-            let kind = lstat(path.string, &status) == 0 ? status.st_mode & S_IFMT : 0
-            guard kind == S_IFREG || kind == S_IFDIR, !name.hasPrefix(ServedFiles.Upload.prefix),
-                let names = kind == S_IFDIR ? Self.names(in: path) : [],
-                let item = try? tree.add(
-                    named: name, in: id, date: Timestamp(modificationOf: status),
-                    size: kind == S_IFREG ? Int64(status.st_size) : nil)
-            else {
-                skipped += 1
-                continue
+        guard let names = try? root.names() else { throw Self.unreadable(folder) }
+        var unseen = [(id: tree.rootID, names: names)]
+        while let next = unseen.popLast() {
+            guard let directory = try? root.directory(at: tree.path(of: next.id)) else { continue }  // it has gone
+            for name in next.names.sorted() {
+                if isCancelled() { throw CancellationError() }
+                guard let item = add(name, in: next.id, directory) else {
+                    skipped += 1
+                    continue
+                }
+                if let names = item.names { unseen.append((item.id, names)) }
             }
-            try load(names, of: path, as: item.id)
         }
     }
 
-    private static func names(in folder: FilePath) -> [String]? {
-        try? FileManager.default.contentsOfDirectory(atPath: folder.string).sorted()
+    /// Adds a file, or a folder, whose names it returns; nil if it is not to be served.
+    private mutating func add(
+        _ name: String, in folder: ItemID, _ directory: ServedDirectory
+    ) -> (id: ItemID, names: [String]?)? {
+        guard !ServedFiles.Upload.isTemporary(name), let status = directory.status(of: name) else { return nil }
+        let (date, kind) = (Timestamp(modificationOf: status), status.st_mode & S_IFMT)
+        let names = kind == S_IFDIR ? try? directory.directory(at: [name]).names() : nil
+        guard names != nil || kind == S_IFREG else { return nil }
+        let size = names == nil ? Int64(status.st_size) : nil
+        guard let item = try? tree.add(named: name, in: folder, date: date, size: size) else { return nil }
+        return (item.id, names)
     }
 
     static func unreadable(_ folder: FilePath) -> ServiceError {

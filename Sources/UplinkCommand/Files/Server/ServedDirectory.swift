@@ -43,6 +43,12 @@ final class ServedDirectory: Sendable {
         return fstat(descriptor, &status) == 0 ? Timestamp(modificationOf: status) : nil
     }
 
+    /// What the system says of an item, or of a link itself; nil if there is none.
+    func status(of name: String) -> stat? {
+        var status = stat()
+        return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
+    }
+
     /// What is in it.
     func names() throws(Errno) -> [String] {
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)

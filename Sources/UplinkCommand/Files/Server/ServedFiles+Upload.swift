@@ -5,8 +5,13 @@ import SystemPackage
 extension ServedFiles {
     /// The bytes of an upload that is under way.
     enum Upload: Sendable {
-        /// The prefix of a file's name until it has its own.
+        /// The prefix of a file's name until it has its own; the rest of it is a number.
         static let prefix = ".uplink-upload-"
+
+        /// Whether a file's name is one that an upload has until it has its own.
+        static func isTemporary(_ name: String) -> Bool {
+            name.hasPrefix(prefix) && UInt64(name.dropFirst(prefix.count), radix: 16) != nil
+        }
 
         case memory(MemoryUpload)
         case file(File)

@@ -53,8 +53,9 @@ actor ServedFiles {
     /// - Parameter isCancelled: Whether to stop reading the folder.
     /// - Throws: ``ServiceError`` when it cannot be read; `CancellationError`.
     init(folder: FilePath, isCancelled: @escaping @Sendable () -> Bool = { false }) throws {
-        place = .folder(try ServedDirectory(at: folder))
-        var loader = try FolderLoader(folder, isCancelled: isCancelled)
+        let root = try ServedDirectory(at: folder)
+        place = .folder(root)
+        var loader = FolderLoader(folder, root, isCancelled: isCancelled)
         try loader.load()
         (tree, skipped) = (loader.tree, loader.skipped)
     }
@@ -77,7 +78,7 @@ actor ServedFiles {
     }
 
     func makeFolder(named name: String, in folder: ItemID) throws -> Item {
-        try tree.check(name, in: folder)
+        try check(name, in: folder)
         defer { touch(folder) }
         do { try directory(of: folder)?.makeFolder(name) } catch Errno.fileExists {
             throw ServiceError.badRequest("the folder has a file with this name")
@@ -89,11 +90,17 @@ actor ServedFiles {
 
     /// A place for an upload's bytes, if the name is allowed.
     func beginUpload(named name: String, in folder: ItemID) throws -> Upload {
-        try tree.check(name, in: folder)
+        try check(name, in: folder)
         switch place {
         case .memory(let budget): return .memory(MemoryUpload(within: budget))
         case .folder(let root): return .file(try Upload.File(in: root.directory(at: tree.path(of: folder))))
         }
+    }
+
+    /// After a restart an item with the name of an upload would be taken for what is left of one.
+    private func check(_ name: String, in folder: ItemID) throws(ServiceError) {
+        try tree.check(name, in: folder)
+        if Upload.isTemporary(name) { throw .badRequest("`\(name)` is a name of the server's own") }
     }
 
     /// Gives an upload its name; the name may have been taken meanwhile.
@@ -139,10 +146,9 @@ actor ServedFiles {
             guard let directory = try? directory(of: folder.id), let names = try? directory.names() else { continue }
             let served = try tree.names(in: folder.id)
             for name in names where !served.contains(Array(name.utf8)) {
-                guard name.hasPrefix(Upload.prefix) else {
+                guard Upload.isTemporary(name), (try? directory.remove(name)) != nil else {
                     throw .badRequest("the folder `\(folder.name)` has a `\(name)`, which is not served")
                 }
-                try? directory.remove(name)
             }
         }
     }

@@ -8,8 +8,8 @@ enum ServiceError: Error, Hashable, CustomStringConvertible {
     case unauthorized
     /// 404: there is no such item, or no such path.
     case notFound
-    /// 405: the path only allows other methods.
-    case methodNotAllowed
+    /// 405: the path only allows other methods, which these are.
+    case methodNotAllowed(String)
     /// 507: an upload is larger than the limit.
     case full
     /// 500: the disk failed.
