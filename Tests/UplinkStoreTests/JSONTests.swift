@@ -180,6 +180,29 @@ struct JSONTests {
         #expect(try await store.words() == ["x"])
     }
 
+    /// A query may be a signature, and messages end up in logs.
+    @Test func noQueryIsShownOrStored() async throws {
+        let store = try Store.lists()
+        let url = "\(url)?token=secret"
+        transport.answer(
+            url, answer("[\"x\"]"), notModified, .text("oops", status: .internalServerError), .text("{not json"),
+            .text(String(repeating: "[", count: 513)))
+        #expect(try await store.sync(sync(url: url)) == .written)
+        #expect(try await store.sync(sync(url: url)) == .noNews)
+        for _ in 0..<3 {
+            do {
+                try await store.sync(sync(url: url))
+                Issue.record("there was no error")
+            } catch let error as StoreError {
+                #expect(error.message.contains("https://example.org/words?…") && !error.message.contains("secret"))
+            }
+        }
+        let rows = try await store.database.read { db in
+            try Row.fetchAll(db, sql: "SELECT * FROM uplink_sync").map(\.description)
+        }
+        #expect(!rows.isEmpty && !rows.contains { $0.contains("secret") })
+    }
+
     @Test func otherAnswersAreErrorsAndChangeNothing() async throws {
         let store = try Store.lists()
         transport.answer(

@@ -278,30 +278,6 @@ struct OutboxFailureTests: OutboxSuite {
         await stop(run)
     }
 
-    @Test func aRetryDuringTheLastAttemptIsTriedAtOnce() async throws {
-        let clock = ManualClock()
-        var configuration = OutboxConfiguration()
-        configuration.maximumAttempts = 2
-        let outbox = try Outbox(try Store.stubbed(clock: clock), configuration: configuration)
-        try await add(outbox, "a", "1")
-        let calls = Locked(0)
-        let run = Task {
-            try await outbox.run { entry in
-                let call = calls.withLock { calls in
-                    calls += 1
-                    return calls
-                }
-                let isRetried = call == 2 ? try await outbox.retry(entry.id) : true
-                #expect(isRetried)
-                return call < 3 ? .tryAgain(reason: "busy") : .done()
-            }
-        }
-        try await clock.advance(by: .seconds(2), patience: .seconds(30))
-        try await eventually { try await outbox.entries().isEmpty }
-        #expect(calls.withLock { $0 } == 3)
-        await stop(run)
-    }
-
     /// Between the two the outbox is read, which goes well.
     @Test func aProblemOfAnEntryEndsWhenOneGoesWell() async throws {
         let clock = ManualClock()

@@ -46,7 +46,7 @@ extension Outbox {
     private enum Sent: Sendable {
         /// The entry, and what became of it.
         case answered(OutboxRow, Answer)
-        /// The handler was not called: the entry is gone or being removed, or the lock no longer keeps others out.
+        /// The handler was not called: the entry is gone, being removed or no longer the first, or the lock no longer keeps others out.
         case gone
         /// The handler was not called: the entry could not be read.
         case unreadable(any Error)
@@ -61,11 +61,12 @@ extension Outbox {
         case interrupted
     }
 
-    /// The entry, if the database still has it to be sent, with the failures that could not be written.
+    /// The entry, if the database still has it as its key's first, with the failures that could not be written. While
+    /// it waited for the network somebody may have wanted an earlier one tried again.
     private func entry(_ claim: OutboxMachine.Claim) async throws -> OutboxRow? {
-        let row = try await store.reading("reading an entry of the outbox `\(name)`") { [name] db in
-            try OutboxRow.filter(Column("id") == claim.id && Column("outbox") == name && Column("isFailed") == false)
-                .fetchOne(db)
+        let row = try await store.reading("reading an entry of the outbox `\(name)`") { [name] db -> OutboxRow? in
+            guard try OutboxRow.head(of: name, key: claim.key.text, in: db)?.id == claim.id else { return nil }
+            return try OutboxRow.fetchOne(db, key: claim.id)
         }
         return row.map { row in core.withLock { $0.whole(row) } }
     }

@@ -3,6 +3,7 @@
 public import Foundation
 public import GRDB
 public import HTTPTypes
+import Uplink
 public import UplinkCore
 public import UplinkHTTP
 
@@ -36,14 +37,15 @@ extension StoreSync {
         write: @escaping @Sendable (Database, Fetched) throws -> Void,
         erase: (@Sendable (Database) throws -> Void)? = nil
     ) -> Self {
-        Self(
+        let (asked, shown) = (Fingerprint.of(url), (try? HTTPRequest(parsing: url))?.redactedURL ?? "the server")
+        return Self(
             key: key, networkLimit: networkLimit, requirement: requirement, minimumInterval: minimumInterval,
             erase: erase
         ) { validators in
-            let known = validators?.url == url ? validators : nil
+            let known = validators?.url == asked ? validators : nil
             var response = try await client.get(url, headers: headers.asking(whetherChangedSince: known))
             if response.head.status == .notModified, let known {
-                if response.url == known.answeredBy { return nil }
+                if Fingerprint.of(response.url) == known.answeredBy { return nil }
                 // Another resource may have the same tag, or be older.
                 response = try await client.get(url, headers: headers)
             }
@@ -51,25 +53,26 @@ extension StoreSync {
             guard response.head.status.kind == .successful, response.head.status != .partialContent else {
                 throw StoreError(
                     .unexpectedResponse,
-                    message: "\(url) answered \(response.head.status); the data stays as it was")
+                    message: "\(shown) answered \(response.head.status); the data stays as it was")
             }
             let fields = response.head.headerFields
             let body = try await response.collected(upTo: maximum).body
             if let objection = JSONText.objection(to: body) {
                 throw StoreError(
-                    .decodeFailed, message: "what \(url) answered is refused: \(objection); the data stays as it was")
+                    .decodeFailed, message: "what \(shown) answered is refused: \(objection); the data stays as it was")
             }
             let fetched: Fetched
             do {
                 fetched = try decoder().decode(type, from: Data(body))
             } catch {
                 throw StoreError(
-                    .decodeFailed, message: "what \(url) answered is not \(type): \(error); the data stays as it was",
+                    .decodeFailed, message: "what \(shown) answered is not \(type): \(error); the data stays as it was",
                     underlyingError: error)
             }
             let etag = fields[.eTag]
             let date = LastModified.strong(in: fields)
-            let validators = SyncValidators(url: url, answeredBy: response.url, etag: etag, lastModified: date)
+            let validators = SyncValidators(
+                url: asked, answeredBy: Fingerprint.of(response.url), etag: etag, lastModified: date)
             return News(validators: etag == nil && date == nil ? nil : validators) { db in try write(db, fetched) }
         }
     }

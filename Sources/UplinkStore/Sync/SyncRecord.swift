@@ -97,9 +97,9 @@ struct SyncRecord: Codable, Equatable, Sendable, FetchableRecord, PersistableRec
 
 /// What a server said about the data's version (RFC 9110, section 8.8).
 struct SyncValidators: Sendable, Equatable {
-    /// The URL that was asked.
+    /// The fingerprint of the URL that was asked, which may hold secrets in its query.
     let url: String
-    /// The URL of the resource that they belong to, to which redirects have led.
+    /// That of the resource that they belong to, to which redirects have led.
     let answeredBy: String
     var etag: String?
     var lastModified: String?

@@ -201,13 +201,14 @@ struct DownloadBatchTests {
             let target = folder.appending("f")
             let isMade = folder.withPlatformString { mkdir($0, 0o700) } == 0
             try #require(isMade)
-            scene.transport.answer("https://a.example/1", scene.whole)
-            let items = (1...2).map { DownloadItem("https://a.example/\($0)", to: target, options: scene.options) }
+            let urls = ["https://a.example/1", "https://a.example/1?token=secret"]
+            scene.transport.answer(urls[1], scene.whole)
+            let items = urls.reversed().map { DownloadItem($0, to: target, options: scene.options) }
             let results = await scene.client.downloadAll(items, within: .seconds(60))
             #expect(try results[0].get().byteCount == 1000)
             // Known beforehand, and not by the lock alone.
             let refusal = #expect(throws: DownloadError.self) { try results[1].get() }
-            #expect(refusal?.message.contains("is the target of") == true)
+            #expect(refusal?.message.contains("is the target of `https://a.example/1?…`") == true)
             #expect(try TemporaryDirectory.read(target) == scene.content)
             _ = target.withPlatformString { unlink($0) }
             let isEmpty = folder.withPlatformString { rmdir($0) } == 0

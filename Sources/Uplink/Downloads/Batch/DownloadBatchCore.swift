@@ -75,7 +75,8 @@ final class DownloadBatchCore: Sendable {
                 let item = items[$1.key]
                 let busy = DownloadError(
                     .targetBusy,
-                    message: "`\(item.target)` is the target of `\(items[$1.value].url)` too; choose another name")
+                    message: "`\(item.target)` is the target of `\(items[$1.value].redactedURL)` too; choose another "
+                        + "name")
                 $0[$1.key] = item.named(busy)
             }
         } catch {
@@ -206,6 +207,8 @@ extension DownloadItem {
 
     /// The error, which says what was to be downloaded.
     fileprivate func named(_ error: DownloadError) -> DownloadError {
-        error.of((try? HTTPRequest(parsing: url))?.redactedURL ?? "", to: target)
+        error.of(redactedURL, to: target)
     }
+
+    fileprivate var redactedURL: String { (try? HTTPRequest(parsing: url))?.redactedURL ?? "" }
 }

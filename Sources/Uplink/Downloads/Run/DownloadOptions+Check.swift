@@ -44,5 +44,5 @@ extension HTTPRequest {
     }
 
     /// The URL for messages, without what may be secret; empty if it is none.
-    var redactedURL: String { (try? checkedURL())?.redacted ?? "" }
+    package var redactedURL: String { (try? checkedURL())?.redacted ?? "" }
 }
