@@ -72,6 +72,20 @@ struct PartialFileEndTests: PartialFileSuite {
         }
     }
 
+    /// The length would be right in the end, and the digest is that of what was received.
+    @Test func nothingIsAppendedToAFileThatSomebodyHasShortened() throws {
+        try with { directory, target in
+            let file = try open(target)
+            try file.begin(version)
+            try file.append(.init([1, 2, 3]))
+            truncate(directory.path.appending(".f.uplink-part").string, 1)
+            #expect(code { try file.append(.init([4])) } == .fileFailed)
+            #expect(directory.holds(".f.uplink-part", [1]))
+            #expect(file.abandon(keeping: true) == 0)
+            #expect(directory.names.isEmpty)
+        }
+    }
+
     @Test func beginningAnewForgetsTheOldRecordFirst() throws {
         try with { directory, target in
             try leave(400, at: target)

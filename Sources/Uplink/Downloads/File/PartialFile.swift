@@ -173,6 +173,11 @@ final class PartialFile: Sendable {
 
     func append(_ chunk: HTTPBody.Chunk) throws(DownloadError) {
         var (offset, digest) = state.withLock { ($0.size, $0.digest) }
+        // If somebody has shortened the file, this would leave a hole, and the length would be right again.
+        guard Int64(try status().st_size) == offset else {
+            disown()
+            throw meddled
+        }
         try chunk.withUnsafeBytes { (bytes) throws(DownloadError) in
             var rest = bytes
             defer { state.withLock { [offset, digest] in ($0.size, $0.digest) = (offset, digest) } }

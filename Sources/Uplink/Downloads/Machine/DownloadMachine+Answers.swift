@@ -33,12 +33,21 @@ extension DownloadMachine {
     /// are there are worth more than what a stranger says about the size.
     private mutating func wholeAgain(_ answer: DownloadAnswer) -> Verdict {
         guard !isOfSamePlace(answer) || answer.validator == nil, doubts + 1 < Self.maximumDoubts else {
-            return begin(answer)
+            return isPart(answer) ? .leave(distrust("the server calls a part of the file the whole")) : begin(answer)
         }
         doubts += 1
         return .leave(
             tryAgain(
                 after: nil, because: "something else than the file's server seems to answer"))
+    }
+
+    /// Whether a 200 to a request for the rest cannot be the whole: it says that it begins later, or has another length
+    /// than the same version had.
+    private func isPart(_ answer: DownloadAnswer) -> Bool {
+        if case .part(let first, _, _) = answer.range, first > 0 { return true }
+        guard let version, let validator = version.validator, let length = answer.bodyLength else { return false }
+        return answer.validator == validator && ContentCoding.names(in: answer.head) == version.codings
+            && length != version.length ?? length
     }
 
     /// Whether an answer comes from where the bytes that are there came from.

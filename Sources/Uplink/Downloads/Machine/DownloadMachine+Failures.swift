@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import UplinkCore
 import UplinkHTTP
 
@@ -11,7 +12,8 @@ extension DownloadMachine {
         case networkLost(String)
         /// For a reason that may be temporary.
         case passing(any Error)
-        /// For a reason that is temporary if a server or a proxy is just being restarted, and lasting otherwise.
+        /// For a reason that is temporary if a server or a proxy is just being restarted, or others are about to give
+        /// descriptors back, and lasting otherwise.
         case doubtful(any Error)
         /// For a reason that is lasting.
         case lasting(DownloadError)
@@ -42,6 +44,7 @@ extension DownloadMachine {
             case .queueFull, .queueTimeout: .passing(error)
             // A head that is cut short cannot be distinguished from an invalid one.
             case .invalidResponse, .invalidFraming, .proxyRefused: .doubtful(error)
+            case .connectionFailed where error.errno == EMFILE || error.errno == ENFILE: .doubtful(error)
             case .invalidURL, .invalidRequest, .invalidConfiguration:
                 .lasting(DownloadError(.invalidOptions, message: "\(error)", underlyingError: error))
             default: error.isNetworkFailure ? .passing(error) : .lasting(.requestFailed(error))

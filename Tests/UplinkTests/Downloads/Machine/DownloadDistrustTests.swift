@@ -47,6 +47,8 @@ struct DownloadDistrustTests {
         Lie("416: says nothing", answer(416, tag: nil, length: 0)),
         Lie("412", answer(412, length: 0)),
         Lie("200: is suddenly empty", answer(200, tag: "\"v2\"", length: 0)),
+        Lie("200: is the same with another length", answer(200, length: 600)),
+        Lie("200: begins where the rest does", answer(200, tag: "\"v2\"", length: 600, range: "bytes 400-999/1000")),
     ]
 
     @Test(arguments: lies)
@@ -56,6 +58,19 @@ struct DownloadDistrustTests {
         #expect(machine.answered(lie.answer).step?.pause == .zero)
         #expect((machine.received, machine.restarts) == (0, 1))
         #expect(machine.ask() == .whole)
+    }
+
+    /// A range that is all there is says nothing else than 200 does.
+    @Test(arguments: [
+        answer(200, length: 1000), answer(200, tag: "\"v2\"", length: 600), answer(200, length: nil),
+        answer(200, length: 1000, range: "bytes 0-999/1000"),
+        answer(200, length: 300, fields: [.contentEncoding: "gzip"]),
+    ])
+    func aWholeThatMayBeOneIsBegunWith(answer: DownloadAnswer) {
+        var machine = DownloadMachine.interrupted()
+        _ = machine.ask()
+        #expect(machine.answered(answer).isBegin)
+        #expect((machine.received, machine.restarts) == (0, 1))
     }
 
     /// A part need not repeat its content coding (RFC 9110, section 15.3.7), but must not have another one.

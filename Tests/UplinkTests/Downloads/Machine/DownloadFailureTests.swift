@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import HTTPTypes
 import Testing
 import UplinkCore
@@ -298,6 +299,11 @@ struct DownloadFailureTests {
         }
         for code in [HTTPClientError.Code.invalidResponse, .invalidFraming, .proxyRefused] {
             #expect(kind(http(code)) == "doubtful")
+        }
+        for (number, expected) in [(EMFILE, "doubtful"), (ENFILE, "doubtful"), (ECONNREFUSED, "passing")] {
+            var error = http(.connectionFailed)
+            error.errno = number
+            #expect(kind(error) == expected)
         }
         #expect(kind(http(.invalidURL)) == "invalidOptions")
         #expect(kind(DownloadError(.diskFull, message: "")) == "diskFull")
