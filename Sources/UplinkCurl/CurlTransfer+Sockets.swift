@@ -109,9 +109,7 @@ extension CurlTransfer {
 
     /// Whether TCP is connected, which libcurl reports only when TLS is, too. How far a proxy got beyond it is not
     /// known.
-    var hasConnectedForTLS: Bool {
-        url.scheme == .https && proxy == nil && sockets.all.contains(where: \.isConnected)
-    }
+    var hasConnectedForTLS: Bool { url.scheme == .https && proxy == nil && sockets.hasConnected }
 }
 
 extension IPAddress {

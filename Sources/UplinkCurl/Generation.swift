@@ -174,13 +174,13 @@ final class Generation {
         }
         guard !isCleaningUp else { return }
         let transfer = easy.flatMap { EasyHandle.transfer(of: $0) }  // a handle of libcurl's own has none
-        transfer?.sockets.watched = descriptor
         var interest = Readiness(rawValue: 0)
         if change & CURL_POLL_IN != 0 { interest.insert(.readable) }
         if change & CURL_POLL_OUT != 0 {
             interest.insert(.writable)
             if let transfer { noteUpload(of: transfer, on: descriptor) }
         }
+        transfer?.sockets.isWatched(descriptor, for: interest)
         if let known = sockets[descriptor] { return known.watch(for: interest, of: transfer?.id) }
         do throws(EventLoopError) {
             let socket = WatchedSocket(try DescriptorWatcher(of: descriptor, on: engine.eventLoop, listener))

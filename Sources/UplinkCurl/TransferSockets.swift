@@ -2,6 +2,7 @@
 import CLibCurl
 import Glibc
 import UplinkCore
+import UplinkEventLoop
 
 /// The sockets of a transfer: those that it opens while it connects, and the one that it is left with.
 struct TransferSockets {
@@ -10,7 +11,9 @@ struct TransferSockets {
     /// How many sockets were opened since the request last went out; zero if the connection was there already.
     var sinceRequest = 0
     /// The socket that libcurl last had watched; negative before.
-    var watched: curl_socket_t = -1
+    private(set) var watched: curl_socket_t = -1
+    /// Whether one of the sockets is connected, or was.
+    private(set) var hasConnected = false
     /// The socket on which the request's body goes out; negative before.
     var upload: curl_socket_t = -1
     /// This end of the connection on which the request went out. The port is negative before; the address is known only
@@ -52,6 +55,12 @@ struct TransferSockets {
 
     /// Records that a socket was missing, if it was for want of a descriptor.
     mutating func noteShortage() { if errno == EMFILE || errno == ENFILE { shortage = errno } }
+
+    /// Records what libcurl waits for: on a socket that is not connected yet, to write.
+    mutating func isWatched(_ descriptor: curl_socket_t, for interest: Readiness) {
+        watched = descriptor
+        if !all.isEmpty, interest.contains(.readable) { hasConnected = true }  // before, it looks a name up
+    }
 
     mutating func add(_ socket: SocketIdentity) {
         all.append(socket)

@@ -32,6 +32,26 @@ struct HeldUpLoopTests {
         }
     }
 
+    /// libcurl has a limit of its own, and may look at it first.
+    @Test func aHandshakeThatTakesTooLongIsOneOfTLS() async throws {
+        let server = try RawServer([.waitForClose])
+        defer { server.stop() }
+        let url = server.url().replacing("http:", with: "https:")
+        try await withEventLoop { loop in
+            let transport = try CurlTransport(on: loop)
+            let client = HTTPClient(transport: transport)
+            async let error = #expect(throws: HTTPClientError.self) {
+                try await client.get(url, timeouts: HTTPTimeouts(connect: .milliseconds(500)))
+            }
+            try await eventually("the server is connected") { !server.connections.isEmpty }
+            try await Task.sleep(for: .milliseconds(100))  // the handshake begins
+            loop.execute { usleep(1_000_000) }
+            let found = await error
+            #expect(found?.code == .connectTimeout && found?.phase == .tls, "\(String(describing: found))")
+            await transport.shutdown()
+        }
+    }
+
     @Test func timersAreDueInTheirOrderAndDeadlinesHold() async throws {
         try await withEventLoop { loop in
             let clock = LoopClock(on: loop)

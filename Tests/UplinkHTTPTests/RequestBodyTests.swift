@@ -40,6 +40,24 @@ struct RequestBodyTests {
         func makeAsyncIterator() -> Iterator { Iterator(rest: pieces[...]) }
     }
 
+    struct EmptyPieces: AsyncSequence, Sendable {
+        static let most = 1_000_000
+        let asked: Locked<Int>
+
+        struct Iterator: AsyncIteratorProtocol {
+            let asked: Locked<Int>
+            mutating func next() async -> [UInt8]? {
+                await Task.yield()
+                return asked.withLock { asked in
+                    asked += 1
+                    return asked < most ? [] : nil
+                }
+            }
+        }
+
+        func makeAsyncIterator() -> Iterator { Iterator(asked: asked) }
+    }
+
     private func code(_ body: () async throws -> Void) async -> HTTPClientError.Code? {
         await #expect(throws: HTTPClientError.self) { try await body() }?.code
     }
@@ -59,6 +77,17 @@ struct RequestBodyTests {
         let body = HTTPRequestBody.stream(pieces, length: 300_003, isReplayable: true)
         for _ in 0..<2 { #expect(try await body.collect(upTo: 300_003) == [1, 2, 3] + large) }
         #expect(body.isReplayable && !body.isSpent)
+    }
+
+    /// A sequence that looks again and again whether there is anything, in a task that is cancelled.
+    @Test(arguments: [nil, 0, 10]) func aSequenceOfEmptyPiecesEndsWithItsRequest(length: Int64?) async throws {
+        let asked = Locked(0)
+        let body = HTTPRequestBody.stream(EmptyPieces(asked: asked), length: length)
+        let task = Task { try await body.collect(upTo: 10) }
+        try await eventually { asked.withLock { $0 } > 10 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(asked.withLock { $0 } < EmptyPieces.most)
     }
 
     /// As a file that is rewound: two iterations at the same time would share its pieces.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import TestSupport
 import Testing
 import Uplink
@@ -108,6 +109,28 @@ struct PerformerOnLinuxTests {
             }
             let took = ContinuousClock.now - start
             #expect(took >= .milliseconds(250) && took < .milliseconds(500), "\(took)")
+        }
+    }
+
+    /// A cancelled sleep of one of Swift's clocks would hold its memory until its deadline.
+    @Test func deadlinesOfEndedOperationsHoldNothing() async throws {
+        await #expect(processExitsWith: .success) {
+            try await withNetworkNamespaces { host, _ in
+                try await withEventLoop(networkNamespace: host.name) { loop in
+                    let performer = NetworkOperationPerformer(monitor: LinuxNetworkMonitor(on: loop))
+                    let any = NetworkRequirement.predicate("any") { _ in true }
+                    func perform(_ times: Int) async throws {
+                        for _ in 0..<times {
+                            try await performer.perform(completingWithin: .seconds(3600), requiring: any) {}
+                        }
+                    }
+                    try await perform(1000)
+                    let before = Memory.resident
+                    try await perform(20_000)
+                    let growth = Memory.resident - before
+                    if !Timing.isInstrumented, growth >= 6 << 20 { exit(1) }
+                }
+            }
         }
     }
 

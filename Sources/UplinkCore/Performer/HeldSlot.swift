@@ -4,14 +4,23 @@
 final class HeldSlot: Sendable {
     @TaskLocal static var current: HeldSlot?
 
+    /// A slot, and the performer that it belongs to. Tasks that outlive their operation remember it, and must not keep
+    /// the performer.
+    private struct Held: Sendable {
+        weak let core: PerformerCore?
+        let slot: PerformerMachine.Slot
+
+        var isTaken: Bool { core?.isTaken(slot) ?? false }
+    }
+
     /// The slots of the operation and of the operations around it that belong to other performers, one for each
     /// performer. A flat list, because operations that each start the next one in a task of its own would form an
     /// endless chain.
-    private let slots: [(core: PerformerCore, slot: PerformerMachine.Slot)]
+    private let slots: [Held]
 
     init(_ slot: PerformerMachine.Slot, of core: PerformerCore) {
-        let others = Self.current?.slots.filter { $0.core !== core && $0.core.isTaken($0.slot) } ?? []
-        slots = others + [(core, slot)]
+        let others = Self.current?.slots.filter { $0.core !== core && $0.isTaken } ?? []
+        slots = others + [Held(core: core, slot: slot)]
     }
 
     /// Returns the slot of this performer that the current task runs in.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Work that is done once for all callers that want it at the same time.
 ///
-/// It runs in a task of its own: each waiting caller can be cancelled separately, and the cancellation of the last one
-/// ends the work. Nobody is resumed while a lock is held.
+/// It runs in a task of its own, where the caller that began it prefers to: each waiting caller can be cancelled
+/// separately, and the cancellation of the last one ends the work. Nobody is resumed while a lock is held.
 ///
 /// A performer call inside the work uses the slot of the operation that started the work, if there is one, and
 /// otherwise needs a slot of its own. An operation that holds the performer's only slot and joins work started
@@ -49,7 +49,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
 
     private func start(_ work: @escaping @Sendable () async throws -> Value, at place: Machine.Place) {
-        let task = Task {
+        let task = Task(name: "shared work", executorPreference: preferredExecutor) { [self] in
             let result: Result<Value, any Error>
             do {
                 // The deadline of the first caller does not apply to the others.

@@ -28,9 +28,9 @@ public struct HTTPClient: Sendable {
 
     /// Makes a client that measures the total timeout, and pauses between attempts, on a clock, such as a test's.
     ///
-    /// The client looks at the clock before each request that it sends, and while a middleware waits. While a request
-    /// is under way it is the transport that keeps to what is left of the total, on a clock of its own: one that keeps
-    /// no timeouts, such as `StubTransport`, is waited for.
+    /// The client looks at the clock before each request that it sends, and while a middleware waits in
+    /// ``HTTPClientRequest/withinTotal(_:)``. While a request is under way it is the transport that keeps to what is left
+    /// of the total, on a clock of its own: one that keeps no timeouts, such as `StubTransport`, is waited for.
     public init<C: Clock>(transport: any HTTPTransport, configuration: Configuration = .init(), clock: C)
     where C.Duration == Duration {
         self.init(transport, configuration, ElapsedClock(clock))

@@ -30,7 +30,8 @@ public struct HTTPTimeouts: Sendable, Hashable {
         get { parts.value.stall }
         set { parts.value.stall = newValue }
     }
-    /// The whole request, including queue, redirects and retries, until the last byte of the body.
+    /// The whole request, including queue, redirects and retries, until the last byte of the body. What a middleware
+    /// waits for by itself counts, but is ended only in ``HTTPClientRequest/withinTotal(_:)``.
     public var total: Duration? {
         get { parts.value.total }
         set { parts.value.total = newValue }

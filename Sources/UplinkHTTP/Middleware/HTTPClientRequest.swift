@@ -28,7 +28,7 @@ public struct HTTPClientRequest: Sendable {
         }
     }
     /// The timeouts; checked again before the request is sent. The client enforces `total` as a whole, whatever is set
-    /// here.
+    /// here. Work of a middleware's own is ended by it only in ``withinTotal(_:)``.
     public var timeouts: HTTPTimeouts {
         get { outgoing.timeouts }
         set { outgoing.timeouts = newValue }

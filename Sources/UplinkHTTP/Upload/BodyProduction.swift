@@ -11,10 +11,15 @@ package struct BodySink: Sendable {
         _ take: @escaping @Sendable (HTTPBody.Chunk) async throws -> Void
     ) { (self.isClosed, self.take) = (isClosed, take) }
 
-    package func callAsFunction(_ chunk: HTTPBody.Chunk) async throws { if chunk.count > 0 { try await take(chunk) } }
+    /// - Throws: What ends the production. An empty piece is nothing to take, but a producer that has nothing else must
+    ///   not go on when it is cancelled.
+    package func callAsFunction(_ chunk: HTTPBody.Chunk) async throws {
+        if chunk.count > 0 { try await take(chunk) } else { try Task.checkCancellation() }
+    }
 
     /// Sends bytes, in pieces that are small enough to wait one after another.
     func bytes(_ bytes: [UInt8]) async throws {
+        if bytes.isEmpty { try Task.checkCancellation() }
         for start in stride(from: 0, to: bytes.count, by: SlabPool.slabSize) {
             let end = min(start + SlabPool.slabSize, bytes.count)
             try await take(HTTPBody.Chunk(bytes[start..<end]))

@@ -43,6 +43,21 @@ struct PerformerLifetimeTests {
         }
     }
 
+    /// Which remembers the slot that it ran in, or the deadline.
+    @Test(arguments: [nil, 1]) func aTaskThatOutlivesItsOperationDoesNotKeepThePerformer(maximum: Int?) async throws {
+        weak var monitor: StubNetworkMonitor?
+        let gate = Gate()
+        let task: Task<Void, Never>
+        do {
+            let fixture = PerformerFixture(.online(), maximumRunning: maximum)
+            monitor = fixture.monitor
+            task = try await fixture.performer.perform(completingWithin: .seconds(1)) { Task { await gate.wait() } }
+        }
+        try await eventually("the monitor is released") { monitor == nil }
+        gate.open()
+        await task.value
+    }
+
     @Test func aTemporaryPerformerCompletesItsCall() async throws {
         let monitor = StubNetworkMonitor(.offline())
         let clock = ManualClock()
