@@ -52,9 +52,7 @@ struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Send
 
     /// A caller has suspended. Returns false when there is no need to wait.
     mutating func park(_ place: Place, _ waiter: Waiter) -> Bool {
-        guard let shared = all[place.work], shared.seats[place.number] != nil, shared.result == nil else {
-            return false
-        }
+        guard all[place.work]?.seats[place.number] != nil, all[place.work]?.result == nil else { return false }
         all[place.work]?.seats[place.number] = .waiting(waiter)
         return true
     }
@@ -99,11 +97,11 @@ struct SharedWorkMachine<Key: Hashable & Sendable, Value: Sendable, Waiter: Send
 
     /// Returns the result for a place that was not given up, and frees the place.
     mutating func take(_ place: Place) -> Result<Value, any Error>? {
-        guard let shared = all[place.work], let result = shared.result, shared.seats[place.number] != nil else {
-            return nil
-        }
-        all[place.work]?.seats[place.number] = nil
-        if shared.seats.count == 1 { remove(place.work, shared) }
+        // In place: a copy of the seats for each of many callers would take time with the square of their number.
+        guard let result = all[place.work]?.result,
+            all[place.work]?.seats.removeValue(forKey: place.number) != nil
+        else { return nil }
+        if let shared = all[place.work], shared.seats.isEmpty { remove(place.work, shared) }
         return result
     }
 

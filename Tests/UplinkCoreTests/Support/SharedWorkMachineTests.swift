@@ -31,6 +31,21 @@ struct SharedWorkMachineTests {
         #expect(machine.isEmpty)
     }
 
+    /// With a copy of all seats for each caller, ten times as many would take a hundred times as long.
+    @Test func aCallerCostsTheSameHoweverManyThereAre() {
+        func time(for count: Int) -> Duration {
+            ContinuousClock().measure {
+                var machine = Machine()
+                let places = (0..<count).map { _ in machine.join("a").place }
+                for place in places { _ = machine.park(place, "") }
+                _ = machine.finished(places[0], .success(1))
+                for place in places { _ = machine.take(place) }
+            }
+        }
+        let ratios = (0..<5).map { _ in time(for: 20_000) / time(for: 2000) }
+        #expect((ratios.min() ?? 0) < 40, "\(ratios)")
+    }
+
     @Test func whoComesAfterTheEndBeginsAnew() {
         var machine = Machine()
         let (first, _) = machine.join("a")
