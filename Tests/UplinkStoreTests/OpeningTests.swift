@@ -147,6 +147,23 @@ struct OpeningTests {
         try await file.expectRefusal(.corrupt)
     }
 
+    /// Damage can make a file look like something else.
+    @Test(arguments: [("from a later version", true), (nil, false)])
+    func damageIsFoundBeforeAStrangeSchema(migration: String?, isCutOff: Bool) async throws {
+        defer { file.directory.remove() }
+        try await file.make()
+        let database = try DatabaseQueue(path: file.path.string)
+        try await database.write { db in
+            try db.execute(sql: "DROP TABLE grdb_migrations; CREATE TABLE grdb_migrations (identifier TEXT)")
+            try db.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [migration])
+            try db.execute(sql: "CREATE TABLE last (text TEXT); INSERT INTO last VALUES (hex(zeroblob(9000)))")
+        }
+        try database.close()
+        let bytes = try file.directory.read("db")
+        if isCutOff { try file.directory.write("db", Array(bytes.dropLast(4096))) }
+        try await file.expectRefusal(.corrupt)
+    }
+
     @Test func placesWhereNoDatabaseCanBeAreRefused() async throws {
         defer { file.directory.remove() }
         for place in ["missing/db", "."] {

@@ -115,12 +115,19 @@ struct StoreFile {
         let database = try DatabaseQueue(path: file, configuration: configuration)
         try database.read { db in
             try Self.refuseForeign(db, path.string)
-            try Self.refuseNewer(try migrator.appliedIdentifiers(db), migrator, path.string)
-            guard checksIntegrity else { return }
-            let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "no answer"
-            if verdict != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: verdict) }
+            let schema = Result { try Self.refuseNewer(try migrator.appliedIdentifiers(db), migrator, path.string) }
+            // First, because what is strange about the schema may be damage.
+            if checksIntegrity { try Self.checkIntegrity(db) }
+            do { try schema.get() } catch let error as RowDecodingError {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "\(error)")
+            }
         }
         try database.close()
+    }
+
+    private static func checkIntegrity(_ db: Database) throws {
+        let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "no answer"
+        if verdict != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: verdict) }
     }
 
     private static let needsRecovery: [ResultCode] = [
