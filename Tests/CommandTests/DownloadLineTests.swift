@@ -139,10 +139,11 @@ struct DownloadReportTests {
     }
 
     private func running(
-        _ phase: DownloadProgress.Phase, _ bytes: Int64 = 0, resumptions: Int = 0
+        _ phase: DownloadProgress.Phase, _ bytes: Int64 = 0, resumptions: Int = 0, restarts: Int = 0
     ) -> DownloadBatchProgress.Item {
         var progress = DownloadProgress()
-        (progress.phase, progress.receivedBytes, progress.resumptions) = (phase, bytes, resumptions)
+        (progress.phase, progress.receivedBytes) = (phase, bytes)
+        (progress.resumptions, progress.restarts) = (resumptions, restarts)
         return .running(progress)
     }
 
@@ -178,6 +179,13 @@ struct DownloadReportTests {
         #expect(report.take(batch(running(.receiving, 5000)), at: .seconds(5)).count == 1)
         for now in [6, 30, 61] { #expect(report.take(waiting, at: .seconds(now)).isEmpty) }
         #expect(report.take(waiting, at: .seconds(62)).map(\.plain) == ["a: waiting for the network"])
+    }
+
+    @Test func whatBeginsAnewIsNotGoneOnWith() {
+        var report = DownloadReport(names: ["a"], detail: .troubles)
+        _ = report.take(batch(running(.pausing, 5000, restarts: 1)), at: .zero)
+        let again = report.take(batch(running(.receiving, 9000, restarts: 2)), at: .seconds(1))
+        #expect(again.map(\.plain) == ["a: beginning anew"])
     }
 
     @Test func whatHadNotBegunBegins() {

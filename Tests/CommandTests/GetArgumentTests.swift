@@ -55,6 +55,15 @@ struct GetArgumentTests {
         try GetCommand.parse(words.split(separator: " ").map(String.init))
     }
 
+    @Test(arguments: [
+        ("http://a/e", "/e"), ("http://a/e?d=/", "/e?d=/"), ("http://a/e/", "/e/b.txt"), ("http://a/e/#x", "/e/b.txt"),
+        ("http://a/e/?d=a", "/e/b.txt?d=a"), ("http://a", "/b.txt"), ("http://a:1?q", "/b.txt?q"),
+    ])
+    func aFilesNameIsAddedToAPathThatEndsInASlash(url: String, target: String) throws {
+        let request = try parse("\(url) -T dir/b.txt").request.request(to: url)
+        #expect(request.path == target)
+    }
+
     @Test func filesStandInTheOrderOfTheURLs() throws {
         let named = try parse("http://a/x http://b/y -o 1 -o 2 --output-dir d")
         #expect(try named.files.paths(for: try named.urls) == ["d/1", "d/2"])
@@ -187,6 +196,7 @@ struct GetArgumentTests {
         ("http://203.0.113.1/", "a way to 203.0.113.1"), ("http://[2001:db8::1]:8080/a", "a way to 2001:db8::1"),
         ("http://[fd00::1]/", "a way to fd00::1"), ("http://169.254.169.254/", "a way to 169.254.169.254"),
         ("http://example.org/", "internet"), ("http://localhost/", nil), ("http://[::1]/", nil),
+        ("http://App.localhost:8080/", nil), ("http://mylocalhost/", "internet"),
         ("http://0.0.0.0/", nil), ("http://[fe80::1]/", nil),  // the transport's to refuse, or this host
     ])
     func whatIsNeededIsAWayToTheAddress(url: String, requirement: String?) throws {

@@ -38,7 +38,7 @@ struct RequirementArgument: Sendable {
         let text = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         guard let address = IPAddress(text) else {
             argument.requirement = requirement
-            return text == "localhost" ? nil : argument
+            return LocalName.isLoopback(text) ? nil : argument
         }
         argument.destination = text
         // The transport refuses an address to which no packet can be sent.

@@ -39,7 +39,7 @@ struct URLArgument: Sendable {
 
     /// The same for callers that have one path for all hosts, and cannot be as specific about an address.
     var requirement: NetworkRequirement? {
-        guard let address = IPAddress(host) else { return host == "localhost" ? nil : .internet }
+        guard let address = IPAddress(host) else { return LocalName.isLoopback(host) ? nil : .internet }
         if address.isLoopback { return nil }
         if address.isLinkLocal || address.isPrivate { return .localNetwork }
         return address.family == .ipv6 ? .ipv6 : .ipv4

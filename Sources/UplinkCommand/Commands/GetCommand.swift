@@ -14,7 +14,7 @@ struct GetCommand: AsyncParsableCommand {
               uplink get https://example.org/disk.iso -o disk.iso --checksum sha256:HEX
               uplink get http://localhost:8080/state
               uplink get https://example.org/notes --json '{"text":"hello"}'
-              uplink get https://example.org/files/film.webm --upload film.webm -u me:secret
+              uplink get https://example.org/files/film.webm --upload film.webm -u me
 
             Options are called as those of curl(1) where both have them. Redirects are followed. A file stands under \
             its name only when it is whole. When the network or the server goes meanwhile, the download waits and goes \
@@ -76,6 +76,7 @@ struct GetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        ProcessList.hideSecrets()
         let urls = try urls
         let targets = try files.paths(for: urls).map { path in
             try DownloadTarget(

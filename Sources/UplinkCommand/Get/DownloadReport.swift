@@ -19,8 +19,8 @@ struct DownloadReport {
         var last: DownloadProgress?
         /// Whether the download was reported as held up.
         var isHeldUp = false
-        /// How much was there then.
-        var heldUpAt: Int64 = 0
+        /// How much was there then, and how often it had begun anew.
+        var heldUpAt: (bytes: Int64, restarts: Int) = (0, 0)
         /// When that was last reported.
         var toldTrouble: Duration?
         var hasEnded = false
@@ -77,13 +77,17 @@ struct DownloadReport {
         case .waitingForNetwork, .pausing:
             let isDue = files[index].toldTrouble.map { now - $0 >= Self.pause } ?? true
             guard !files[index].isHeldUp, isDue else { return [] }
-            (files[index].isHeldUp, files[index].heldUpAt) = (true, progress.receivedBytes)
+            (files[index].isHeldUp, files[index].heldUpAt) = (true, (progress.receivedBytes, progress.restarts))
             files[index].toldTrouble = now
             return [Text("\(names[index]): \(DownloadLine.news(of: progress))")]
         case .receiving where files[index].isHeldUp:
             files[index].isHeldUp = false
-            let bytes = min(progress.receivedBytes, files[index].heldUpAt)
-            return [Text("\(names[index]): \(bytes > 0 ? "going on at \(ByteCount(Int(bytes)))" : "beginning")")]
+            let then = files[index].heldUpAt
+            let bytes = min(progress.receivedBytes, then.bytes)
+            let news =
+                progress.restarts > then.restarts
+                ? "beginning anew" : bytes > 0 ? "going on at \(ByteCount(Int(bytes)))" : "beginning"
+            return [Text("\(names[index]): \(news)")]
         case .preparing, .connecting, .resuming, .receiving, .verifying, .finished, .failed: return []
         }
     }

@@ -38,7 +38,7 @@ struct RequestArguments: ParsableArguments {
     @Option(
         name: [.customShort("T", allowingJoined: true), .customLong("upload"), .customLong("upload-file")],
         help: .init(
-            "Send a file (PUT); `-` sends the standard input. Its name is added to a URL that ends in `/`.",
+            "Send a file (PUT); `-` sends the standard input. Its name is added to a path that ends in `/`, or is empty.",
             valueName: "file"))
     var uploads: [String] = []
 
@@ -51,7 +51,8 @@ struct RequestArguments: ParsableArguments {
     @Option(
         name: [.customShort("u", allowingJoined: true), .long], parsing: .unconditional,
         help: .init(
-            "Log in by Basic authentication; a password that is left out is asked for.", valueName: "user:password"))
+            "Log in by Basic authentication; a password that is left out is asked for. (One that is given is soon hidden "
+                + "from the list of processes, but not from the shell's history.)", valueName: "user:password"))
     var user: String?
 
     var upload: String? { uploads.first }
@@ -94,12 +95,13 @@ struct RequestArguments: ParsableArguments {
         return try HTTPRequest(parsing: target(of: url), method: effectiveMethod, headerFields: fields)
     }
 
-    /// The URL, with the name of the file to send appended if it ends in a directory.
+    /// The URL, with the name of the file to send appended to its path if that ends in a directory, or is empty.
     private func target(of url: String) -> String {
-        guard url.hasSuffix("/"), let upload, upload != "-", let name = FilePath(upload).lastComponent else {
-            return url
-        }
-        return url + RemoteName.percentEncoded(name.string)
+        guard let upload, upload != "-", let file = FilePath(upload).lastComponent else { return url }
+        let (name, base) = (RemoteName.percentEncoded(file.string), url.prefix { $0 != "?" && $0 != "#" })
+        let rest = url[base.endIndex...]
+        if base.hasSuffix("/") { return base + name + rest }
+        return base.split(separator: "/").count == 2 ? base + "/" + name + rest : url  // scheme and host alone
     }
 
     /// Whether only the whole body of a GET is wanted, which can be resumed after a loss.

@@ -34,6 +34,9 @@ struct CommandFailure: Error, CustomStringConvertible {
                 "and `requiresFramedBodies` is set; ask the server to send Content-Length or chunks, or allow unframed "
                     + "bodies", "so a file could be cut off unnoticed; fetch to the standard output"
             ),
+            ("if that is meant, raise `compressionRatio`", "if that is meant, give -H 'Accept-Encoding: identity'"),
+            ("; raise `headerFields`", ", which are too many"), ("; raise `headerBytes`", ", which is too much"),
+            ("; raise `interimResponses`", ", which are too many"), (", or raise `backOff.maximumRetryAfter`", ""),
             (
                 "let the monitor poll (whenUnavailable), which takes no mark, uid or outputInterface",
                 "poll, with --poll of `watch`, `wait` and `run`"

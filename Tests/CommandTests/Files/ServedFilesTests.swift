@@ -77,6 +77,18 @@ struct ServedFilesTests {
         }
     }
 
+    /// Or a client would take it for one that has changed.
+    @Test func aNewFoldersDateIsThatAfterARestart() async throws {
+        try await withFolders { folder, _, served in
+            for number in 0..<20 {
+                let new = try await served.makeFolder(named: "\(number)", in: served.root.id)
+                let again = try ServedFiles(folder: folder)
+                let items = try await again.items(in: again.root.id)
+                #expect(items.first { $0.id == new.id }?.modificationDate == new.modificationDate)
+            }
+        }
+    }
+
     @Test func aNameThatOnlyBeginsLikeTheServersOwnIsServedAgain() async throws {
         try await withFolders { folder, _, served in
             _ = try await served.makeFolder(named: ".uplink-upload-notes", in: served.root.id)

@@ -81,7 +81,7 @@ extension ServerReach {
         let requirement: NetworkRequirement
         do {
             monitor = try .polling()
-            if host == "localhost" || IPAddress(host)?.isLoopback == true {
+            if LocalName.isLoopback(host) || IPAddress(host)?.isLoopback == true {
                 requirement = .predicate("none") { _ in true }
             } else if let address = IPAddress(host) {
                 monitor = try monitor.destination(address)

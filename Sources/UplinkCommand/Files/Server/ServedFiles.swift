@@ -80,12 +80,15 @@ actor ServedFiles {
     func makeFolder(named name: String, in folder: ItemID) throws -> Item {
         try check(name, in: folder)
         defer { touch(folder) }
-        do { try directory(of: folder)?.makeFolder(name) } catch Errno.fileExists {
+        let directory = try directory(of: folder)
+        do { try directory?.makeFolder(name) } catch Errno.fileExists {
             throw ServiceError.badRequest("the folder has a file with this name")
-        } catch let error as Errno {
+        } catch {
             throw ServiceError.failed("the folder could not be made: \(error)")
         }
-        return try tree.add(named: name, in: folder, date: .now, size: nil)
+        // That on the disk, as after a restart: the system's time there is a little behind.
+        let date = (try? directory?.directory(at: [name]))?.date ?? .now
+        return try tree.add(named: name, in: folder, date: date, size: nil)
     }
 
     /// A place for an upload's bytes, if the name is allowed.
