@@ -83,7 +83,7 @@ let package = Package(
                 "UplinkCurl", .httpTypes, .system,
             ]),
 
-        .target(name: "UplinkTesting", dependencies: ["CLinux", "UplinkCore", "UplinkHTTP", .httpTypes]),
+        .target(name: "UplinkTesting", dependencies: ["UplinkCore", "UplinkHTTP", .httpTypes]),
 
         .executableTarget(
             name: "UplinkCommand",
@@ -130,8 +130,7 @@ let package = Package(
 
         // What several test targets share: namespaces, a census of descriptors and threads, programs to run.
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "UplinkCore", "UplinkTesting", .system],
-            path: "Tests/TestSupport"),
+            name: "TestSupport", dependencies: ["UplinkCore", "UplinkTesting", .system], path: "Tests/TestSupport"),
 
         .testTarget(name: "UplinkCoreTests", dependencies: ["UplinkCore", "UplinkTesting", "TestSupport"]),
         .testTarget(

@@ -4,11 +4,7 @@
 #define UPLINK_LINUX_SHIM_H
 
 #include <pthread.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
-
-/* Declared for _GNU_SOURCE only. */
-int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first);
 
 /* In C the flags are an enumeration with a type of its own, which Swift does not import as a number. */
 static inline int uplink_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

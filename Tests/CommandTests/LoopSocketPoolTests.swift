@@ -57,6 +57,18 @@ struct LoopSocketPoolTests {
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
+    /// A program that is started meanwhile would keep the port.
+    @Test func aSocketThatIsWaitedForIsClosedOnExec() async throws {
+        let listener = try listener()
+        defer { try? listener.close() }
+        let isOpen = fcntl(listener.file.rawValue, F_GETFD) & FD_CLOEXEC == 0
+        #expect(isOpen)
+        let waiting = Task { try await pool.suspendSocket(listener, untilReadyFor: .connection) }
+        try await eventually { fcntl(listener.file.rawValue, F_GETFD) & FD_CLOEXEC != 0 }
+        waiting.cancel()
+        _ = await waiting.result
+    }
+
     @Test func whatCannotBeWatchedIsAnError() async {
         await #expect(throws: EventLoopError.self) {
             try await pool.suspendSocket(Socket(file: .init(rawValue: -1)), untilReadyFor: .read)

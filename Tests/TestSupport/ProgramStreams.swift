@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLinux
 import Glibc
 import UplinkTesting
 
@@ -69,8 +68,6 @@ struct ProgramStreams: Sendable {
                 posix_spawn_file_actions_adddup2(&actions, writer, CInt(index) + 1)
             }
         }
-        // Others' sockets may be open that are not closed on exec, such as FlyingFox's, and their ports would stay taken.
-        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
         posix_spawnattr_setflags(&attributes, flags)
         var variables = ProcessEnvironment.with(environment).map { strdup($0) } + [nil]
         var arguments = command.map { strdup($0) } + [nil]

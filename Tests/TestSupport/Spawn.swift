@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLinux
 package import Glibc
 package import SystemPackage
 
@@ -14,7 +13,6 @@ package enum Spawn {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        posix_spawn_file_actions_addclosefrom_np(&actions, 3)  // others' sockets
         // A thread that came from an event loop's has all signals blocked, and the program would inherit that.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -38,6 +38,7 @@ actor LoopSocketPool: AsyncSocketPool, LoopActor {
     ///
     /// - Throws: `SocketError` when it has failed, `CancellationError`.
     func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
+        Self.closeOnExec(socket)
         Self.sendAtOnce(socket)
         let id = nextID
         nextID += 1
@@ -73,6 +74,9 @@ actor LoopSocketPool: AsyncSocketPool, LoopActor {
         wait.watcher.close()
         wait.continuation.resume(with: outcome)
     }
+
+    /// FlyingFox's sockets are not closed on exec, and a program that is started meanwhile would keep the server's port.
+    private static func closeOnExec(_ socket: Socket) { _ = fcntl(socket.file.rawValue, F_SETFD, FD_CLOEXEC) }
 
     /// Sends without delay. A server writes the head and the body of an answer one after the other, and the body should
     /// not wait for the client to acknowledge the head, which takes 40 ms (tcp(7), `TCP_NODELAY`). Connections inherit

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLinux
 import Glibc
 
 /// A program in a process group of its own, whose output goes to unnamed files, so that no one has to read along.
@@ -78,8 +77,6 @@ struct ChildProgram: ~Copyable {
         for (number, stream) in streams.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, stream, CInt(number))
         }
-        // Others' sockets may be open that are not closed on exec, and their ports would stay taken.
-        posix_spawn_file_actions_addclosefrom_np(&actions, CInt(streams.count))
         // As if started by a shell: threads of the test's pool, or of an event loop, have signals blocked.
         var none = sigset_t()
         sigemptyset(&none)
