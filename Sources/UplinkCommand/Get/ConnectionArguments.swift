@@ -16,7 +16,9 @@ struct ConnectionArguments: ParsableArguments {
 
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
-        help: .init("Go through a proxy: http, https, socks4a, socks5 or socks5h.", valueName: "url"))
+        help: .init(
+            "Go through a proxy: http, https, socks4a, socks5 or socks5h. (None is taken from the environment.)",
+            valueName: "url"))
     var proxy: String?
 
     @Option(help: .init("Connect to a Unix socket instead of the host.", valueName: "path"))

@@ -46,7 +46,8 @@ extension Outbox {
     private enum Sent: Sendable {
         /// The entry, and what became of it.
         case answered(OutboxRow, Answer)
-        /// The handler was not called: the entry is gone, being removed or no longer the first, or the lock no longer keeps others out.
+        /// The handler was not called: the entry is gone, being removed or no longer its key's first, or the lock no
+        /// longer keeps others out.
         case gone
         /// The handler was not called: the entry could not be read.
         case unreadable(any Error)
