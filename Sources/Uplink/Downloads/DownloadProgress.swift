@@ -44,7 +44,8 @@ public struct DownloadProgress: Sendable, Hashable {
     public var remaining: Duration?
     /// The time left of the pause, in the phase ``Phase/pausing``.
     public var pause: Duration?
-    /// Why the last attempt failed, or what the network lacks; nil when all is well.
+    /// Why the last attempt failed, or what the network lacks; nil when all is well, and at the end: its reason is the
+    /// outcome.
     public var trouble: String?
 
     /// The state before anything has happened.

@@ -77,7 +77,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
         /// Returns the next chunk, or nil at the end.
         ///
         /// - Throws: ``HTTPClientError``, or `CancellationError` when the task is cancelled, or when the client's
-        ///   transport is shut down and cancels what is under way; by then the transfer is gone completely.
+        ///   transport is shut down and cancels what is under way; by then the transfer is gone completely. While the
+        ///   request's body is still being sent, also the error of the sequence that it iterates.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Chunk? {
             guard let reader else { throw HTTPBody.alreadyUsed }
             return try await reader.source.next()

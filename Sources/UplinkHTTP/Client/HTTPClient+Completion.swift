@@ -2,8 +2,8 @@
 public import HTTPTypes
 
 extension HTTPClient {
-    /// The completion of a request. It gets a response of any status, ``HTTPClientError``, `CancellationError`, or a
-    /// middleware's own error.
+    /// The completion of a request. It gets a response of any status, ``HTTPClientError``, `CancellationError`, or the
+    /// own error of a middleware or of the request's body.
     public typealias Completion = @Sendable (Result<HTTPCollectedResponse, any Error>) -> Void
 
     /// Requests a URL, and calls back with the whole response: for code that is not async.

@@ -29,8 +29,8 @@ public struct HTTPClient: Sendable {
     /// Makes a client that measures the total timeout, and pauses between attempts, on a clock, such as a test's.
     ///
     /// The client looks at the clock before each request that it sends, and while a middleware waits in
-    /// ``HTTPClientRequest/withinTotal(_:)``. While a request is under way it is the transport that keeps to what is left
-    /// of the total, on a clock of its own: one that keeps no timeouts, such as `StubTransport`, is waited for.
+    /// ``HTTPClientRequest/withinTotal(_:)``. While a request is under way it is the transport that keeps to what is
+    /// left of the total, on a clock of its own: one that keeps no timeouts, such as `StubTransport`, is waited for.
     public init<C: Clock>(transport: any HTTPTransport, configuration: Configuration = .init(), clock: C)
     where C.Duration == Duration {
         self.init(transport, configuration, ElapsedClock(clock))
@@ -50,8 +50,9 @@ public struct HTTPClient: Sendable {
     ///   - body: The request's body.
     ///   - options: Options of this request.
     /// - Throws: ``HTTPClientError``, `CancellationError` immediately when the task is cancelled, or the error of a
-    ///   middleware. A status such as 404 is not an error. A task that is not cancelled gets `CancellationError`, too,
-    ///   if the client's transport is shut down meanwhile and cancels what is under way.
+    ///   middleware or of the sequence that `body` iterates. A status such as 404 is not an error. A task that is not
+    ///   cancelled gets `CancellationError`, too, if the client's transport is shut down meanwhile and cancels what is
+    ///   under way.
     public nonisolated(nonsending) func execute(
         _ request: HTTPRequest, body: HTTPRequestBody = .none, options: HTTPRequestOptions = .init()
     ) async throws -> HTTPClientResponse {

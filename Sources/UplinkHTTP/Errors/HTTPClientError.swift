@@ -86,7 +86,8 @@ public struct HTTPClientError: NetworkFailure {
         get { parts.value.url }
         set { parts.value.url = newValue }
     }
-    /// The URLs that redirected here, in order; redacted like ``url``.
+    /// The URLs that redirected here, in order; redacted like ``url``, which is the last of them if the redirect itself
+    /// is the error (`phase` is `redirect`).
     public internal(set) var redirects: [String] {
         get { parts.value.redirects }
         set { parts.value.redirects = newValue }

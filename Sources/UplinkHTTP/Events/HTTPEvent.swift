@@ -25,6 +25,6 @@ public enum HTTPEvent: Sendable {
     /// without redirects and failed attempts; `total` covers them all.
     case finished(HTTPTimings)
     /// There is no complete response, for this reason; nil when the task was cancelled, the body dropped, or a
-    /// middleware threw an error of its own.
+    /// middleware or the request's body threw an error of its own.
     case failed(HTTPClientError?, HTTPTimings)
 }

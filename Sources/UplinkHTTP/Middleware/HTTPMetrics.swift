@@ -9,7 +9,7 @@ public struct HTTPMetrics: Sendable {
         case status(Int)
         /// With this kind of error.
         case error(HTTPClientError.Code)
-        /// Its task was cancelled or its body dropped, or a middleware threw an error of its own.
+        /// Its task was cancelled or its body dropped, or a middleware or the request's body threw an error of its own.
         case abandoned
     }
 

@@ -18,6 +18,6 @@ public protocol HTTPTransport: Sendable {
     ///
     /// When the task is cancelled it throws `CancellationError`; by then the transfer is gone completely.
     ///
-    /// - Throws: ``HTTPClientError``.
+    /// - Throws: ``HTTPClientError``, or the error of the sequence that the request's body iterates.
     func send(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse
 }

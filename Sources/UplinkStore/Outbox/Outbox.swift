@@ -208,9 +208,10 @@ public final class Outbox: Sendable {
     /// Whether a call of this process runs the outbox, or is about to.
     private var isClaimed: Bool { store.running.withLock { $0.contains(ExactKey(name)) } }
 
-    /// Schedules a failed or resting entry to be tried again immediately, in its place in the order.
+    /// Schedules a failed or resting entry to be tried again immediately, in its place in the order, with all its
+    /// attempts before it.
     ///
-    /// - Returns: Whether there is such an entry.
+    /// - Returns: Whether the outbox has this entry.
     /// - Throws: ``StoreError``: `outboxInUse` while another process runs the outbox, because that process would not
     ///   learn of it; or why it could not be written.
     @discardableResult

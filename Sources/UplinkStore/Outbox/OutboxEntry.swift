@@ -18,7 +18,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     public let idempotencyKey: String
     /// When it was added, on the wall clock.
     public let createdAt: Date
-    /// How many attempts have failed.
+    /// How many attempts have failed since it was added, or since the last ``Outbox/retry(_:)``.
     public let attempts: Int
     /// Why the last attempt failed, in the words of the handler. (A NUL in them is kept as U+FFFD.)
     public let lastError: String?

@@ -76,7 +76,7 @@ extension Store {
     /// - Parameters:
     ///   - key: The sync's key.
     ///   - db: The transaction that writes the change.
-    /// - Throws: What GRDB throws.
+    /// - Throws: What GRDB throws, or ``StoreError`` with `invalidArgument` if the key has a NUL.
     public func outdate(_ key: String, in db: Database) throws {
         var record = try SyncRecord.of(key, in: db)
         record.epoch &+= 1

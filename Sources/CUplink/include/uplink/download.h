@@ -41,7 +41,7 @@ typedef struct uplink_download_progress {
     int64_t left_milliseconds;      /* what the rest takes at this rate; -1: not known */
     int64_t remaining_milliseconds; /* until the deadline; -1: there is none */
     int64_t pause_milliseconds;     /* what is left of the pause; -1: there is none */
-    const char *trouble;            /* why the last attempt failed, or what the network lacks; NULL: all is well */
+    const char *trouble;            /* why an attempt failed, or what the network lacks; NULL: all is well, or over */
 } uplink_download_progress;
 
 /* Called with the state of a download, then with every change of it; for changes of the byte counts alone at most ten

@@ -68,7 +68,7 @@ int uplink_request_set_body_file(uplink_request *request, const char *path);
  *
  * Returns how many bytes it wrote; 0 for the end of the body; UPLINK_EAGAIN when there are none yet, and it is called
  * again after uplink_resume(); or another negative number, which ends the transfer and becomes its status, INT_MIN if
- * it is below that (numbers of the program's own are -1000 or less).
+ * it is below that (numbers of the program's own are -1000 or less). More than `count` ends it with UPLINK_EINVAL.
  */
 typedef int64_t (*uplink_read_cb)(
     uplink_context *context, uint64_t id, int64_t offset, void *bytes, size_t count, void *user);
