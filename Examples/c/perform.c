@@ -46,10 +46,10 @@ static void operation(uplink_context *context, uint64_t id, void *user) {
 static void outcome(uplink_context *context, uint64_t id, const uplink_outcome *told, void *user) {
     (void)context, (void)id;
     *(int *)user = told->status;
-    if (told->started)
+    if (told->status == UPLINK_OK)
         printf("complete, with the result %d\n", told->result);
     else
-        printf("never started: %s\n", told->message);
+        printf("%s: %s\n", told->started ? "not complete" : "never started", told->message);
     sem_post(&ended);
 }
 

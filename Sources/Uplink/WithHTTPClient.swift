@@ -24,7 +24,8 @@ public import UplinkHTTP
 ///   - ending: What becomes of transfers that are still running when `body` returns. With `.draining`, each response
 ///     body must be read or dropped.
 ///   - body: Uses the client, and must not keep it: later requests throw `HTTPClientError`.
-/// - Throws: `HTTPClientError` when a setting is invalid, or whatever `body` throws.
+/// - Throws: `HTTPClientError` when a setting of the transport is invalid, or whatever `body` throws. An invalid one in
+///   `configuration` is an error of each request.
 public nonisolated(nonsending) func withHTTPClient<Result>(
     on loop: EventLoop = .shared, configuration: HTTPClient.Configuration = .init(),
     transport: CurlTransport.Configuration = .init(), ending: CurlTransport.ShutdownMode = .cancelling,

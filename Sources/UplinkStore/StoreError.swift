@@ -70,8 +70,8 @@ public struct StoreError: Error, Sendable {
     public let code: Code
     /// What happened, and what to do about it.
     public let message: String
-    /// The error that caused this one: GRDB's `DatabaseError`, a `NetworkOperationError`, an `HTTPClientError`, or the
-    /// fetch's own.
+    /// The error that caused this one: GRDB's `DatabaseError`, a `NetworkOperationError`, an `HTTPClientError`, or what
+    /// your own code threw (a fetch, a write, a query, a migration).
     public let underlyingError: (any Error)?
 
     /// Creates an error, for stand-ins and for fetches that want to say more.

@@ -37,7 +37,7 @@ public final class StubNetworkMonitor: NetworkMonitor {
         let broadcaster = Locked(Weak())
     }
 
-    /// The path that the test sent last; nil before the first and after ``forget()``.
+    /// The path that the test sent last; nil before the first, and after ``forget()``, ``fail(_:)`` and ``stop()``.
     ///
     /// It is known even without subscribers, so that tests need not subscribe; a real monitor then mostly has none.
     public var currentPath: NetworkPath? { broadcaster.currentPath }

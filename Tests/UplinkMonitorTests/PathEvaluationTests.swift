@@ -82,6 +82,17 @@ struct PathEvaluationTests {
         #expect(evaluate(linkLocal, ipv4: [.none], ipv6: unicast6(source: nil)).unsatisfiedReason == .noAddress)
     }
 
+    @Test func aDestinationOnTheLinkNeedsOnlyAnAddressOfTheLink() {
+        func reason(_ flags: AddressRecord.Flags) -> UnsatisfiedReason? {
+            let table = table { $0.add(link(), "fe80::1", flags: flags) }
+            let verdicts: [IPAddress.Family: [RouteVerdict]] = [.ipv6: unicast6(source: nil)]
+            return PathEvaluation(table: table, destination: IPAddress("fe80::2"), verdicts: verdicts).path
+                .unsatisfiedReason
+        }
+        #expect(reason(.tentative) == .addressPending)
+        #expect(reason([.tentative, .duplicate]) == .noAddress)
+    }
+
     @Test func theKernelsErrorsTellNoRouteFromABlockedOne() {
         #expect(RouteVerdict(errno: 101) == .none)  // ENETUNREACH
         #expect(RouteVerdict(errno: 3) == .none)  // ESRCH

@@ -149,7 +149,7 @@ struct OpeningTests {
 
     /// Damage can make a file look like something else.
     @Test(arguments: [("from a later version", true), (nil, false)])
-    func damageIsFoundBeforeAStrangeSchema(migration: String?, isCutOff: Bool) async throws {
+    func damageIsFoundBeforeAStrangeSchema(migration: String?, isBroken: Bool) async throws {
         defer { file.directory.remove() }
         try await file.make()
         let database = try DatabaseQueue(path: file.path.string)
@@ -160,7 +160,8 @@ struct OpeningTests {
         }
         try database.close()
         let bytes = try file.directory.read("db")
-        if isCutOff { try file.directory.write("db", Array(bytes.dropLast(4096))) }
+        let garbage = [UInt8](repeating: 0xA5, count: 4096)
+        if isBroken { try file.directory.write("db", Array(bytes.dropLast(garbage.count)) + garbage) }
         try await file.expectRefusal(.corrupt)
     }
 

@@ -30,8 +30,8 @@ public final class NetworkPathBroadcaster: Sendable {
         list = SubscriberList(keepsCurrent: keepsPath, merging: { $1 }, onDemandChange: onDemandChange)
     }
 
-    /// The most recently sent path; nil when none is known and, unless the broadcaster keeps its path, while there is
-    /// no subscriber.
+    /// The most recently sent path; nil when none is known, after a failure and the end, and, unless the broadcaster
+    /// keeps its path, while there is no subscriber.
     public var currentPath: NetworkPath? { list.current }
 
     /// Whether there are subscribers.

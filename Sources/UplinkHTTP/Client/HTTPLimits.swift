@@ -9,7 +9,8 @@ public struct HTTPLimits: Sendable, Hashable {
     public var headerFields = 256
     /// The most interim (1xx) responses to one request.
     public var interimResponses = 16
-    /// The most bytes of a body that are held for a reader slower than the network; then the transfer pauses.
+    /// The most bytes of a body that are held for a reader slower than the network; then the transfer pauses. At least
+    /// a piece of 16 KiB, and libcurl has a buffer of its own besides.
     public var bufferedBytes = 1024 * 1024
     /// How many times a body may be encoded (gzip within gzip).
     public var contentCodings = 2

@@ -80,8 +80,9 @@ public struct HTTPClientError: NetworkFailure {
     }
     /// What happened, and what to do about it.
     public var message: String { parts.value.message }
-    /// The URL concerned, without user information and query. Empty where there is none, and for errors found while
-    /// reading a body (size limit, coding, checksum): there the response has the URL.
+    /// The URL concerned, without user information and query. Empty where there is none, for requests that the
+    /// client refuses by itself, and for errors found while reading a body (size limit, coding, checksum): there the
+    /// response has the URL.
     public package(set) var url: String {
         get { parts.value.url }
         set { parts.value.url = newValue }

@@ -17,8 +17,9 @@ public struct HTTPLogEntry: Sendable {
     public let id: UInt64
     /// The number of the attempt, from one, if an ``HTTPRetry`` is outside the log.
     public let attempt: Int
-    /// The request's fields. Secret ones are shown as `<redacted>`, and URLs have no query unless the log shows
-    /// queries.
+    /// The request's fields. Secret ones are shown as `<redacted>`. The URLs in `Location`, `Content-Location`,
+    /// `Referer` and `Destination` have no query unless the log shows queries; name other fields with such URLs in
+    /// ``HTTPClient/Configuration/sensitiveFields``.
     public let fields: HTTPFields
     /// The method.
     public let method: HTTPRequest.Method

@@ -11,7 +11,9 @@ import UplinkCore
 /// Outside ``HTTPRetry`` it logs one entry for a request with all its attempts, inside it one for each attempt.
 /// Redirects have entries of their own in both places. `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`
 /// and the sensitive fields of the configuration and the options are shown as `<redacted>`, and so are `Link` and
-/// `Refresh`, which contain URLs among other things; queries are left out unless asked for.
+/// `Refresh`, which contain URLs among other things. The queries of the request's URL, and of those in `Location`,
+/// `Content-Location`, `Referer` and `Destination`, are left out unless asked for; name other fields with secrets in
+/// ``HTTPClient/Configuration/sensitiveFields``.
 public struct HTTPLogging: HTTPMiddleware {
     private let showsQueries: Bool
     private let log: @Sendable (HTTPLogEntry) -> Void

@@ -73,7 +73,10 @@ struct PathEvaluation {
     private func reasonAgainst(_ route: RouteRecord, _ link: LinkRecord?) -> UnsatisfiedReason? {
         guard let link, link.isOperational else { return link?.isDormant == true ? .linkDormant : .linkDown }
         if let source = route.source, isUsable(source) { return nil }
-        let isPending = table.addresses(of: link.index).contains { $0.address.family == route.family && $0.isPending }
+        let isOnLink = destination?.isLinkLocal == true
+        let isPending = table.addresses(of: link.index).contains {
+            $0.address.family == route.family && ($0.isPending || isOnLink && $0.isPendingOnLink)
+        }
         return isPending ? .addressPending : .noAddress
     }
 

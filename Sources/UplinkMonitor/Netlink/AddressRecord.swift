@@ -39,6 +39,12 @@ struct AddressRecord: Equatable {
 
     /// Whether the address will be usable when nobody on the link objects.
     var isPending: Bool { isForOthers && !isUsable && !flags.contains(.duplicate) }
+
+    /// The same for one that is usable only to talk to hosts on the link.
+    var isPendingOnLink: Bool {
+        address.family == .ipv6 && address.isLinkLocal && flags.contains(.tentative)
+            && flags.isDisjoint(with: [.duplicate, .optimistic])
+    }
 }
 
 extension AddressRecord {

@@ -27,7 +27,7 @@ typedef struct uplink_requirement {
     int interface_kind;          /* the way must lead through an interface of this uplink_kind; 0: any */
     const char *interface_name;  /* the way must lead through the interface of this name; NULL: any */
     int64_t stable_milliseconds; /* how long it must be there without a break, from when this call first sees it, so
-                                  * at most the call's own limit; 0: no matter */
+                                  * less than the call's own limit; 0: no matter */
 } uplink_requirement;
 
 #define UPLINK_REQUIREMENT_INIT {sizeof(uplink_requirement), 0, UPLINK_KIND_ANY, NULL, 0}
