@@ -57,7 +57,7 @@ public final class LinuxNetworkMonitor: NetworkMonitor, ClockedMonitor, Sendable
     public var timeToFirstPath: Duration { .seconds(5) }
 
     /// The current path, then every change. Settings that the system would refuse, such as an `outputInterface` that
-    /// can be no name, end the iteration with ``NetworkMonitorError``.
+    /// can be no name, end the iteration with `NetworkMonitorError`.
     ///
     /// A new path is published when the status, the reason, the scope, a usable family's interface, gateway, source
     /// address or validation, what carries a tunnel, the costs of use or the name servers change, and after a sleep of
