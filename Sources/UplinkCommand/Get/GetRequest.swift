@@ -93,15 +93,17 @@ struct GetRequest: Sendable {
             if printsHead, !target.isFile { try await write(head, response.body, progress) }
             throw CommandFailure("\(url): the server answered \(Self.safe("\(response.status)"))")
         }
-        if target.isFile, !printsHead, response.status.kind != .successful {
-            guard response.status == .notModified else {
+        if target.isFile, !printsHead {
+            if response.status == .notModified {
+                if !isSilent { tell(["\(url): not modified; nothing was written"]) }
+                return
+            }
+            guard response.status.kind == .successful else {
                 throw CommandFailure("\(url): the server answered \(Self.safe("\(response.status)")), which is no file")
             }
-            if !isSilent { tell(["\(url): not modified; nothing was written"]) }
-            return
-        }
-        if target.isFile, !printsHead, response.status == .partialContent, request.headerFields[.range] == nil {
-            throw CommandFailure("\(url): the server answered 206 with a part of the file, which nobody asked for")
+            if response.status == .partialContent, request.headerFields[.range] == nil {
+                throw CommandFailure("\(url): the server answered 206 with a part of the file, which nobody asked for")
+            }
         }
         try await write(head, printsHeadAlone ? HTTPBody([]) : response.body, progress)
     }

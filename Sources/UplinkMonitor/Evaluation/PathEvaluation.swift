@@ -70,10 +70,12 @@ struct PathEvaluation {
         return path
     }
 
+    /// Whether the destination is on the link, where link-local addresses are enough.
+    private var isOnLink: Bool { destination?.isLinkLocal == true }
+
     private func reasonAgainst(_ route: RouteRecord, _ link: LinkRecord?) -> UnsatisfiedReason? {
         guard let link, link.isOperational else { return link?.isDormant == true ? .linkDormant : .linkDown }
         if let source = route.source, isUsable(source) { return nil }
-        let isOnLink = destination?.isLinkLocal == true
         let isPending = table.addresses(of: link.index).contains {
             $0.address.family == route.family && ($0.isPending || isOnLink && $0.isPendingOnLink)
         }
@@ -85,7 +87,7 @@ struct PathEvaluation {
     private func isUsable(_ source: IPAddress) -> Bool {
         if source.isUnspecified || source.isLoopback { return false }
         guard source.family == .ipv6, source.isLinkLocal else { return true }
-        return destination?.isLinkLocal == true
+        return isOnLink
     }
 
     private func isDeprecated(_ source: IPAddress?, on index: UInt32) -> Bool {
