@@ -60,16 +60,22 @@ extension EasyHandle {
         set(CURLOPT_PROXY, proxy.url)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)  // those are not the answer's
         set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))  // the server's fields are not for the proxy
-        set(CURLOPT_PROXYAUTH, uplink_auth_basic)
-        set(CURLOPT_SOCKS5_AUTH, uplink_auth_basic)
-        if let credentials = proxy.credentials {
-            set(CURLOPT_PROXYUSERNAME, Self.forProxy(credentials.user))
-            set(CURLOPT_PROXYPASSWORD, Self.forProxy(credentials.password))
+        guard let credentials = proxy.credentials else { return }
+        if proxy.kind.forwards {
+            let credential = Base64.encode("\(credentials.user):\(credentials.password)".utf8)
+            set(CURLOPT_PROXYHEADER, list: ["Proxy-Authorization: Basic \(credential)"])
+        } else {
+            set(CURLOPT_SOCKS5_AUTH, uplink_auth_basic)
+            set(CURLOPT_PROXYUSERNAME, forProxy(credentials.user))
+            set(CURLOPT_PROXYPASSWORD, forProxy(credentials.password))
         }
     }
 
-    private static func forProxy(_ credential: String) -> String {
-        guard LibCurl.decodesProxyCredentials else { return credential }
+    private func forProxy(_ credential: String) -> String {
+        guard LibCurl.decodesProxyCredentials, credential.utf8.contains(UInt8(ascii: "%")) else { return credential }
+        // If the transfer's connection was used before and turns out dead, libcurl decodes for the next one what it has
+        // decoded.
+        setFreshConnection(true)
         return PercentEncoding.encode(credential.utf8) { $0 < 0x80 && $0 != UInt8(ascii: "%") }
     }
 }

@@ -135,6 +135,27 @@ struct ProxyTests {
         }
     }
 
+    /// libcurl decodes them again for the connection that it makes in the place of one that has died.
+    @Test(arguments: [("http", TestProxy.Kind.http), ("socks5h", .socks)])
+    func credentialsArriveAsTheyAreOnAnotherConnection(_ scheme: String, _ kind: TestProxy.Kind) async throws {
+        let proxy = try TestProxy(kind, credentials: "us%41er:p%41%25ss")
+        defer { proxy.stop() }
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        try await withServer([.readHead, .send(answer), .readHead, .close]) { server in
+            var configuration = CurlTransport.Configuration()
+            let address = "\(scheme)://us%2541er:p%2541%2525ss@127.0.0.1:\(proxy.port)"
+            configuration.proxy = .always(try .init(address), except: [])
+            try await withClient(transport: configuration) { client, _ in
+                for _ in 0..<3 {
+                    let response = try await client.get("http://origin.test:\(server.port)/")
+                    #expect(response.status == .ok)
+                    #expect(try await response.body.collect(upTo: 2) == Array("ok".utf8))
+                }
+            }
+            #expect(proxy.seen.count == 3)
+        }
+    }
+
     /// It is the proxy's, like the rest of what it says instead of connecting.
     @Test(arguments: ["T: u", "HTTP/1.1 204 N: x"])
     func aTrailerOfARefusalIsNoAnswerOfTheServers(_ trailer: String) async throws {

@@ -24,7 +24,7 @@ public struct HTTPBasicAuthentication: HTTPMiddleware {
         where text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) {
             throw Self.invalid("\(name) contains a control character")
         }
-        value = "Basic \(Self.base64(Array("\(user):\(password)".utf8)))"
+        value = "Basic \(Base64.encode("\(user):\(password)".utf8))"
     }
 
     /// Passes the request on, with the credential if it is for the request's origin.
@@ -39,20 +39,6 @@ public struct HTTPBasicAuthentication: HTTPMiddleware {
         HTTPClientError(
             .invalidConfiguration, phase: .request,
             message: "the \(what), which Basic authentication cannot send (RFC 7617); choose another one")
-    }
-
-    /// RFC 4648, section 4.
-    private static func base64(_ bytes: [UInt8]) -> String {
-        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-        var text = ""
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for place in 0..<4 {
-                text.append(place <= group.count ? digits[bits >> (18 - 6 * place) & 63] : "=")
-            }
-        }
-        return text
     }
 }
 
