@@ -23,6 +23,9 @@ enum DownloadTarget: Sendable {
             return
         }
         if let number = Self.descriptor(named: path) {
+            // This program closes all that it opens itself on exec; what it was given cannot be like that.
+            let flags = fcntl(number, F_GETFD)
+            guard flags >= 0, flags & FD_CLOEXEC == 0 else { throw Self.failure(path, EBADF) }
             // If opened again, a file would be written from its beginning.
             let descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3)
             guard descriptor >= 0 else { throw Self.failure(path, errno) }

@@ -22,8 +22,10 @@ enum ProcessList {
     static func secrets(in words: [UInt8]) -> [Range<Int>] {
         var (found, isAwaited) = ([Range<Int>](), false)
         for word in words.split(separator: 0, omittingEmptySubsequences: false) {
-            guard let start = isAwaited ? word.startIndex : startOfValue(in: word) else { continue }
-            isAwaited = !isAwaited && start == word.endIndex
+            // What looks like the end of an option may be the end of another one's value: `-oindex -u name:password`.
+            let value = startOfValue(in: word)
+            guard let start = isAwaited ? word.startIndex : value else { continue }
+            isAwaited = value == word.endIndex
             if word[start...].contains(UInt8(ascii: ":")) { found.append(start..<word.endIndex) }
         }
         return found
