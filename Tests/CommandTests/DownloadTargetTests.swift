@@ -20,12 +20,4 @@ struct DownloadTargetTests {
         }
         close(output.descriptor)
     }
-
-    @Test func aPasswordBehindAnotherOptionsValueIsFound() {
-        for option in ["-oindex", "-Tmenu", "-v"] {
-            let words = Array("uplink\0get\0\(option)\0-u\0me:secret\0".utf8)
-            let found = ProcessList.secrets(in: words).map { String(decoding: words[$0], as: UTF8.self) }
-            #expect(found == ["me:secret"], "\(option)")
-        }
-    }
 }

@@ -15,6 +15,7 @@ struct ProcessListTests {
         ("get --user me:secret --proxy socks5://a:1", ["me:secret", "socks5://a:1"]),
         ("get -su me:secret -xhttp://b:1/ -x http://a:2/", ["me:secret", "http://b:1/", "http://a:2/"]),
         ("get --user", []), ("get --users me:secret", []), ("get http://a/u:b -o x:y", []),
+        ("get -oindex -u me:secret", ["me:secret"]), ("get -Tmenu -u me:secret", ["me:secret"]),
     ])
     func valuesWithAPasswordAreFound(line: String, secrets: [String]) {
         let words = line.utf8.map { $0 == UInt8(ascii: " ") ? 0 : $0 } + [0]

@@ -22,8 +22,10 @@ func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async thro
         group.addTask {
             do { return .finished(try await body()) } catch let error as OutputError where error.isClosed {
                 throw ExitCode(1)
-            } catch is CancellationError where Interruption.hasBegun {
-                throw ExitCode(128 + (Interruption.first ?? SIGTERM))  // it has heard of the signal first
+            } catch is CancellationError {
+                // It may have heard of the signal first.
+                guard let signal = Interruption.first else { throw CancellationError() }
+                throw ExitCode(128 + signal)
             }
         }
         group.addTask {
