@@ -108,6 +108,15 @@ extension CurlFailure {
         }
     }
 
+    /// How far a transfer got whose way through a proxy failed.
+    static func phase(ofFailureAtProxy code: Code, _ phase: HTTPClientError.Phase) -> HTTPClientError.Phase {
+        switch code {
+        case .dnsFailed: .dns  // of the server's name, which is resolved when the proxy is connected
+        case .tlsFailed: .tls  // with the server
+        default: phase == .dns ? .dns : .connect
+        }
+    }
+
     /// What a proxy says that may be different the next time, as it may be without a proxy.
     private static let serverUnreachable =
         "the proxy cannot reach the server; check that it runs, and the proxy's network"

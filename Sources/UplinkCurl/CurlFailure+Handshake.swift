@@ -28,7 +28,9 @@ private enum HandshakeFailure {
                 .tooOld
             } else if says("wrong version number", "packet length too long", "http request") {
                 .notTLS
-            } else if says("Connection reset", "SSL_ERROR_SYSCALL", "unexpected eof", "Broken pipe") {
+            } else if says(
+                "Connection reset", "SSL_ERROR_SYSCALL", "SSL_ERROR_ZERO_RETURN", "unexpected eof", "Broken pipe")
+            {
                 .broken
             } else {
                 .other

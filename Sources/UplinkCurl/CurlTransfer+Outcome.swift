@@ -67,7 +67,7 @@ extension CurlTransfer {
         if wasConnecting, let proxy,
             let (code, message) = CurlFailure.code(of: report, through: proxy)
         {
-            return error(code, phase == .dns ? .dns : .connect, message, report)
+            return error(code, CurlFailure.phase(ofFailureAtProxy: code, phase), message, report)
         }
         var (code, message) = CurlFailure.code(of: report, in: phase)
         if code == .clientCertificateRefused, generation?.engine.configuration.identity == nil {
@@ -106,20 +106,20 @@ extension CurlTransfer {
         proxy?.kind == .https && !hasFinalHead && (url.scheme == .http || report.connectStatus == 0)
     }
 
-    /// The error for an address in the URL that is not of the family that connections have to be of.
+    /// The error for an address, of a proxy or in the URL, that is not of the family that connections have to be of.
     private var otherFamily: (HTTPClientError.Code, String)? {
-        guard proxy == nil, let configuration = generation?.engine.configuration,
-            let server = IPAddress(url.hostWithoutBrackets)
+        guard let configuration = generation?.engine.configuration,
+            let peer = IPAddress((proxy?.host ?? url.host).withoutBrackets)
         else { return nil }
-        if case .address(let local) = configuration.localEnd, local.family != server.family {
+        if case .address(let local) = configuration.localEnd, local.family != peer.family {
             return (
-                .bindingFailed, "\(local), which `localEnd` binds to, reaches no \(server): their families differ"
+                .bindingFailed, "\(local), which `localEnd` binds to, reaches no \(peer): their families differ"
             )
         }
-        guard let family = configuration.addressFamily, family != server.family else { return nil }
+        guard let family = configuration.addressFamily, family != peer.family else { return nil }
         return (
             .connectionFailed,
-            "\(server) is no \(family == .ipv4 ? "IPv4" : "IPv6") address, and connections are of that family alone "
+            "\(peer) is no \(family == .ipv4 ? "IPv4" : "IPv6") address, and connections are of that family alone "
                 + "(`addressFamily`); give a name that has addresses of both families"
         )
     }

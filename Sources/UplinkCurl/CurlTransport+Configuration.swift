@@ -42,7 +42,8 @@ extension CurlTransport {
         /// Addresses of hosts that are not to be looked up, tried in this order within each family. The key is
         /// `host:port`, with the host in lower case, or `host:*` for every port without an entry of its own.
         public var resolve: [String: [IPAddress]] = [:]
-        /// The one address family that connections use; nil for either, whichever connects first.
+        /// The one address family that connections use; nil for either, whichever connects first. Without effect on
+        /// ``unixSocket``.
         public var addressFamily: IPAddress.Family?
         /// A socket in the file system to which all connections go, whatever the URL's host.
         public var unixSocket: FilePath?

@@ -16,6 +16,7 @@ extension EasyHandle {
         set(CURLOPT_MAXAGE_CONN, configuration.maximumIdleTime.wholeSeconds)
         set(CURLOPT_MAXLIFETIME_CONN, configuration.maximumConnectionAge.wholeSeconds)
         switch configuration.addressFamily {
+        case _ where configuration.unixSocket != nil: break  // whose family is another one, and libcurl would refuse it
         case .ipv4: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
         case .ipv6: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
         case nil: break
@@ -65,6 +66,7 @@ extension EasyHandle {
             let credential = Base64.encode("\(credentials.user):\(credentials.password)".utf8)
             set(CURLOPT_PROXYHEADER, list: ["Proxy-Authorization: Basic \(credential)"])
         } else {
+            set(CURLOPT_PROXYAUTH, 0)  // otherwise libcurl takes a server's 407 for the proxy's
             set(CURLOPT_SOCKS5_AUTH, uplink_auth_basic)
             set(CURLOPT_PROXYUSERNAME, forProxy(credentials.user))
             set(CURLOPT_PROXYPASSWORD, forProxy(credentials.password))

@@ -28,6 +28,26 @@ struct BoundInterfaceTests {
         }
     }
 
+    /// The same of a proxy, whatever the family of the server behind it.
+    @Test func aProxysAddressOfTheOtherFamilyIsTold() async throws {
+        for (local, proxy) in [("127.0.0.1", "http://[::1]:9"), ("::1", "socks5h://127.0.0.1:9")] {
+            var configuration = CurlTransport.Configuration()
+            configuration.localEnd = .address(try #require(IPAddress(local)))
+            configuration.proxy = .always(try .init(proxy), except: [])
+            try await withClient(transport: configuration) { client, _ in
+                let (error, _) = await failure { _ = try await client.get("http://origin.test/") }
+                #expect(error?.code == .bindingFailed && error?.requestDisposition == .notSent)
+                #expect(error?.message.contains(proxy) == true, "\(String(describing: error))")
+            }
+            configuration.localEnd = nil
+            configuration.addressFamily = proxy.contains("[") ? .ipv4 : .ipv6
+            try await withClient(transport: configuration) { client, _ in
+                let (error, _) = await failure { _ = try await client.get("https://origin.test/") }
+                #expect(error?.message.contains("addressFamily") == true, "\(String(describing: error))")
+            }
+        }
+    }
+
     private static let answer: [RawServer.Step] = [
         .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .loop,
     ]

@@ -15,7 +15,8 @@ struct DestinationTests {
         .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .loop,
     ]
 
-    @Test func aUnixSocketTakesAllConnections() async throws {
+    @Test(arguments: [nil, .ipv4, .ipv6] as [IPAddress.Family?])
+    func aUnixSocketTakesAllConnections(_ family: IPAddress.Family?) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let path = directory.path.appending("socket")
@@ -23,6 +24,7 @@ struct DestinationTests {
         defer { server.stop() }
         var configuration = CurlTransport.Configuration()
         configuration.unixSocket = path
+        configuration.addressFamily = family
         try await withClient(transport: configuration) { client, transport in
             for _ in 0..<3 {
                 let body = try await client.get("http://any.test/x").body.collect(upTo: 2)

@@ -156,6 +156,26 @@ struct ProxyTests {
         }
     }
 
+    /// Behind a SOCKS proxy it is the server's own, which libcurl would answer.
+    @Test(arguments: [HTTPRequest.Method.get, .post]) func a407BehindSOCKSIsAnAnswer(
+        _ method: HTTPRequest.Method
+    ) async throws {
+        let answer = "HTTP/1.1 407 Who?\r\nProxy-Authenticate: Basic realm=x\r\nContent-Length: 2\r\n\r\nno"
+        let proxy = try TestProxy(.socks, credentials: "u:p")
+        defer { proxy.stop() }
+        try await withServer([.readHead, .send(answer), .loop]) { server in
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .always(try .init("socks5h://u:p@127.0.0.1:\(proxy.port)"), except: [])
+            try await withClient(transport: configuration) { client, _ in
+                let request = try HTTPRequest(parsing: "http://origin.test:\(server.port)/", method: method)
+                let response = try await client.execute(request)
+                #expect(response.status.code == 407)
+                #expect(try await response.body.collect(upTo: 2) == Array("no".utf8))
+            }
+            #expect(server.heads.count == 1)
+        }
+    }
+
     /// It is the proxy's, like the rest of what it says instead of connecting.
     @Test(arguments: ["T: u", "HTTP/1.1 204 N: x"])
     func aTrailerOfARefusalIsNoAnswerOfTheServers(_ trailer: String) async throws {
@@ -191,13 +211,15 @@ struct ProxyTests {
     }
 
     /// Nobody has refused anything, and it may be tried again.
-    @Test(arguments: [
-        // The proxy closes the connection; it would go on, but the name cannot be resolved here.
-        ("socks5h", "192.0.2.1", [RawServer.Step.close], HTTPClientError.Code.proxyFailed),
-        ("socks5", "nobody.invalid", [.send([5, 0]), .waitForClose], .dnsFailed),
-    ])
+    @Test(
+        arguments: [
+            // The proxy closes the connection; it would go on, but the name cannot be resolved here.
+            ("socks5h", "192.0.2.1", [.close], .proxyFailed, .connect),
+            ("socks5", "nobody.invalid", [.send([5, 0]), .waitForClose], .dnsFailed, .dns),
+        ] as [(String, String, [RawServer.Step], HTTPClientError.Code, HTTPClientError.Phase)])
     func aFailureOfSOCKSThatIsNoRefusalIsANetworkFailure(
-        _ scheme: String, _ host: String, _ answer: [RawServer.Step], _ code: HTTPClientError.Code
+        _ scheme: String, _ host: String, _ answer: [RawServer.Step], _ code: HTTPClientError.Code,
+        _ phase: HTTPClientError.Phase
     ) async throws {
         try await withServer([.readSome(3)] + answer) { proxy in
             var configuration = CurlTransport.Configuration()
@@ -205,6 +227,7 @@ struct ProxyTests {
             try await withClient(transport: configuration) { client, _ in
                 let (error, _) = await failure { _ = try await client.get("http://\(host)/") }
                 #expect(error?.code == code && error?.isNetworkFailure == true, "\(String(describing: error))")
+                #expect(error?.phase == phase)
             }
         }
     }

@@ -100,7 +100,7 @@ struct TLSProxyTests {
             #expect(error?.message.contains("certificate") == true, "\(String(describing: error))")
             #expect(error?.message.contains("the proxy's certificate") == false)
             #expect(error?.isNetworkFailure == false)
-            #expect(error?.requestDisposition == .notSent)
+            #expect(error?.phase == .tls && error?.requestDisposition == .notSent)
             #expect(error?.attempts == 1)
             #expect(proxy.seen.count == 1 && front.connections == 1)
         }

@@ -251,8 +251,11 @@ struct TLSTests {
         }
     }
 
-    @Test func aHandshakeThatBreaksIsANetworkFailure() async throws {
-        try await withServer([.pause(.milliseconds(50)), .reset]) { server in
+    /// By RST, or by the alert with which a server that shuts down ends what it has not begun (`close_notify`).
+    @Test(
+        arguments: [[.pause(.milliseconds(50)), .reset], [.send([21, 3, 3, 0, 2, 1, 0]), .close]] as [[RawServer.Step]])
+    func aHandshakeThatBreaksIsANetworkFailure(_ end: [RawServer.Step]) async throws {
+        try await withServer([.readSome(1)] + end) { server in
             try await withClient { client, _ in
                 let (error, _) = await failure { _ = try await client.get("https://127.0.0.1:\(server.port)/") }
                 #expect(error?.code == .connectionReset, "\(String(describing: error))")

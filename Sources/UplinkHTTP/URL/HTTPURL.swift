@@ -90,9 +90,14 @@ package final class HTTPURL: Sendable, Hashable {
     }
 
     /// The host without brackets, as a resolver takes it.
-    package var hostWithoutBrackets: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
+    package var hostWithoutBrackets: String { host.withoutBrackets }
 
     /// Resolves a reference that this URL's response gave, as in `Location`; nil if it does not form an `http` or
     /// `https` URL.
     package func resolving(_ reference: String) -> HTTPURL? { try? HTTPURLParser.resolve(reference, against: self) }
+}
+
+extension String {
+    /// A URL's host without the brackets of an IPv6 address.
+    package var withoutBrackets: String { hasPrefix("[") ? String(dropFirst().dropLast()) : self }
 }
