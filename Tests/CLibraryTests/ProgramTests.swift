@@ -47,6 +47,14 @@ struct ProgramTests {
         }
     }
 
+    @Test(arguments: [["-pie", "-fPIE"], ["-no-pie", "-fno-pie"]])
+    func functionsHaveAddresses(positions: [String]) async throws {
+        try await CLibrary.withProgram(source("addresses"), linking: positions) { path in
+            let run = try await CLibrary.require(RunningProgram([path]))
+            #expect(run.output == "called by their addresses\n")
+        }
+    }
+
     @Test func valgrindWouldFindAPathThatIsNotReleased() async throws {
         try await CLibrary.withProgram(source("leaky")) { path in
             let run = try RunningProgram(Self.valgrind + [path])

@@ -75,6 +75,15 @@ need_swift() {
         die "Swift is $version here; install $1 or newer from https://www.swift.org/install/linux/"
 }
 
+# swift_tool NAME: prints the path of a tool that comes with Swift. `swiftc` in PATH may only call another one, as
+# swiftly's does; that one says where it is: …/usr/lib/swift.
+swift_tool() {
+    local toolchain
+    toolchain=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)\/lib\/swift".*/\1/p')
+    [ -x "$toolchain/bin/$1" ] || die "there is no $1 beside the swiftc in PATH; is the toolchain complete?"
+    printf '%s\n' "$toolchain/bin/$1"
+}
+
 # quietly WORDS COMMAND…: prints what is done, and shows the command's output only when it fails, or lines of it that
 # begin with `Skipped:` or `Note:`.
 quietly() {

@@ -13,7 +13,9 @@ enum TerminalMode {
     /// Enters the mode; ``restore()`` leaves it, and runs automatically when the program exits.
     static func enter() throws {
         var settings = termios()
-        guard tcgetattr(STDIN_FILENO, &settings) == 0 else { throw TerminalError(errno: errno) }
+        guard JobControl.comeToForeground(on: STDIN_FILENO), tcgetattr(STDIN_FILENO, &settings) == 0 else {
+            throw TerminalError(errno: errno)
+        }
         let isFirst = saved.withLock { saved in
             guard saved == nil else { return false }  // the current ones are not the terminal's own
             saved = settings
@@ -39,6 +41,7 @@ enum TerminalMode {
         }
         guard var settings else { return }
         leave()
+        guard !JobControl.isInBackground(of: STDIN_FILENO) else { return }  // and its settings are another job's
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)  // a stopped terminal (Ctrl-S) would never drain
     }
 }

@@ -11,7 +11,10 @@ enum PasswordPrompt {
     static func restore() {
         saved.withLock { saved in
             guard var asked = saved else { return }
-            tcsetattr(asked.terminal, TCSADRAIN, &asked.settings)
+            // In the background, the settings are another job's.
+            if !JobControl.isInBackground(of: asked.terminal) {
+                tcsetattr(asked.terminal, TCSADRAIN, &asked.settings)
+            }
             saved = nil
         }
     }
@@ -25,11 +28,11 @@ enum PasswordPrompt {
     ) throws -> String {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         var settings = termios()
-        guard terminal >= 0, tcgetattr(terminal, &settings) == 0 else {
-            if terminal >= 0 { close(terminal) }
-            throw CommandFailure("there is no terminal to ask for the password; \(otherwise)")
-        }
+        guard terminal >= 0 else { throw CommandFailure("there is no terminal to ask for the password; \(otherwise)") }
         defer { close(terminal) }
+        guard JobControl.comeToForeground(on: terminal), tcgetattr(terminal, &settings) == 0 else {
+            throw CommandFailure("the password cannot be asked for in the background; \(otherwise)")
+        }
         let screen = Output(descriptor: terminal)
         var silent = settings
         silent.c_lflag &= ~tcflag_t(ECHO)

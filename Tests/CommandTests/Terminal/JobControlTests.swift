@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+import Testing
+import UplinkTesting
+
+/// The real program in a shell's background (`&`), on a pseudo-terminal.
+@Suite(.timeLimit(.minutes(1)), .serialized, .needsNetworkNamespaces)
+struct JobControlTests {
+    /// Starts a job in the background, says when it is stopped, and brings it to the foreground after a line of input.
+    private static let shell = """
+        "$0" "$@" &
+        until grep -q '^State:.T' /proc/$!/status; do sleep 0.02; done
+        stty -a | grep -q -- ' -echo ' && echo without echo
+        echo it is stopped
+        read
+        fg
+        """
+
+    private func start(_ words: String) async throws -> RunningProgram {
+        let program = try RunningProgram(
+            ["/bin/bash", "-mc", Self.shell, BuiltProgram.path] + words.split(separator: " ").map(String.init),
+            environment: ["TERM": "xterm-256color"], terminal: TerminalDimensions(columns: 80, rows: 30))
+        try await program.waitForOutput("it is stopped", upTo: .seconds(20))
+        return program
+    }
+
+    @Test func aPasswordIsAskedForInTheForeground() async throws {
+        let server = try RawServer(answering: "HTTP/1.1 200 OK\r\nContent-Length: 5", body: "right")
+        defer { server.stop() }
+        let program = try await start("get -u me \(server.url())")
+        #expect(!program.output.contains("Password") && !program.output.contains("without echo"), "\(program.output)")
+        try program.type("\r")
+        try await program.waitForOutput("Password for me: ")
+        try program.type("secret\r")
+        #expect(try await program.wait() == 0)
+        #expect(program.output.contains("right") && !program.output.contains("secret"))
+        #expect(server.heads.first?.contains("Authorization: Basic bWU6c2VjcmV0\r\n") == true)
+        #expect(program.terminalSettings.map { $0.c_lflag & tcflag_t(ECHO) } == tcflag_t(ECHO))
+    }
+
+    @Test func aScreenIsShownInTheForeground() async throws {
+        let program = try await start("demo --scenario online")
+        #expect(!program.output.contains("\u{1B}[?1049h"), "\(program.output)")
+        try program.type("\r")
+        try await program.waitForOutput("PNG picture")
+        try program.type("q")
+        #expect(try await program.wait() == 0)
+        #expect(program.output.contains("\u{1B}[?1049h"))
+        let modes = program.terminalSettings.map { $0.c_lflag & tcflag_t(ICANON | ECHO | ISIG) }
+        #expect(modes == tcflag_t(ICANON | ECHO | ISIG))
+    }
+
+    /// Nobody could resume it.
+    @Test func whereNoShellWaitsThereIsAnError() async throws {
+        let shell = """
+            trap 'exit 7' USR1
+            (set -m; { "$0" "$@"; kill -USR1 $$; } &)
+            while :; do sleep 0.02; done
+            """
+        let program = try RunningProgram(
+            ["/bin/bash", "-c", shell, BuiltProgram.path, "get", "-u", "me", "http://127.0.0.1:1/"],
+            terminal: TerminalDimensions(columns: 80, rows: 30))
+        #expect(try await program.wait() == 7)
+        #expect(program.output.contains("cannot be asked for in the background"), "\(program.output)")
+        #expect(!program.output.contains("Password"))
+    }
+}
