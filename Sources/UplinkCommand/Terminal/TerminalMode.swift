@@ -67,5 +67,8 @@ extension TerminalMode {
 /// Why the terminal cannot be used for a screen.
 struct TerminalError: Error, CustomStringConvertible {
     let errno: CInt
-    var description: String { "the terminal's settings cannot be changed: \(String(cString: strerror(errno)))" }
+    var description: String {
+        if errno == EIO { return "the terminal is another program's; run this one in the foreground" }
+        return "the terminal's settings cannot be changed: \(String(cString: strerror(errno)))"
+    }
 }

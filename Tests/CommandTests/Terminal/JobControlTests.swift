@@ -52,17 +52,21 @@ struct JobControlTests {
     }
 
     /// Nobody could resume it.
-    @Test func whereNoShellWaitsThereIsAnError() async throws {
+    @Test(arguments: [
+        ("get -u me http://127.0.0.1:1/", "cannot be asked for in the background"),
+        ("demo --scenario online", "run this one in the foreground"),
+    ])
+    func whereNoShellWaitsThereIsAnError(_ words: String, _ message: String) async throws {
         let shell = """
             trap 'exit 7' USR1
-            (set -m; { "$0" "$@"; kill -USR1 $$; } &)
+            (set -m; { "$0" "$@" </dev/tty; kill -USR1 $$; } &)
             while :; do sleep 0.02; done
             """
         let program = try RunningProgram(
-            ["/bin/bash", "-c", shell, BuiltProgram.path, "get", "-u", "me", "http://127.0.0.1:1/"],
+            ["/bin/bash", "-c", shell, BuiltProgram.path] + words.split(separator: " ").map(String.init),
             terminal: TerminalDimensions(columns: 80, rows: 30))
         #expect(try await program.wait() == 7)
-        #expect(program.output.contains("cannot be asked for in the background"), "\(program.output)")
-        #expect(!program.output.contains("Password"))
+        #expect(program.output.contains(message), "\(program.output)")
+        #expect(!program.output.contains("Password") && !program.output.contains("\u{1B}[?1049h"))
     }
 }
