@@ -56,6 +56,11 @@ enum CurlFailure {
         .connectionReset, phase: .firstByte, requestDisposition: .responseStarted,
         message: "the connection ended before the answer's head was complete; try again")
 
+    /// Nothing is there to which it could be appended.
+    static let foldedFirstField = HTTPClientError(
+        .invalidFraming, phase: .firstByte, requestDisposition: .responseStarted,
+        message: "a line of the answer's head is no field")
+
     static func truncated(received: Int64, expected: Int64?) -> HTTPClientError {
         let announced = expected.map { " of \($0)" } ?? ""
         var error = HTTPClientError(

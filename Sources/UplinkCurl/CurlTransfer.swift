@@ -28,6 +28,8 @@ final class CurlTransfer {
     var earlyAnswer = EarlyAnswer.unchecked
     /// What the server had sent when sending failed, and libcurl did not read.
     var unreadAnswer: [UInt8] = []
+    /// Whether the last piece of a head that libcurl has shown does not end a line.
+    var isWithinLine = false
     private var hasTakenUnfinishedRefusal = false
     private(set) var expectation = Expectation.standing
     /// Whether the request went out on a connection that was there before.

@@ -83,6 +83,7 @@ extension EasyHandle {
 extension CurlTransfer {
     fileprivate func callbackForBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         active.note(self)
+        if !hasFinalHead, handle?.showsHead == true { return mayBeTaken(bytes) ? bytes.count : 0 }
         switch takeBody(bytes, now: Monotonic.now) {
         case .keep: return bytes.count
         case .pause: return Int(uplink_writefunc_pause)
@@ -90,12 +91,27 @@ extension CurlTransfer {
         }
     }
 
+    /// Whether libcurl may take a piece of a head before the first field has come. False stops the transfer.
+    private func mayBeTaken(_ piece: UnsafeRawBufferPointer) -> Bool {
+        defer { isWithinLine = piece.last != UInt8(ascii: "\n") }  // libcurl splits lines of 16 KiB
+        guard !isWithinLine, piece.first == UInt8(ascii: " ") || piece.first == UInt8(ascii: "\t") else { return true }
+        stops(because: CurlFailure.foldedFirstField)
+        return false
+    }
+
     /// Takes one line, or all trailers together if they came while the transfer was paused.
     fileprivate func callbackForHeader(_ lines: UnsafeRawBufferPointer) -> Int {
         active.note(self)
+        if handle?.showsHead == true, isField(lines) { handle?.setShowsHead(false) }
         if takesRepetition(lines) { return lines.count }
         let isTaken = hasFinalHead ? takeHeaders(lines) : takeHeader(lines)
         return isTaken ? lines.count : lines.count + 1  // another number stops libcurl
+    }
+
+    /// Whether a line is neither a status line nor empty.
+    private func isField(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let first = line.first else { return false }
+        return first > UInt8(ascii: " ") && !line.starts(with: "HTTP/".utf8)
     }
 
     private func takeHeaders(_ lines: UnsafeRawBufferPointer) -> Bool {

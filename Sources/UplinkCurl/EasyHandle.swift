@@ -9,7 +9,7 @@ import UplinkHTTP
 /// An easy handle, with everything that must live as long as it does: lists and the error buffer. It is for one
 /// transfer at a time.
 final class EasyHandle {
-    private(set) var curl: UnsafeMutableRawPointer
+    let curl: UnsafeMutableRawPointer
     /// The transfer that it is for, which owns the handle for that time.
     var transfer: Unmanaged<CurlTransfer>?
     private let errorText: UnsafeMutablePointer<CChar>
@@ -30,6 +30,7 @@ final class EasyHandle {
         var isHead = false
         var isFreshConnection = false
         var isTelling = false
+        var showsHead = false
         var connectTimeout = 0
         var url: String?
         /// The fields from which ``lists`` was made, and nothing else, if the next transfer may send the same.
@@ -53,23 +54,11 @@ final class EasyHandle {
     /// Makes the handle ready for another transfer. It must have left the multi.
     ///
     /// - Returns: Whether that is possible.
-    func finishTransfer(sharing share: UnsafeMutableRawPointer) -> Bool {
-        if !LibCurl.mayReuseHandles, isParticular { return false }
+    func finishTransfer() -> Bool {
         if isParticular { reset() }
         setTelling(false)
         if current.keptFields == nil { freeLists() }
-        return (LibCurl.mayReuseHandles || renew(sharing: share)) && firstError == CURLE_OK
-    }
-
-    /// Replaces libcurl's handle by one with the same settings that has had no answer.
-    private func renew(sharing share: UnsafeMutableRawPointer) -> Bool {
-        guard let new = curl_easy_duphandle(curl) else { return false }
-        curl_easy_cleanup(curl)
-        curl = new
-        set(CURLOPT_SHARE, pointer: share)  // is all that is not copied
-        // The copy has the URL's text in a place where libcurl does not look; it would compose it again from the parts.
-        if let url = current.url { set(CURLOPT_URL, url) }
-        return true
+        return firstError == CURLE_OK
     }
 
     /// Makes the handle as good as new, except for its share.
@@ -171,6 +160,16 @@ final class EasyHandle {
         guard tells != current.isTelling else { return }
         current.isTelling = tells
         set(CURLOPT_VERBOSE, tells ? 1 : 0)
+    }
+
+    /// Whether the write callback also gets the lines of a head, before libcurl takes them (`CURLOPT_HEADER`).
+    var showsHead: Bool { current.showsHead }
+
+    /// May be called while the transfer runs, also in its callbacks.
+    func setShowsHead(_ shows: Bool) {
+        guard shows != current.showsHead else { return }
+        current.showsHead = shows
+        set(CURLOPT_HEADER, shows ? 1 : 0)
     }
 
     /// Makes libcurl close the connection after the transfer. May be called while it runs, also in its callbacks.

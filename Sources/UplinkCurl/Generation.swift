@@ -113,8 +113,8 @@ final class Generation {
 
     /// Keeps the handle of a transfer that ended well, if libcurl has not allocated more for it than for a new one.
     func takeBack(_ handle: EasyHandle) {
-        guard idleHandles.count < Self.keptHandles, let multi, !handle.isForOneTransfer else { return }
-        if handle.finishTransfer(sharing: multi.share) { idleHandles.append(handle) }
+        guard idleHandles.count < Self.keptHandles, multi != nil, !handle.isForOneTransfer else { return }
+        if handle.finishTransfer() { idleHandles.append(handle) }
     }
 
     // MARK: Sockets

@@ -26,9 +26,9 @@ enum LibCurl {
     static var needsConnectNudge: Bool { version < 0x080400 }
 
     /// Before 8.1 a handle that had an answer remembers where its last field was, which has been freed when the handle
-    /// is used again. If that answer's first field is folded, libcurl appends it there (curl pull request 11103): any
-    /// server could crash the process.
-    static var mayReuseHandles: Bool { version >= 0x080100 }
+    /// is used again. If the next answer's first field is folded, libcurl appends it there (curl pull request 11103):
+    /// any server could crash the process.
+    static var appendsToFreedFields: Bool { version < 0x080100 }
 
     /// Before 8.8 percent signs in a proxy's credentials are decoded, though they are not parts of a URL.
     static var decodesProxyCredentials: Bool { version < 0x080800 }

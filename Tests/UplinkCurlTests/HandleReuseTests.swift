@@ -48,9 +48,14 @@ struct HandleReuseTests {
     ]
 
     /// Older versions of libcurl would append it to the last field of the handle's last answer, which is freed memory.
-    @Test func aFoldAtTheBeginningOfAHeadIsAppendedToNothing() async throws {
+    @Test(arguments: [
+        "HTTP/1.1 200 OK", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK",
+        "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 200 OK",
+        "HTTP/1.1 200 \(String(repeating: "k", count: 20_000))",  // libcurl gives a callback 16 KiB of a line at once
+    ])
+    func aFoldAtTheBeginningOfAHeadIsAppendedToNothing(_ start: String) async throws {
         let first = "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 2\r\n\r\nok"
-        let second = "HTTP/1.1 200 OK\r\n X: y\r\nContent-Length: 2\r\n\r\nok"
+        let second = "\(start)\r\n\t X: y\r\nContent-Length: 2\r\n\r\nok"
         try await withServer([.readHead, .send(first), .readHead, .send(second), .waitForClose]) { server in
             try await withClient { client, _ in
                 for _ in 0..<10 {
@@ -58,6 +63,36 @@ struct HandleReuseTests {
                     #expect(body == Array("ok".utf8))
                     let (error, _) = await failure { _ = try await client.get(server.url()) }
                     #expect(error?.code == .invalidFraming)
+                }
+            }
+        }
+    }
+
+    /// It is looked for in heads alone.
+    @Test(arguments: ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nHTTP: 1\r\n\r\n", "HTTP/1.0 200 OK\n\n"])
+    func aBodyMayBeginWithABlank(_ head: String) async throws {
+        try await withServer([.readHead, .send("\(head) \tok"), .close]) { server in
+            try await withClient { client, _ in
+                for _ in 0..<5 {
+                    let body = try await client.get(server.url()).body.collect(upTo: 4)
+                    #expect(body == Array(" \tok".utf8))
+                }
+            }
+        }
+    }
+
+    /// The second piece of a line in libcurl's callback is no line.
+    @Test func aLongFirstFieldMayHaveABlankAnywhere() async throws {
+        let value = String(repeating: " k", count: 20_000)
+        for shift in ["a", "aa"] {
+            let head = "HTTP/1.1 200 OK\r\nX: \(shift)\(value)\r\nContent-Length: 2\r\n\r\nok"
+            try await withServer([.readHead, .send(head), .loop]) { server in
+                try await withClient { client, _ in
+                    for _ in 0..<2 {
+                        let response = try await client.get(server.url())
+                        #expect(response.headerFields[.init("X")!] == shift + value)
+                        #expect(try await response.body.collect(upTo: 2) == Array("ok".utf8))
+                    }
                 }
             }
         }
