@@ -13,6 +13,21 @@
 
 // MARK: The head
 
+// Before 8.1 libcurl appends an answer's first field, if it is folded, to the last one of the handle's answer before,
+// which has been freed (curl pull request 11103). With CURLOPT_HEADER the body's callback sees a line before that.
+static int appends_to_freed_fields(void) {
+    static int appends = -1;
+    if (appends < 0) appends = curl_version_info(CURLVERSION_NOW)->version_num < 0x080100;
+    return appends;
+}
+
+// False stops the transfer.
+static int may_be_taken(transfer_t *transfer, const char *piece, size_t count) {
+    int is_fold = !transfer->is_within_line && (piece[0] == ' ' || piece[0] == '\t');
+    transfer->is_within_line = piece[count - 1] != '\n';
+    return appends_to_freed_fields() && !transfer->fields && !is_fold;
+}
+
 // Status and framing are read and the limits are kept.
 static size_t header_came(char *line, size_t size, size_t count, void *context) {
     (void)size;
@@ -28,7 +43,7 @@ static size_t header_came(char *line, size_t size, size_t count, void *context) 
     } else {
         char *colon = memchr(line, ':', count);
         if (!colon || line[0] == ' ' || line[0] == '\t') return 0;
-        transfer->fields++;
+        if (transfer->fields++ == 0 && appends_to_freed_fields()) curl_easy_setopt(transfer->easy, CURLOPT_HEADER, 0L);
         if (colon - line == 14 && !strncasecmp(line, "content-length", 14)) {
             if (transfer->has_length) return 0;
             transfer->has_length = 1;
@@ -117,7 +132,7 @@ static void end_connection_if_more_comes(transfer_t *transfer) {
 static size_t body_came(char *bytes, size_t size, size_t count, void *context) {
     (void)size;
     transfer_t *transfer = context;
-    if (!transfer->is_body) return 0;
+    if (!transfer->is_body) return may_be_taken(transfer, bytes, count) ? count : 0;
     plain_http_set_deadline(transfer, limit_stall);
     switch (transfer->http->job.sink) {
     case plain_sink_count: break;
@@ -142,7 +157,7 @@ static size_t body_came(char *bytes, size_t size, size_t count, void *context) {
 }
 
 void plain_http_begin_body(transfer_t *transfer) {
-    transfer->status = transfer->has_length = transfer->is_body = 0;
+    transfer->status = transfer->has_length = transfer->is_body = transfer->is_within_line = 0;
     transfer->head_bytes = transfer->fields = transfer->length = transfer->received = 0;
     transfer->writes = transfer->is_paused = transfer->has_ended = transfer->is_right = transfer->has_failed = 0;
     transfer->memory = NULL;
@@ -193,6 +208,7 @@ void plain_http_configure(
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_came);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+    if (appends_to_freed_fields()) curl_easy_setopt(easy, CURLOPT_HEADER, 1L);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, request_goes_out);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, opened);

@@ -163,22 +163,11 @@ static int request_goes_out(void *context, char *a, char *b, int c, int d) {
     return CURL_PREREQFUNC_OK;
 }
 
-// Before 8.1 an answer can lead a handle that is used again to freed memory (curl pull request 11103).
-static int may_reuse_handles(void) {
-    static int may = -1;
-    if (may < 0) may = curl_version_info(CURLVERSION_NOW)->version_num >= 0x080100;
-    return may;
-}
-
 // A transfer that ends in a failure is counted as one, so its caller fails; no attempt is made to go on.
 void plain_http_add(plain_http *http) {
     transfer_t *transfer = http->free_transfers;
     if (transfer) http->free_transfers = transfer->next_free;
     else transfer = calloc(1, sizeof *transfer);
-    if (transfer->easy && !may_reuse_handles()) {
-        curl_easy_cleanup(transfer->easy);
-        transfer->easy = NULL;
-    }
     if (!transfer->easy) transfer->easy = curl_easy_init();
     else curl_easy_reset(transfer->easy);
     transfer->http = http;

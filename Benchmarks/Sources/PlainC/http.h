@@ -41,7 +41,7 @@ typedef struct transfer {
     char is_connecting;
     curl_socket_t opened, watched;
     // Of the head.
-    int status, has_length, is_body;
+    int status, has_length, is_body, is_within_line;
     size_t head_bytes, fields;
     // Of the body.
     size_t length, received;
