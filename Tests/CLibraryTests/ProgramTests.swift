@@ -17,7 +17,7 @@ struct ProgramTests {
     ]
     /// The same with fewer rounds where valgrind takes too long.
     private static let shorter = [
-        ["misuse"], ["dispatching"], ["gets"], ["requests"], ["downloads"], ["lifetimes", "20"], ["performs", "10000"],
+        ["misuse"], ["dispatching"], ["gets"], ["requests"], ["downloads"], ["lifetimes", "20"], ["performs", "2000"],
     ]
 
     /// Swift's enumerations with payloads make memcheck report reads of what is not initialised where nothing is wrong,

@@ -205,13 +205,13 @@ struct NetworkCommandTests {
         }
     }
 
-    /// Until SIGINT is caught, it would end the program as it ends any other.
+    /// Until they are caught, they would end the program as they end any other.
     static func waitForSignalHandlers(of program: RunningProgram) async throws {
-        try await eventually("SIGINT is caught") {
+        try await eventually("its signals are caught") {
             let status = FileManager.default.contents(atPath: "/proc/\(program.id)/status") ?? Data()
             let caught = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("SigCgt") }
             let mask = caught.flatMap { UInt64($0.dropFirst(7).trimmingCharacters(in: .whitespaces), radix: 16) } ?? 0
-            return mask & 1 << (SIGINT - 1) != 0
+            return [SIGINT, SIGTERM, SIGQUIT].allSatisfy { mask & 1 << ($0 - 1) != 0 }
         }
     }
 }

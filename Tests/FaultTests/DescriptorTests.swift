@@ -17,7 +17,7 @@ struct DescriptorTests {
             let server = try RawServer(
                 answering: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close", body: "ok")
             try await withEventLoop { loop in
-                try await Task.sleep(nanoseconds: 1_000_000)  // libdispatch opens what it needs with its first timer
+                try await openTimersOfDispatch()
                 let scene = Scene(loop, server.url(), directory.path.appending("f"))
                 let before = try await scene.run()
                 let limit = setDescriptorLimit(0)
@@ -38,9 +38,9 @@ struct DescriptorTests {
     /// Whatever the loop does not get of the descriptors that it needs, those that it got are closed again.
     @Test func aLoopThatFindsTooFewDescriptorsLeavesNoneOpen() async throws {
         await #expect(processExitsWith: .success) {
-            // What stays in the process is there from here on; libdispatch opens what it needs with its first timer.
+            // What stays in the process is there from here on.
             try await withEventLoop { try await $0.offLoop {} }
-            try await Task.sleep(nanoseconds: 1_000_000)
+            try await openTimersOfDispatch()
             while dup(STDERR_FILENO) < 64 {}  // no gaps: a limit is on numbers
             let before = Census().descriptors
             var failures = 0

@@ -12,3 +12,10 @@ package func setDescriptorLimit(_ count: rlim_t) -> rlim_t {
     }
     return limit.rlim_cur
 }
+
+/// Makes libdispatch open what it keeps: it has a descriptor for each kind of clock, from that clock's first timer on.
+package func openTimersOfDispatch() async throws {
+    try await Task.sleep(nanoseconds: 1_000_000)
+    try await Task.sleep(for: .milliseconds(1), clock: .continuous)
+    try await Task.sleep(for: .milliseconds(1), clock: .suspending)
+}
