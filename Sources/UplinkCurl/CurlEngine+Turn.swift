@@ -88,6 +88,7 @@ extension CurlEngine {
         guard let multi = generation.multi?.curl, let handle = transfer.handle else { return }
         handle.isParticular = true
         handle.setFreshConnection(true)
+        handle.guardFirstField()
         curl_multi_remove_handle(multi, handle.curl)
         check(curl_multi_add_handle(multi, handle.curl), of: generation)
         generation.running += 1

@@ -17,6 +17,12 @@ struct CurlReport: Equatable {
     /// The status of a proxy's answer to CONNECT; 0 without one.
     var connectStatus = 0
 
+    /// What the system has refused. After other failures libcurl before 8.10 still has the number of an earlier one,
+    /// perhaps of another transfer.
+    private static let codesWithErrno = [
+        CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
+    ]
+
     init(code: CURLcode, text: String = "") {
         self.code = code
         self.text = text
@@ -25,7 +31,7 @@ struct CurlReport: Equatable {
     /// Reads the report from the handle, which must still be there.
     init(code: CURLcode, handle: EasyHandle) {
         self.init(code: code, text: handle.text)
-        errno = CInt(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
+        if Self.codesWithErrno.contains(code) { errno = CInt(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO)) }
         verifyResult = handle.long(CURLINFO_SSL_VERIFYRESULT)
         proxyVerifyResult = handle.long(CURLINFO_PROXY_SSL_VERIFYRESULT)
         proxyError = CURLproxycode(UInt32(truncatingIfNeeded: handle.long(CURLINFO_PROXY_ERROR)))

@@ -108,6 +108,7 @@ final class CurlTransfer {
     /// Called when libcurl is about to send the request, perhaps not for the first time. False stops it.
     func requestGoesOut(now: Int64) -> Bool {
         usesOldConnection = sockets.sinceRequest == 0
+        guard !mightGoOutTwice else { return false }
         let isRepetition = machine.phase == .awaitingHead
         if isRepetition {
             // libcurl counts its repetitions over all of a handle's transfers, and gives up after five.
@@ -129,6 +130,10 @@ final class CurlTransfer {
         return true
     }
 
+    /// Whether a request that must not be done twice is about to go over a connection that may be dead. After a 417
+    /// libcurl takes any, whatever `CURLOPT_FRESH_CONNECT` says, and repeats the request if it is.
+    private var mightGoOutTwice: Bool { expectation == .refused && usesOldConnection && !exchange.mayBeRepeated }
+
     /// Whether the request is to go out again because of the connection that was there before.
     func goesOutAgain(after code: CURLcode) -> Bool {
         guard usesOldConnection, sockets.sinceRequest == 0, machine.phase == .awaitingHead, !parser.hasBegun,
@@ -139,6 +144,7 @@ final class CurlTransfer {
         case CURLE_SEND_ERROR: exchange.mayBeRepeated
         // Its last answer was one of HTTP/1.0, and libcurl sends no chunks there. Nothing has gone out.
         case CURLE_UPLOAD_FAILED: upload?.hasBegun == false
+        case CURLE_ABORTED_BY_CALLBACK: mightGoOutTwice
         default: false
         }
     }

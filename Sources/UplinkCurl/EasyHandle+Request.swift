@@ -28,7 +28,7 @@ extension EasyHandle {
     /// Sets what a transfer needs in addition. An error is in ``firstError``.
     func configure(for transfer: CurlTransfer, _ configuration: CurlTransport.Configuration) {
         self.transfer = .passUnretained(transfer)
-        if LibCurl.appendsToFreedFields { setShowsHead(true) }
+        guardFirstField()
         setURL(transfer.url, through: transfer.proxy)
         setBody(of: transfer)
         setFields(transfer, expectsContinue: transfer.upload?.expectsContinue == true)

@@ -165,6 +165,11 @@ final class EasyHandle {
     /// Whether the write callback also gets the lines of a head, before libcurl takes them (`CURLOPT_HEADER`).
     var showsHead: Bool { current.showsHead }
 
+    /// To be called before the handle is added to a multi: what libcurl remembers of its last answer is freed then.
+    func guardFirstField() {
+        if LibCurl.appendsToFreedFields { setShowsHead(true) }
+    }
+
     /// May be called while the transfer runs, also in its callbacks.
     func setShowsHead(_ shows: Bool) {
         guard shows != current.showsHead else { return }

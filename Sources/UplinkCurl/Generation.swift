@@ -26,7 +26,8 @@ final class Generation {
     @exclusivity(unchecked) var sockets = WatchedSockets()
     /// The listener of all watchers.
     private let listener: DescriptorWatcher.Listener
-    /// Handles for later transfers: 5 KB each, and at most 4 KB of fields.
+    /// Handles for later transfers: 5 KB each, at most 4 KB of fields to send, and the fields of the last answer, which
+    /// libcurl keeps until the next.
     @exclusivity(unchecked) private var idleHandles: [EasyHandle] = []
     private static let keptHandles = 64
     /// How many transfers libcurl has.

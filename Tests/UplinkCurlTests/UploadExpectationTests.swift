@@ -65,6 +65,34 @@ struct UploadExpectationTests {
         }
     }
 
+    /// libcurl would take the idle connection, and send the request a second time if that is dead. The server may begin
+    /// its next head with a fold, which older versions would append to a field of the refusal, by then freed.
+    @Test(arguments: ["HTTP/1.0", "HTTP/1.1"], [nil, 5])
+    func aRefusedRequestThatMustNotBeDoneTwiceTakesNoOldConnection(version: String, length: Int64?) async throws {
+        let first = "\(version) 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok"
+        let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n"
+        let fold = "HTTP/1.1 200 OK\r\n A: b\r\nContent-Length: 2\r\n\r\nok"
+        let idle: [RawServer.Step] = [.readHead, .send(first), .waitForClose]
+        let refusing: [RawServer.Step] = [.readHead, .send(refusal), .waitForClose]
+        for (last, error) in [(Self.answer, HTTPClientError.Code?.none), (fold, .invalidFraming)] {
+            try await withServer(idle, refusing, [.readHead, .readBody(), .send(last), .waitForClose]) { server in
+                try await withClient { client, _ in
+                    _ = try await client.get(server.url()).body.collect(upTo: 2)
+                    var body = HTTPRequestBody.stream(Pieces(Array("hello".utf8)), length: length)
+                    body.expectsContinue = true
+                    do {
+                        let response = try await client.post(server.url(), body: body)
+                        #expect(try await response.body.collect(upTo: 2) == Array("ok".utf8) && error == nil)
+                    } catch let thrown as HTTPClientError {
+                        #expect(thrown.code == error, "\(thrown)")
+                    }
+                }
+                #expect(server.connections.map(\.heads.count) == [1, 1, 1])
+                #expect(server.bodies == [BodyRecord(of: Array("hello".utf8))])
+            }
+        }
+    }
+
     /// The server refuses the request as such.
     @Test func aSecondRefusalIsTheAnswer() async throws {
         let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"

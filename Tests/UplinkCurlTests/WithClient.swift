@@ -34,7 +34,8 @@ func withServer<Result>(
     switch scripts.count {
     case 1: server = try RawServer(scripts[0])
     case 2: server = try RawServer(scripts[0], scripts[1])
-    default: preconditionFailure("one or two scripts")
+    case 3: server = try RawServer(scripts[0], scripts[1], scripts[2])
+    default: preconditionFailure("one to three scripts")
     }
     defer { server.stop() }
     return try await body(server)
