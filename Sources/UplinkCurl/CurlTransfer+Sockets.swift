@@ -89,7 +89,7 @@ extension CurlTransfer {
     }
 
     /// Whether a proxy has asked for other credentials, which ends the transfer: libcurl would read what else the proxy
-    /// sends, without a pause, for ever if the proxy makes none.
+    /// sends, without a pause, for ever if the proxy makes none; and before 8.1 append folded trailers to freed fields.
     var isTunnelRefused: Bool { isConnecting && handle?.long(CURLINFO_HTTP_CONNECTCODE) == 407 }
 
     /// Whether the own address of the transfer's connection, or of each that is being made for it, is gone.
