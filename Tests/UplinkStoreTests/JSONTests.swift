@@ -16,9 +16,9 @@ struct JSONTests {
     private let transport = StubTransport()
     private let url = "https://example.org/words"
 
-    private func sync(_ key: String = "a", url: String? = nil) -> StoreSync {
+    private func sync(_ key: String = "a", url: String? = nil, headers: HTTPFields = [:]) -> StoreSync {
         .json(
-            key, client: HTTPClient(transport: transport), url: url ?? self.url, as: [String].self,
+            key, client: HTTPClient(transport: transport), url: url ?? self.url, headers: headers, as: [String].self,
             write: { db, words in try Lists.write(words, to: key, db) }, erase: { db in try Lists.erase(db, key) })
     }
 
@@ -63,6 +63,18 @@ struct JSONTests {
         }
         #expect(transport.requests.map { $0.head.headerFields[.ifModifiedSince] } == [nil, nil, modified])
         #expect(try await store.words() == ["y"])
+    }
+
+    /// What there is in one language is no news in another.
+    @Test func validatorsAreOfOneRepresentation() async throws {
+        let store = try Store.lists()
+        transport.answer(url, answer("[\"x\"]"), answer("[\"y\"]"), notModified)
+        let japanese: HTTPFields = [.acceptLanguage: "ja"]
+        #expect(try await store.sync(sync()) == .written)
+        #expect(try await store.sync(sync(headers: japanese)) == .written)
+        #expect(try await store.words() == ["y"])
+        #expect(try await store.sync(sync(headers: [.acceptLanguage: "ja", .userAgent: "a"])) == .noNews)
+        #expect(transport.requests.map { $0.head.headerFields[.ifNoneMatch] } == [nil, nil, "\"1\""])
     }
 
     @Test func validatorsAreOfOneKeyAndOneURL() async throws {

@@ -10,11 +10,12 @@ public import UplinkHTTP
 extension StoreSync {
     /// A sync of JSON over HTTP, with conditional requests (RFC 9110, section 13).
     ///
-    /// `ETag` and `Last-Modified` are kept with the data, in the same transaction, for this key and URL, and sent with
-    /// the next request; the answer 304 means "no news", unless redirects have led to another URL than before: then all
-    /// is fetched. They are removed with the data when it is cleared through the store, and after a migration; if you
-    /// erase the data in another way, the answer is 304 until it changes on the server. A `Last-Modified` that is less
-    /// than a minute older than the answer's `Date` is not kept, because the data may change again in the same second.
+    /// `ETag` and `Last-Modified` are kept with the data, in the same transaction, for this key, this URL and these
+    /// `Accept…` fields, and sent with the next request; the answer 304 means "no news", unless redirects have led to
+    /// another URL than before: then all is fetched. They are removed with the data when it is cleared through the
+    /// store, and after a migration; if you erase the data in another way, the answer is 304 until it changes on the
+    /// server. A `Last-Modified` that is less than a minute older than the answer's `Date` is not kept, because the
+    /// data may change again in the same second.
     ///
     /// - Parameters:
     ///   - key: What is synced; include the user if the answer depends on who asks.
@@ -37,7 +38,8 @@ extension StoreSync {
         write: @escaping @Sendable (Database, Fetched) throws -> Void,
         erase: (@Sendable (Database) throws -> Void)? = nil
     ) -> Self {
-        let (asked, shown) = (Fingerprint.of(url), (try? HTTPRequest(parsing: url))?.redactedURL ?? "the server")
+        let asked = Fingerprint.of(headers.wording(for: url))
+        let shown = (try? HTTPRequest(parsing: url))?.redactedURL ?? "the server"
         return Self(
             key: key, networkLimit: networkLimit, requirement: requirement, minimumInterval: minimumInterval,
             erase: erase

@@ -4,7 +4,7 @@
 ///
 /// URLs are recorded as digests, because they may contain secrets.
 struct PartialRecord: Sendable, Equatable {
-    /// What was asked for; see `HTTPRequest.wording`.
+    /// What was asked for; see `HTTPFields.wording(for:)`.
     var request: String
     /// Where the bytes came from, after redirects; see ``ResourceVersion/place``.
     var place: String

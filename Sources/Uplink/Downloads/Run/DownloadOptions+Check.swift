@@ -36,13 +36,6 @@ extension DownloadOptions {
 }
 
 extension HTTPRequest {
-    /// What a later run has to ask for in order to get the same bytes: the URL, and the fields by which a server
-    /// selects one of the resource's representations (RFC 9110, section 12.5). One line without such fields.
-    var wording: String {
-        let selecting = headerFields.filter { $0.name.canonicalName.hasPrefix("accept") }
-        return ([uncheckedURL] + selecting.map { "\($0.name.canonicalName): \($0.value)" }).joined(separator: "\n")
-    }
-
     /// The URL for messages, without what may be secret; empty if it is none.
     package var redactedURL: String { (try? checkedURL())?.redacted ?? "" }
 }

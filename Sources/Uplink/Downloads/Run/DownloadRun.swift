@@ -37,10 +37,11 @@ final class DownloadRun: Sendable {
 
     /// Does all the work, from opening the file to giving it its name.
     func run() async throws -> DownloadedFile {
+        let asked = request.headerFields.wording(for: url)
         let file: PartialFile
         do {
-            file = try await offLoop { [target, request, options] in
-                try PartialFile(for: target, askedFor: request.wording, options: options)
+            file = try await offLoop { [target, options] in
+                try PartialFile(for: target, askedFor: asked, options: options)
             }
         } catch {
             throw reason(for: error)
