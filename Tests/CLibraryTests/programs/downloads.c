@@ -64,6 +64,7 @@ static void progress(uplink_context *context, uint64_t id, const uplink_download
     CHECK(now->size == sizeof(*now) && latch_count(&transfer->ended) == 0);
     CHECK(now->phase >= UPLINK_DOWNLOAD_PREPARING && now->phase <= UPLINK_DOWNLOAD_FAILED);
     CHECK(now->received >= 0 && now->total >= -1 && now->bytes_per_second >= 0);
+    CHECK(now->phase < UPLINK_DOWNLOAD_FINISHED || now->trouble == NULL);
     transfer->last = *now;
     transfer->last.trouble = NULL;
     latch_add(&transfer->news, 1);

@@ -142,6 +142,14 @@ struct DownloadProgressTests {
         #expect(story.snapshot(at: .seconds(20)).attempt == 2)  // never less than before
     }
 
+    @Test(arguments: [DownloadProgress.Phase.finished, .failed])
+    func atTheEndTheOutcomeSaysWhatWasWrong(_ end: DownloadProgress.Phase) {
+        var story = DownloadStory(deadline: nil)
+        story.pause(for: .seconds(4), because: "it broke", at: .zero)
+        story.enter(end, at: .seconds(1))
+        #expect(story.post(at: .seconds(1)).trouble == nil)
+    }
+
     @Test func whatTheNetworkHasToDoForAWhileIsWaitedFor() async throws {
         try await DownloadScene.with { scene in
             scene.transport.answer(scene.url, .silence)

@@ -48,6 +48,34 @@ struct PartialFileEndTests: PartialFileSuite {
         }
     }
 
+    /// The name of the bytes is the lock: from then on another download may have a record there.
+    @Test func theBytesNameIsTheLastToGo() throws {
+        try with { directory, target in
+            let file = try open(target)
+            try file.begin(version)
+            let record = try DirectoryRecord(directory.path)
+            #expect(file.abandon(keeping: false) == 0)
+            let gone = record.events().filter { if case .gone = $0 { true } else { false } }
+            #expect(gone == [.gone(".f.uplink-record"), .gone(".f.uplink-part")])
+        }
+    }
+
+    @Test func theNextDownloadsRecordStaysWhenTheFileHasItsName() throws {
+        try with { directory, target in
+            let file = try open(target)
+            try file.begin(version)
+            try file.append(.init([1]))
+            _ = try file.complete()
+            // As if the next download had begun behind the renaming.
+            let inode = try file.inode() + 1
+            let others = PartialRecord(
+                of: version, askedFor: machineURL, synchronised: 0, boot: file.boot, file: inode)
+            try directory.write(".f.uplink-record", Array(#require(others).text.utf8))
+            try file.giveName(replacing: false)
+            #expect(directory.names.sorted() == [".f.uplink-record", "f"])
+        }
+    }
+
     @Test func anotherFileUnderItsNameIsNotGivenTheTargets() throws {
         try with { directory, target in
             let part = directory.path.appending(".f.uplink-part").string

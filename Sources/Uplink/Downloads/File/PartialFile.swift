@@ -28,7 +28,7 @@ final class PartialFile: Sendable {
 
     let directory: TargetDirectory
     let descriptor: CInt
-    /// See `HTTPRequest.wording`.
+    /// See `HTTPFields.wording(for:)`.
     let asked: String
     private let checksum: DownloadChecksum?
     private let permissions: FilePermissions
@@ -214,13 +214,13 @@ final class PartialFile: Sendable {
         }
         do throws(DownloadError) {
             if permissions != .ownerReadWrite { try setMode(permissions) }
+            directory.remove(directory.names.newRecord)
             try directory.name(replacing: replacing)
         } catch {
             try? setMode(.ownerReadWrite)  // otherwise a later run would not take it over
             throw error
         }
-        directory.remove(directory.names.record)
-        directory.remove(directory.names.newRecord)
+        removeRecord()  // by now it may be that of the next download to the same target
         directory.synchronise()
         close()
     }

@@ -73,9 +73,10 @@ final class TargetDirectory: Sendable {
         return .file(what, number, "remove what has this name, or choose another name")
     }
 
-    /// Removes the partial file and its record: the bytes first, because a record alone is harmless.
+    /// Removes the partial file and its record. The bytes go last, because their name is the lock: without it, the
+    /// record may already be another download's.
     func removePartial() {
-        for name in [names.partial, names.record, names.newRecord] { remove(name) }
+        for name in [names.record, names.newRecord, names.partial] { remove(name) }
     }
 
     /// Flushes the names to the disk; some file systems cannot.

@@ -25,7 +25,7 @@ struct DownloadStory: Sendable {
         self.phase = phase
         pauseEnd = nil
         if phase == .receiving { meter.start(at: now) }
-        if phase == .finished { trouble = nil }
+        if phase == .finished || phase == .failed { trouble = nil }
     }
 
     mutating func pause(for pause: Duration, because reason: String, at now: Duration) {
