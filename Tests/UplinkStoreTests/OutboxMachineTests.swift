@@ -45,6 +45,17 @@ struct OutboxMachineTests {
         #expect(machine.next(now: .zero) == [Claim(key: "c", id: 3)])
     }
 
+    /// What is retried while the database is read is due, and is looked up again; what was read has its old pause.
+    @Test(arguments: [false, true]) func aLookThatBeganEarlierDoesNotUndoARetry(isKnown: Bool) {
+        let machine = isKnown ? machine(("a", 1, .seconds(300))) : machine()
+        machine.lookBegins()
+        machine.retried("a", 1)
+        machine.looked("a", .init(id: 1, rest: .seconds(300)), now: .zero)
+        machine.lookBegins()
+        machine.looked("a", .init(id: 1, rest: .zero), now: .zero)
+        #expect(machine.next(now: .zero) == [Claim(key: "a", id: 1)])
+    }
+
     @Test func aKeyIsSentOneEntryAtATime() {
         let machine = machine(("a", 1, .zero))
         let claim = machine.next(now: .zero)[0]

@@ -43,8 +43,9 @@ struct OutboxMachine {
     private var keys: [ExactKey: (id: Int64, state: State)] = [:]
     /// The same keys by their states.
     private var index = OutboxIndex()
-    /// Keys whose sending has ended since the last look began, which may therefore have read an older state of them.
-    private var endedSinceLook: Set<ExactKey> = []
+    /// Keys whose sending has ended, or whose entry was retried, since the last look began, which may therefore have
+    /// read an older state of them.
+    private var changedSinceLook: Set<ExactKey> = []
     /// Entries that are being sent, and will not rest if that fails.
     private var retriedWhileSending: Set<Int64> = []
     /// Entries that are being removed, and by how many calls: their sending must not begin, in this run or the next.
@@ -53,7 +54,7 @@ struct OutboxMachine {
     /// Forgets all keys because a run begins, or because it has ended (nothing is then sent).
     mutating func restart(maximumConcurrent: Int) {
         self.maximumConcurrent = maximumConcurrent
-        (keys, index, endedSinceLook, retriedWhileSending) = ([:], OutboxIndex(), [], [])
+        (keys, index, changedSinceLook, retriedWhileSending) = ([:], OutboxIndex(), [], [])
     }
 
     /// The state of a key's first entry; nil when the key has none.
@@ -78,14 +79,14 @@ struct OutboxMachine {
     }
 
     /// Call before the database is asked for what ``looked(_:_:now:)`` will be given.
-    mutating func lookBegins() { endedSinceLook = [] }
+    mutating func lookBegins() { changedSinceLook = [] }
 
     /// Records the first entry of a key, looked up after a change. Nil: it has none.
     ///
-    /// This is ignored if the key's sending has ended since ``lookBegins()``, because the key is then looked up again.
-    /// Nor does it end a rest, which is missing in the database if that could not be written.
+    /// This is ignored if the key's sending has ended since ``lookBegins()``, or its entry was retried, because the key
+    /// is then looked up again. Nor does it end a rest, which is missing in the database if that could not be written.
     mutating func looked(_ key: ExactKey, _ head: Head?, now: Duration) {
-        guard !endedSinceLook.contains(key) else { return }
+        guard !changedSinceLook.contains(key) else { return }
         guard let known = keys[key] else {
             if let head { put(key, (head.id, state(of: head, now))) }
             return
@@ -126,13 +127,14 @@ struct OutboxMachine {
     /// again.
     mutating func ended(_ claim: Claim, rest: Duration?, now: Duration) {
         guard keys[claim.key]?.id == claim.id else { return }
-        endedSinceLook.insert(claim.key)
+        changedSinceLook.insert(claim.key)
         let isRetried = retriedWhileSending.remove(claim.id) != nil
         put(claim.key, rest.map { (claim.id, isRetried ? .ready : .resting(until: now + min($0, .longest))) })
     }
 
-    /// Makes an entry due immediately.
+    /// Makes an entry due immediately; its key is to be looked up again.
     mutating func retried(_ key: ExactKey, _ id: Int64) {
+        changedSinceLook.insert(key)
         guard let known = keys[key], known.id == id else { return }
         switch known.state {
         case .ready, .claimed, .waiting: break
