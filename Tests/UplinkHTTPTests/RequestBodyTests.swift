@@ -91,14 +91,16 @@ struct RequestBodyTests {
     }
 
     /// As a file that is rewound: two iterations at the same time would share its pieces.
-    @Test func anIterationBeginsWhenTheAbandonedOneHasEnded() async throws {
+    @Test(arguments: [false, true]) func anIterationBeginsWhenTheAbandonedOneHasEnded(inAForm: Bool) async throws {
         let (begun, gate) = (Notes<Int>(), Gate())
         let (isClosed, isNextClosed) = (Locked(false), Locked(false))
-        let stream = BodyStream.pieces(length: nil, isReplayable: true) { send in
+        let pieces = BodyStream.pieces(length: nil, isReplayable: true) { send in
             begun.add(begun.all.count)
             await gate.pass()  // not cancellable, as the disk
             try await send.bytes([1])
         }
+        let part = HTTPFormPart(name: "a", body: HTTPRequestBody(.stream(pieces)))
+        let stream = inAForm ? MultipartForm([part]).stream : pieces
         func run(_ isClosed: @escaping @Sendable () -> Bool = { false }) async throws -> Task<Void, any Error> {
             let production = try await stream.prepare(InlineWork())
             return Task { try await production.run(BodySink(isClosed: isClosed) { _ in }) }

@@ -80,7 +80,7 @@ struct MultipartForm: Sendable {
     private static func run(_ production: BodyProduction, into sink: BodySink) async throws {
         let counter = ByteCounter()
         try await production.run(
-            BodySink { chunk in
+            BodySink(isClosed: sink.isClosed) { chunk in
                 let count = counter.add(chunk.count)
                 if let length = production.length, count > length { throw BodyLength.exceeded(length) }
                 try await sink(chunk)
