@@ -171,7 +171,7 @@ final class CurlTransfer {
                 events?.note(.interim(head.status))
             case .final(let head):
                 let now = Monotonic.now
-                guard machine.headArrived(now: now) else { return false }
+                guard machine.headArrived(isRefusal: Self.isRefusal(head.status.code), now: now) else { return false }
                 (self.head, framing, status) = (head, head.framing, head.status.code)
                 if let new = parser.remembered { origin.newestHead = new }
                 events?.finishHead(head.status, now: now)
@@ -241,7 +241,10 @@ final class CurlTransfer {
 
     /// Whether the server has refused the request while the request's producer has nothing to send. libcurl would not
     /// send any more, but waits for the producer all the same.
-    private var isRefusedMeanwhile: Bool { upload?.isPaused == true && status >= 300 }
+    private var isRefusedMeanwhile: Bool { upload?.isPaused == true && Self.isRefusal(status) }
+
+    /// Whether a status that comes before the end of the request says that the rest is not wanted.
+    private static func isRefusal(_ status: Int) -> Bool { status >= 300 }
 
     /// Whether it has refused it, and its answer is whole.
     var isOverByRefusal: Bool { isRefusedMeanwhile && isAnswerWhole }

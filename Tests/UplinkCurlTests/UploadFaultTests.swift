@@ -190,6 +190,22 @@ struct UploadFaultTests {
         }
     }
 
+    /// What libcurl has taken is still on its way when the answer has begun, and nothing of the answer's body comes.
+    @Test func aSlowNetworkBehindAnEarlyHeadIsNoStall() async throws {
+        let bytes = [UInt8](repeating: 1, count: 6 << 20)
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+        let script: [RawServer.Step] = [.readHead, .send(head), .readBody(pausing: .milliseconds(100)), .send("ok")]
+        try await withServer(script) { server in
+            try await withClient { client, _ in
+                let timeouts = HTTPTimeouts(stall: .milliseconds(500))
+                let response = try await client.execute(
+                    post(server), body: .bytes(bytes), options: .init(timeouts: timeouts))
+                #expect(try await response.body.collect(upTo: 2) == Array("ok".utf8))
+            }
+            #expect(server.connections.first?.isBodyWhole == true)
+        }
+    }
+
     /// The same over a socket of the file system, of which the kernel tells less.
     @Test func aSlowReaderOfAUnixSocketIsNoStall() async throws {
         let directory = try TemporaryDirectory()

@@ -131,25 +131,55 @@ struct TransferMachineTests {
         #expect(machine.bytesArrived(1, buffered: 0, now: 2 * second) == .keep)
         #expect(machine.deadline == 100 * second)
         machine.bodyIsSent(now: 50 * second)
-        #expect(machine.deadline == 54 * second)
+        #expect(machine.deadline == 51 * second)  // a quarter, to look whether it moves
         #expect(machine.bytesArrived(200, buffered: 50, now: 51 * second) == .pause)
         machine.bodyIsAwaited()
         #expect(machine.demanded(now: 52 * second) == .resume)
         #expect(machine.deadline == 100 * second)
     }
 
+    @Test func aRefusalDoesNotWaitForTheRequestsProducer() {
+        var machine = machine()
+        _ = machine.turnCame(now: 0)
+        _ = machine.gateOpened()
+        machine.requestGoesOut(now: 0)
+        machine.bodyIsSent(now: 0)
+        machine.bodyIsAwaited()
+        #expect(machine.headArrived(isRefusal: true, now: 2 * second) == true)
+        machine.bodyIsAwaited()
+        #expect(machine.timePassed(now: 6 * second - 1) == .none)
+        #expect(machine.timePassed(now: 6 * second) == .end(.timedOut(.stall)))
+    }
+
     @Test func aRequestsBodyKeepsAnAnswersAlive() {
         var machine = flowing()
         machine.bodyIsSent(now: 6 * second)
-        #expect(machine.deadline == 10 * second)
+        #expect(machine.timePassed(now: 10 * second - 1) == .none)
         machine.bodyIsAwaited()
         #expect(machine.deadline == 100 * second)
         machine.bodyWasSent(now: 20 * second)
-        #expect(machine.deadline == 24 * second)
+        #expect(machine.timePassed(now: 21 * second) == .none)
+        var stalled = machine
+        #expect(stalled.timePassed(now: 24 * second) == .end(.timedOut(.stall)))
         #expect(machine.bytesArrived(200, buffered: 50, now: 21 * second) == .pause)
         machine.bodyIsSent(now: 22 * second)
         #expect(machine.deadline == 100 * second)  // the reader takes the time
         #expect(machine.timePassed(now: 50 * second) == .none)
+    }
+
+    /// libcurl has taken the last piece, or waits until it can send more, and the network is slow.
+    @Test(arguments: [false, true]) func aRequestsBodyBehindAnEarlyHeadIsNotStalledWhileItMoves(isTaken: Bool) {
+        var machine = flowing()
+        let now = 6 * second
+        if isTaken { machine.bodyWasSent(now: now) } else { machine.bodyIsSent(now: now) }
+        for time in Int64(1)...9 {
+            let sending = SendingProgress(acknowledged: UInt64(time), isWhole: false)
+            #expect(machine.timePassed(now: now + time * second, sending: sending) == .none)
+        }
+        let sending = SendingProgress(acknowledged: 9, isWhole: false)
+        #expect(machine.bytesArrived(1, buffered: 0, now: 16 * second) == .keep)  // the answer moves, too
+        #expect(machine.timePassed(now: 20 * second - 1, sending: sending) == .none)
+        #expect(machine.timePassed(now: 20 * second, sending: sending) == .end(.timedOut(.stall)))
     }
 
     @Test func eachTimeoutHasItsName() {

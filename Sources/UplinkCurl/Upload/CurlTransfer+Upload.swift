@@ -16,7 +16,9 @@ extension CurlTransfer {
 
     /// How much of what was sent the server has, while a body is on its way.
     var sendingProgress: SendingProgress? {
-        guard upload != nil, sockets.upload >= 0, machine.phase == .awaitingHead else { return nil }
+        guard upload != nil, sockets.upload >= 0, machine.phase == .awaitingHead || machine.phase == .bodyFlowing else {
+            return nil
+        }
         return SendingProgress(ofConnection: sockets.upload) ?? SendingProgress(ofUnixSocket: sockets.upload)
     }
 

@@ -9,7 +9,7 @@ package struct TransferMachine: Sendable {
     package enum Phase: Sendable, Equatable {
         /// It waits in the queue.
         case queued
-        /// It has its turn, and waits for another transfer that is resolving the same host.
+        /// It has its turn, and waits for another transfer that is resolving the same host and port.
         case gated
         /// It is resolving, connecting or negotiating TLS. Nothing of the request has been sent.
         case connecting
@@ -77,8 +77,10 @@ package struct TransferMachine: Sendable {
     /// The phase in which the transfer ended; for the error.
     package private(set) var lastPhase = Phase.queued
     private var upload = Upload.idle
-    /// When the request's body last made progress, as far as is known, and how much of it the peer had acknowledged
-    /// then.
+    /// Whether the answer is one that does not wait for the rest of the request.
+    private var isRefused = false
+    /// When a body last made progress, as far as is known, and how much of the request's the peer had acknowledged
+    /// then; nil if the request has none.
     private var moved: (at: Int64, acknowledged: UInt64)?
     /// The nanoseconds that a phase may take; computed once, since every piece of a body moves a deadline.
     private let connectLimit, firstByteLimit, stallLimit: Int64?
@@ -141,6 +143,7 @@ package struct TransferMachine: Sendable {
     /// The producer of the request's body has nothing yet: the network is not what delays the transfer.
     package mutating func bodyIsAwaited() {
         switch phase {
+        case .bodyFlowing where isRefused: break
         case .awaitingHead, .bodyFlowing, .bodyPaused: (phaseDeadline, upload) = (nil, .awaited)
         case .queued, .gated, .connecting, .ended: break
         }
@@ -155,10 +158,11 @@ package struct TransferMachine: Sendable {
         case .awaitingHead:
             self.upload = upload
             moved = (now, moved?.acknowledged ?? 0)
-            phaseDeadline = Self.deadline(limit.map { $0 / 4 }, from: now)
+            phaseDeadline = Self.deadline(limit.map(Self.quarter), from: now)
         case .bodyFlowing:
             self.upload = upload
-            enter(phase, limit: stallLimit, now: now)
+            moved = (now, moved?.acknowledged ?? 0)
+            flow(now: now)
         case .bodyPaused: self.upload = upload
         case .queued, .gated, .connecting, .ended: break
         }
@@ -175,9 +179,12 @@ package struct TransferMachine: Sendable {
     }
 
     /// The final head is complete. Returns whether it was awaited, and so is to be delivered.
-    package mutating func headArrived(now: Int64) -> Bool {
+    ///
+    /// - Parameter isRefusal: Whether the server, if it has not read all of the request, does not want the rest.
+    package mutating func headArrived(isRefusal: Bool = false, now: Int64) -> Bool {
         switch phase {
         case .connecting, .awaitingHead:
+            isRefused = isRefusal
             flow(now: now)
             return true
         case .queued, .gated, .bodyFlowing, .bodyPaused, .ended: return false
@@ -245,28 +252,32 @@ package struct TransferMachine: Sendable {
     package mutating func timePassed(now: Int64, sending: SendingProgress? = nil) -> Action {
         if let totalDeadline, totalDeadline <= now { return end(.timedOut(.total)) }
         guard let phaseDeadline, phaseDeadline <= now else { return .none }
-        if case .awaitingHead = phase, goesOn(sending, now: now) { return .none }
         switch phase {
         case .queued: return end(.timedOut(.queue))
         case .gated, .connecting: return end(.timedOut(.connect))
-        case .awaitingHead: return end(.timedOut(upload == .idle ? .firstByte : .stall))
-        case .bodyFlowing: return end(.timedOut(.stall))
+        case .awaitingHead:
+            let isSending = upload == .sending
+            if goesOn(sending, limit: isSending ? stallLimit : firstByteLimit, now: now) { return .none }
+            return end(.timedOut(upload == .idle ? .firstByte : .stall))
+        case .bodyFlowing:
+            return goesOn(sending, limit: stallLimit, now: now) ? .none : end(.timedOut(.stall))
         case .bodyPaused, .ended: return .none
         }
     }
 
     /// Whether a body that is being sent has more time. Checks progress four times within a limit, so that a stalled
     /// body is noticed not much later than at the limit.
-    private mutating func goesOn(_ sending: SendingProgress?, now: Int64) -> Bool {
-        let isSending = upload == .sending
-        guard let moved, let limit = isSending ? stallLimit : firstByteLimit else { return false }
+    private mutating func goesOn(_ sending: SendingProgress?, limit: Int64?, now: Int64) -> Bool {
+        guard let moved, let limit else { return false }
         // Once the last byte has arrived, the response is awaited, however long ago the byte was sent.
-        let progress = sending.map { isSending || !$0.isWhole ? $0.acknowledged : moved.acknowledged }
+        let progress = sending.map { upload == .sending || !$0.isWhole ? $0.acknowledged : moved.acknowledged }
         if let progress, progress != moved.acknowledged { self.moved = (now, progress) }
         guard let due = Self.deadline(limit, from: self.moved?.at ?? now), due > now else { return false }
-        phaseDeadline = min(due, Self.deadline(limit / 4, from: now) ?? .max)
+        phaseDeadline = min(due, Self.deadline(Self.quarter(limit), from: now) ?? .max)
         return true
     }
+
+    private static func quarter(_ limit: Int64) -> Int64 { max(1, limit / 4) }
 
     private mutating func end(_ ending: Ending) -> Action {
         switch phase {
@@ -279,7 +290,9 @@ package struct TransferMachine: Sendable {
     }
 
     private mutating func flow(now: Int64) {
-        enter(.bodyFlowing, limit: upload == .awaited ? nil : stallLimit, now: now)
+        guard upload != .awaited || isRefused else { return enter(.bodyFlowing, limit: nil, now: now) }
+        moved?.at = now
+        enter(.bodyFlowing, limit: moved == nil ? stallLimit : stallLimit.map(Self.quarter), now: now)
     }
 
     private mutating func enter(_ phase: Phase, limit: Int64?, now: Int64) {
