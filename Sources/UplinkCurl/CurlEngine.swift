@@ -134,8 +134,8 @@ actor CurlEngine: TurnActor {
     }
 
     private func enterGate(_ transfer: CurlTransfer) {
-        if let host = transfer.origin.hostToLookUp, !isKnown(transfer.origin) {
-            guard gate.enter(transfer.id, host: host) else { return }
+        if let lookup = transfer.origin.lookup, !isKnown(transfer.origin) {
+            guard gate.enter(transfer.id, lookup: lookup) else { return }
         }
         perform(transfer.machine.gateOpened(), on: transfer)
     }

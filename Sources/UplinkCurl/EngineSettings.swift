@@ -36,12 +36,13 @@ struct EngineSettings: Sendable {
         }
     }
 
-    /// The host that libcurl looks up for a URL; nil if an address is known.
-    func hostToLookUp(for url: HTTPURL, through proxy: CurlTransport.Proxy?) -> String? {
+    /// What libcurl looks up for a URL, by the name that it has in libcurl's cache: host and port; nil if an address is
+    /// known.
+    func lookup(for url: HTTPURL, through proxy: CurlTransport.Proxy?) -> String? {
         guard configuration.unixSocket == nil else { return nil }
         let (host, port) =
             if let proxy, proxy.resolvesNames { (proxy.host, proxy.port) } else { (url.host, url.port) }
         let isAddress = IPAddress(host) != nil || host.hasPrefix("[")
-        return isAddress || configuration.addresses(ofHost: host, port: port) != nil ? nil : host
+        return isAddress || configuration.addresses(ofHost: host, port: port) != nil ? nil : "\(host):\(port)"
     }
 }

@@ -7,8 +7,8 @@ final class Origin {
     let text: String
     /// The proxy that leads there; nil for a direct connection.
     let proxy: CurlTransport.Proxy?
-    /// The host that libcurl looks up for it; nil if an address is known.
-    let hostToLookUp: String?
+    /// What libcurl looks up for it (`EngineSettings.lookup(for:through:)`); nil if an address is known.
+    let lookup: String?
     /// The generation in which, and the time until which, libcurl knows the host's addresses.
     private var known = (generation: UInt64(0), until: Int64.min)
     /// A little less than the time for which libcurl keeps addresses.
@@ -28,6 +28,6 @@ final class Origin {
     init(_ text: String, of url: HTTPURL, _ settings: EngineSettings) {
         (self.text, self.url) = (text, url)
         proxy = settings.proxies.proxy(for: url)
-        hostToLookUp = settings.hostToLookUp(for: url, through: proxy)
+        lookup = settings.lookup(for: url, through: proxy)
     }
 }

@@ -160,7 +160,7 @@ final class TransferWorld: World {
         switch action {
         case .none: break
         case .enterGate:
-            if gate.enter(transfer.id, host: transfer.host) { try act(transfer.machine.gateOpened(), on: transfer) }
+            if gate.enter(transfer.id, lookup: transfer.host) { try act(transfer.machine.gateOpened(), on: transfer) }
         case .start: dice.tell("\(transfer) starts")
         case .resume:
             try transfer.check(now: now)

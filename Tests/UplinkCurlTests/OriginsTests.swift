@@ -21,6 +21,15 @@ struct OriginsTests {
         #expect(origins.origin(of: try url("http://a.test/c")) === origin)
     }
 
+    /// libcurl's cache has a host once for each port.
+    @Test func aLookupIsSharedByThoseWhoFindItInTheCache() throws {
+        let settings = try EngineSettings(.init())
+        func lookup(_ text: String) throws -> String? { settings.lookup(for: try url(text), through: nil) }
+        #expect(try lookup("http://a.test/") == lookup("http://A.test:80/b"))
+        #expect(Set(try ["http://a.test/", "https://a.test/", "http://b.test/"].map(lookup)).count == 3)
+        #expect(try lookup("http://127.0.0.1/") == nil)
+    }
+
     @Test func serversAreForgottenBeforeTheyAreTooMany() throws {
         var origins = Origins(try EngineSettings(.init()))
         let all = try (0..<100).map { origins.origin(of: try url("http://a\($0).test/")) }

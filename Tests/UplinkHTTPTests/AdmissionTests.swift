@@ -15,7 +15,7 @@ struct AdmissionTests {
     private func add(_ id: UInt64, to queue: inout HostQueues, _ host: String = "a") -> Bool {
         queue.add(id, host: host)
     }
-    private func enter(_ id: UInt64, _ host: String, _ gate: inout ResolveGate) -> Bool { gate.enter(id, host: host) }
+    private func enter(_ id: UInt64, _ host: String, _ gate: inout ResolveGate) -> Bool { gate.enter(id, lookup: host) }
     private func resolved(_ id: UInt64, _ gate: inout ResolveGate) -> [UInt64] { gate.resolved(id) }
     private func left(_ id: UInt64, _ gate: inout ResolveGate) -> [UInt64] { gate.left(id) }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lets one transfer at a time resolve a host, because libcurl starts a thread for each that does; the others find the
-/// result in libcurl's cache.
+/// Lets one transfer at a time look something up, because libcurl starts a thread for each that does; the others find
+/// the result in libcurl's cache.
 package struct ResolveGate: Sendable {
     private let maximumResolving: Int
     private var resolving: [String: UInt64] = [:]
-    private var waiting: [(id: UInt64, host: String)] = []
+    private var waiting: [(id: UInt64, lookup: String)] = []
 
     package init(maximumResolving: Int) { self.maximumResolving = maximumResolving }
 
@@ -13,22 +13,22 @@ package struct ResolveGate: Sendable {
     package var leaders: [UInt64] { Array(resolving.values) }
 
     /// Whether the transfer may go on now. If not, a later call returns its id.
-    package mutating func enter(_ id: UInt64, host: String) -> Bool {
-        waiting.append((id, host))
+    package mutating func enter(_ id: UInt64, lookup: String) -> Bool {
+        waiting.append((id, lookup))
         return admit(knowing: nil).contains(id)
     }
 
     /// The transfer has its result. Returns those that wait for the same one, which may go on.
     package mutating func resolved(_ id: UInt64) -> [UInt64] {
-        guard let host = resolving.first(where: { $0.value == id })?.key else { return [] }
-        resolving[host] = nil
-        return admit(knowing: host)
+        guard let lookup = resolving.first(where: { $0.value == id })?.key else { return [] }
+        resolving[lookup] = nil
+        return admit(knowing: lookup)
     }
 
     /// The transfer is over, with or without a result. Returns those that may try next.
     package mutating func left(_ id: UInt64) -> [UInt64] {
-        if let host = resolving.first(where: { $0.value == id })?.key {
-            resolving[host] = nil
+        if let lookup = resolving.first(where: { $0.value == id })?.key {
+            resolving[lookup] = nil
         } else if !waiting.isEmpty {
             waiting.removeAll { $0.id == id }
         }
@@ -39,9 +39,9 @@ package struct ResolveGate: Sendable {
         guard !waiting.isEmpty else { return [] }
         var admitted: [UInt64] = []
         waiting.removeAll { entry in
-            if entry.host != known {
-                guard resolving[entry.host] == nil, resolving.count < maximumResolving else { return false }
-                resolving[entry.host] = entry.id
+            if entry.lookup != known {
+                guard resolving[entry.lookup] == nil, resolving.count < maximumResolving else { return false }
+                resolving[entry.lookup] = entry.id
             }
             admitted.append(entry.id)
             return true
