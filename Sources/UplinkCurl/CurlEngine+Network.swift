@@ -25,12 +25,13 @@ extension CurlEngine {
     }
 
     func networkChanged(_ change: NetworkChange) {
+        // First, so that what only connects goes the new way, and does not end with an address that is gone.
+        if change.isEverything || !change.changedDefaultRoutes.isEmpty { beginGeneration() }
         if change.isEverything {
             endConnections(whoseAddress: LocalAddress.isGone)
         } else if !change.removedAddresses.isEmpty {
             endConnections(whoseAddress: change.removedAddresses.contains)
         }
-        if change.isEverything || !change.changedDefaultRoutes.isEmpty { beginGeneration() }
         scheduleTurn()
     }
 

@@ -78,12 +78,13 @@ struct NetworkChangeTests {
 
     /// It might be on its way into a network that leads nowhere any more; of a request that has gone out, nobody can
     /// tell.
-    @Test func whatHasNoConnectionYetBeginsAgainOnTheNewWay() async throws {
+    @Test(arguments: [false, true]) func whatHasNoConnectionYetBeginsAgainOnTheNewWay(isGone: Bool) async throws {
         try await withServer([.waitForClose]) { server in
             try await withChanges { changes, client, transport in
                 let task = Task { try await client.get("https://127.0.0.1:\(server.port)/") }
                 try await eventually { changes.isObserved && server.connections.count == 1 }
-                changes.changeDefaultRoutes(of: .ipv4)
+                let gone: Set<IPAddress> = isGone ? [loopback] : []
+                changes.send(NetworkChange(removedAddresses: gone, changedDefaultRoutes: [.ipv4]))
                 try await eventually { server.connections.count == 2 }
                 #expect(await transport.census().transfers == 1)
                 task.cancel()
