@@ -12,6 +12,8 @@ final class CallQueue: Sendable {
         var descriptor: CInt
         /// Whether the descriptor is readable.
         var isReadable = false
+        /// Whether a thread is in ``CallQueue/dispatch()``.
+        var isDispatching = false
         /// Opened when a callback that another thread waits for has returned.
         var idle: Latch?
     }
@@ -71,7 +73,13 @@ final class CallQueue: Sendable {
 
     /// Runs the callbacks that are due, and returns how many ran, or an error.
     func dispatch() -> CInt {
-        guard var left = update({ $0.runner == nil ? $0.waiting : nil }) else { return Status.busy }
+        let waiting = state.withLock { state -> Int? in
+            guard !state.isDispatching, state.machine.runner == nil else { return nil }
+            state.isDispatching = true
+            return state.machine.waiting
+        }
+        guard var left = waiting else { return Status.busy }
+        defer { state.withLock { $0.isDispatching = false } }
         var count: CInt = 0
         while left > 0 {
             left -= 1

@@ -36,8 +36,8 @@ typedef struct uplink_context_options {
     size_t size;                   /* sizeof(uplink_context_options) */
     bool dispatch;                 /* callbacks run only in uplink_dispatch(); otherwise on a thread of the context */
     const char *network_namespace; /* name or path (ip-netns(8)); needs CAP_SYS_ADMIN; NULL: the caller's */
-    const char *ca_file;           /* authorities to trust instead of the system's (PEM); NULL: the system's. If it
-                                    * cannot be used, the first https transfer ends with UPLINK_EINVAL */
+    const char *ca_file;           /* authorities to trust instead of the system's (PEM); NULL: the system's. If the
+                                    * file has none, the first https transfer ends with UPLINK_EINVAL */
     uplink_log_cb log;             /* NULL: no log */
     void *log_user;                /* passed to `log` */
     int log_level;                 /* the finest uplink_log_level that is logged; 0: UPLINK_LOG_WARNING */
@@ -63,8 +63,9 @@ int uplink_context_create(const uplink_context_options *options, uplink_context 
  * before this returns; afterwards no callback runs any more, and no thread, descriptor or connection of the context is
  * left.
  *
- * With `dispatch`, the last callbacks run inside this function. It waits for a callback that is running, however long
- * that takes, but not for an operation that has begun. NULL is allowed and does nothing.
+ * With `dispatch`, the last callbacks run inside this function. It waits for a callback that is running and for what a
+ * download is doing with its file, however long that takes, but not for an operation that has begun. NULL is allowed
+ * and does nothing.
  *
  * Errors: UPLINK_EDEADLK when called from one of the context's own callbacks, and nothing is done; UPLINK_ESTOPPED when
  * another thread is already destroying the context; UPLINK_EBADHANDLE when it has been destroyed.

@@ -81,7 +81,8 @@ typedef struct uplink_download_result {
     const char *path;     /* the file's, as it was given, without repeated or trailing slashes */
     const char *url;      /* with UPLINK_OK the URL that answered, after all redirects; else NULL */
     int64_t bytes;        /* the file's size; 0 where there is none */
-    int64_t transferred;  /* bytes that came over the network; fewer than `bytes` when some were there before */
+    int64_t transferred;  /* with UPLINK_OK bytes that came over the network; fewer than `bytes` when some were there
+                           * before. Else 0 */
     int64_t kept;         /* after a failure: bytes that are kept for a later one of that URL to that path. Cancelled: 0,
                            * though some may be kept */
     uint32_t attempts;    /* these three with UPLINK_OK; else 0 */
