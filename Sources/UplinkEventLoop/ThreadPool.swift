@@ -26,12 +26,14 @@ enum ThreadPool {
             request.deallocate()
         }
         guard loop.initializeLoop() == 0 else { return }  // they are created when they are needed
-        _ = SignalMask.withAllBlocked {
+        let status = SignalMask.withAllBlocked {
             unlessExiting { uv_queue_work(loop, request, { _ in }, { _, _ in }) }
         }
-        // All threads may be busy and waiting for the caller: a request that has not begun is taken back.
-        request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { _ = uv_cancel($0) }
-        uv_run(loop, UV_RUN_DEFAULT)
+        if status == 0 {
+            // All threads may be busy and waiting for the caller: a request that has not begun is taken back.
+            request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { _ = uv_cancel($0) }
+            uv_run(loop, UV_RUN_DEFAULT)
+        }
         uv_loop_close(loop)
     }()
 
