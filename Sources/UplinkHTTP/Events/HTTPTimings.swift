@@ -6,9 +6,10 @@ public struct HTTPTimings: Sendable, Hashable {
     public package(set) var queue: Duration?
     /// Resolving the host's name, including waiting for another request that resolves it.
     public package(set) var nameLookup: Duration?
-    /// Connecting, without TLS.
+    /// Connecting, to the proxy if there is one, without TLS.
     public package(set) var connect: Duration?
-    /// The TLS handshake.
+    /// The TLS handshake with the server. Through a proxy this contains everything from the connection to the proxy on:
+    /// the handshake with the proxy itself, and the request for a tunnel.
     public package(set) var tls: Duration?
     /// From the connection until the first byte of the final head.
     public package(set) var firstByte: Duration?
