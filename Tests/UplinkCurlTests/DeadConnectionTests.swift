@@ -64,7 +64,8 @@ struct DeadConnectionTests {
         }
         let whole = server.connections.filter(\.isBodyWhole).flatMap(\.bodies)
         #expect(whole.count == 800)
-        #expect(whole.allSatisfy { $0 == BodyRecord(of: bytes) })
+        let expected = BodyRecord(of: bytes)
+        #expect(whole.allSatisfy { $0 == expected })
     }
 
     /// What is not to be repeated had a new connection at once, so that it does not meet a dead one.
