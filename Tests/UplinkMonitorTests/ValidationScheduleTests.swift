@@ -39,6 +39,12 @@ struct ValidationScheduleTests {
         #expect(schedule.timerFired(at: at(1000)) == Action())
     }
 
+    @Test func anIntervalOfAnyLengthCanBeWaitedFor() {
+        var schedule = schedule(interval: Duration(attoseconds: .max))
+        _ = schedule.wayIs(way, at: start)
+        #expect(schedule.probeEnded(1, isValidated, at: at(1)) == Action(wait: .nanoseconds(Int64.max)))
+    }
+
     @Test func withAnIntervalASuccessIsProbedAgainAndKnownMeanwhile() {
         var schedule = schedule(interval: .seconds(60))
         _ = schedule.wayIs(way, at: start)

@@ -67,6 +67,19 @@ struct TestNetworkTests {
         }
     }
 
+    @Test func aProgramIsGivenItsWordsWholeOrNotStarted() async throws {
+        try await withTestNetwork { network in
+            for (command, variables) in [(["echo", "a\0b"], [:]), (["echo"], ["A": "a\0b"])] {
+                let error = await #expect(throws: TestNetworkError.self) {
+                    try await network.run(command, environment: variables)
+                }
+                #expect(error?.code == .cannotStart)
+            }
+            let result = try await network.run(["true"], within: Duration(attoseconds: .max))
+            #expect(result.status == 0)
+        }
+    }
+
     @Test func aProgramThatTakesTooLongIsKilledWithItsChildren() async throws {
         try await withTestNetwork { network in
             let command = ["sh", "-c", "echo begun; sleep 4000 & wait"]

@@ -129,6 +129,9 @@ struct ValidationProbeTests {
             #expect(open.ipv4.state == .validated)
             // An address validates its own family.
             #expect(open.ipv6 == .failed("192.0.2.1 port 8080: the address is one of the other family"))
+            let cutOff = ValidationProbe.tcpConnect(to: "192.0.2.1\0.example", port: 8080, on: fixture.loop)
+            let found = try await verdicts(cutOff, on: fixture.loop)
+            #expect(found.ipv4.state == .failed)
             let shut = try await verdicts(
                 .tcpConnect(to: "2001:db8:1::1", port: 8081, on: fixture.loop), on: fixture.loop)
             #expect(shut.ipv6 == .failed("2001:db8:1::1 port 8081: Connection refused"))

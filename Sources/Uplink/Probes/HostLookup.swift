@@ -14,6 +14,7 @@ enum HostLookup {
     }
 
     private static func look(up host: String, _ family: IPAddress.Family) throws(ProbeFailure) -> IPAddress {
+        guard !host.utf8.contains(0) else { throw ProbeFailure("the host's name contains a NUL") }
         var hints = addrinfo()
         hints.ai_family = family == .ipv4 ? AF_INET : AF_INET6
         hints.ai_socktype = CInt(SOCK_STREAM.rawValue)

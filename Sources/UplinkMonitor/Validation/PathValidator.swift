@@ -35,7 +35,7 @@ public struct PathValidator: Sendable {
         self.timeout = range.clamp(timeout)
         self.firstPause = range.clamp(firstPause)
         self.longestPause = max(range.clamp(longestPause), range.clamp(firstPause))
-        self.interval = interval.map { max($0, .seconds(1)) }
+        self.interval = interval.map { max($0.clamped, .seconds(1)) }
     }
 }
 

@@ -13,6 +13,10 @@ struct ChildProgram: ~Copyable {
     init(
         _ command: [String], input text: String = "", environment: [String: String] = [:]
     ) throws(TestNetworkError) {
+        guard !(command + environment.keys + environment.values).contains(where: { $0.utf8.contains(0) }) else {
+            let message = "a word or variable for `\(command[0])` contains a NUL, which no program can be given"
+            throw TestNetworkError(.cannotStart, message: message)
+        }
         let input = try UnnamedFile(text)
         let output = try UnnamedFile()
         let errors = try UnnamedFile()
@@ -31,7 +35,7 @@ struct ChildProgram: ~Copyable {
 
     /// Waits for the end without blocking a thread.
     consuming nonisolated(nonsending) func result(within limit: Duration) async throws -> ProgramResult {
-        let deadline = ContinuousClock.now + limit
+        let deadline = ContinuousClock.now + limit.clamped
         while true {
             if let result = resultIfEnded() { return result }
             guard ContinuousClock.now < deadline else { throw timedOut(limit) }
@@ -41,7 +45,7 @@ struct ChildProgram: ~Copyable {
 
     /// Waits for the end on the calling thread.
     consuming func waitForResult(within limit: Duration) throws(TestNetworkError) -> ProgramResult {
-        let deadline = ContinuousClock.now + limit
+        let deadline = ContinuousClock.now + limit.clamped
         while true {
             if let result = resultIfEnded() { return result }
             guard ContinuousClock.now < deadline else { throw timedOut(limit) }
