@@ -6,8 +6,8 @@ import UplinkCore
 /// Room for the descriptors that libuv and libdispatch open at their first use, and libdispatch for a moment later.
 /// Where they find none, they end the process.
 package enum DescriptorRoom {
-    /// As many as the process's first loop and those two need.
-    private static let needed = 15
+    /// As many as the process's first loop, those two, and what a context of the C library opens beside its loop need.
+    private static let needed = 16
     private static let wasFound = Locked(false)
 
     /// How many we leave to others.

@@ -235,7 +235,7 @@ int main(int count, char **arguments) {
     int rounds = count > 1 ? atoi(arguments[1]) : 50;
     network_enter();
     network_up();
-    for (int room = 0; room <= 20; room += 2) create_with_room_for(room, room < 16);
+    for (int room = 0; room <= 20; room++) create_with_room_for(room, room < 16);
     for (int stream = 0; stream <= 2; stream++) in_a_child(create_without_stream, stream);
     in_a_child(create_without_keys, 0);
     server_start();
