@@ -72,7 +72,7 @@ public final class LinuxNetworkMonitor: NetworkMonitor, ClockedMonitor, Sendable
     public var changes: NetworkChanges { changeBroadcaster.changes }
 
     /// Reports that the network does not work although the path says that it should: the kernel is asked again, and
-    /// with a validator every family is probed again, at most once a second.
+    /// with a validator every family is probed again (that at most once a second).
     public func reportBadNetwork() {
         watcher.eventLoop.execute { [watcher] in watcher.assumeIsolated { $0.reportBadNetwork() } }
     }

@@ -69,8 +69,9 @@ public struct DownloadError: Error, Sendable {
     public internal(set) var url = ""
     /// The path of the file that was to be written; nil if it is not known.
     public internal(set) var target: FilePath?
-    /// The error of the last attempt: an `HTTPClientError`, a `NetworkOperationError`, an `EventLoopError` when nothing
-    /// could be written because there was no loop, what a middleware threw, or nil.
+    /// The error of the last attempt: an `HTTPClientError`, a `NetworkOperationError`, a `DownloadError` about the
+    /// file, an `EventLoopError` when nothing could be written because there was no loop, a `CancellationError` when
+    /// the request was cancelled and not the download, what a middleware threw, or nil.
     public internal(set) var underlyingError: (any Error)?
     /// The status of the last answer, if it is what went wrong.
     public internal(set) var status: Int?

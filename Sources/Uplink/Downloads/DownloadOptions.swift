@@ -33,8 +33,8 @@ public struct DownloadOptions: Sendable {
 
     /// When and how often another attempt is made.
     public var backOff = DownloadBackOff()
-    /// How often the download may start over, after it has received bytes, because the server cannot continue what it
-    /// sent before; one more is ``DownloadError/Code/tooManyRestarts``.
+    /// How often the download may start over, after bytes have come or been announced, because the server cannot
+    /// continue what it sent before; one more is ``DownloadError/Code/tooManyRestarts``.
     public var maximumRestarts = 10
     /// What an attempt does differently from the client's configuration. `retry`, `events` and `timeouts.total` have no
     /// effect: the download makes its own attempts, under its own deadline.

@@ -38,7 +38,7 @@ public struct DownloadProgress: Sendable, Hashable {
     public var attempt = 0
     /// How often the download has resumed where it was.
     public var resumptions = 0
-    /// How often it has started over after bytes had come.
+    /// How often it has started over after bytes had come, or been announced.
     public var restarts = 0
     /// The time left until the deadline; nil without one.
     public var remaining: Duration?

@@ -26,7 +26,7 @@ public struct DownloadedFile: Sendable {
     public let attempts: Int
     /// How often the download went on from where it was.
     public let resumptions: Int
-    /// How often it started over after bytes had come.
+    /// How often it started over after bytes had come, or been announced.
     public let restarts: Int
 
     /// Creates a description of a file, for stand-ins in tests. Each parameter is the property of the same name.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NetworkPath {
-    /// The path as one line of JSON (RFC 8259): an object with every property of ``NetworkPath`` under its own name.
+    /// The path as one line of JSON (RFC 8259): an object with every stored property of ``NetworkPath`` under its name.
     ///
     /// Enumerations are strings, including scopes (`"site"`); addresses are strings as in ``IPAddress``'s description;
     /// instants are seconds since the system was started, as in `/proc/uptime`; `networkID` is a string of hexadecimal

@@ -9,7 +9,8 @@ public struct PerformerStatistics: Sendable, Hashable {
     public internal(set) var running = 0
     /// Operations started since the performer was made, counting every attempt.
     public internal(set) var granted = 0
-    /// Calls whose time ended before the operation could start, or start again.
+    /// Calls whose time ended before the operation could start, or start again. Not those that ended with an attempt's
+    /// error because the pause before the next one would have been longer than the time.
     public internal(set) var timedOut = 0
     /// Calls cancelled before the operation could start, or start again.
     public internal(set) var cancelled = 0

@@ -13,7 +13,8 @@ extension HTTPBody {
     /// Writes the body to a file, which appears under its name only when it is complete.
     ///
     /// The bytes go to a new file in the same directory (mode 0600), which is synchronised and renamed at the end, and
-    /// removed if anything fails. Nothing is written on an event loop's thread.
+    /// removed if anything fails before that. If only the directory cannot be synchronised afterwards, that is an
+    /// error, too, which says that the file is there. Nothing is written on an event loop's thread.
     ///
     /// - Parameters:
     ///   - path: The target. Its directory must exist. A relative path is looked up once, when this is called.

@@ -24,7 +24,7 @@ public enum HTTPEvent: Sendable {
     /// The body is complete, as far as anybody can tell. The parts of the timings are those of the last exchange,
     /// without redirects and failed attempts; `total` covers them all.
     case finished(HTTPTimings)
-    /// There is no complete response, for this reason; nil when the task was cancelled, the body dropped, or a
-    /// middleware or the request's body threw an error of its own.
+    /// There is no complete response, for this reason; nil when the task was cancelled (also by the end of the
+    /// transport), the body dropped, or a middleware or the request's body threw an error of its own.
     case failed(HTTPClientError?, HTTPTimings)
 }

@@ -9,7 +9,7 @@ public struct HTTPLogEntry: Sendable {
         case response(HTTPResponse)
         /// This error.
         case failure(any Error)
-        /// The task was cancelled.
+        /// The task was cancelled, or the transport shut down with what was running.
         case cancellation
     }
 

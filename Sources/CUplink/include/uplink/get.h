@@ -40,7 +40,8 @@ typedef struct uplink_get_result {
     const uplink_response *response; /* NULL when the transfer ended before the answer's head had arrived */
     const void *bytes;               /* uplink_get_collect(): the body; else NULL */
     size_t count;                    /* how many bytes that is */
-    int64_t received;                /* bytes of the body that were handed on or written */
+    int64_t received;                /* bytes of the body that were handed on or written; 0 if it was to be whole, in
+                                      * memory or in a file, and is not */
     const char *message;             /* the status in words, with what the system said */
 } uplink_get_result;
 
@@ -109,8 +110,8 @@ int uplink_get_collect(
 
 /*
  * Fetches a URL and writes the body to a file, which gets its name only when it is whole. The bytes go to a new file
- * beside it, which is renamed at the end and removed when anything fails. An answer whose status is not 200 is not
- * written, but still ends with UPLINK_OK: look at the status and at `received`.
+ * beside it, which is renamed at the end and removed when anything fails before that. An answer whose status is not 200
+ * is not written, but still ends with UPLINK_OK: look at the status and at `received`.
  *
  * path: the file; its directory must exist. It gets mode 0600, even if it replaces another; see chmod(2). Anything
  *   there that is not a regular file (a directory, a symbolic link, a device, a pipe) is never replaced: UPLINK_EFILE,
