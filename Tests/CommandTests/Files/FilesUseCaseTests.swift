@@ -230,4 +230,24 @@ struct FilesUseCaseTests {
         await expectError(.notFound) { _ = try await files.item(at: RemotePath("/a/b")) }
         await expectError(.notFound) { _ = try await files.item(at: RemotePath("/a/f/g")) }
     }
+
+    /// What replaces an item is what its name means, unless the server refuses to delete that.
+    @Test func aNameIsThatOfWhatWillBeThere() {
+        let (old, new) = (anItem(1, "a"), anItem(2, "a"))
+        func found(_ changes: [(PendingChange.Kind, Item, PendingChange.State)], among items: [Item]) -> ItemID? {
+            let changes = changes.enumerated().map { index, change in
+                PendingChange(
+                    id: Int64(index), kind: change.0, item: change.1, path: RemotePath("/a"), state: change.2,
+                    date: old.modificationDate)
+            }
+            return Listing(items: items, malformed: 0, changes: changes).item(named: "a")?.id
+        }
+        let upload = (PendingChange.Kind.upload, new, PendingChange.State.waiting(problem: nil))
+        #expect(found([upload], among: [old, new]) == old.id)
+        #expect(found([upload], among: [new]) == new.id)
+        #expect(found([(.deletion, old, .waiting(problem: nil)), upload], among: [old, new]) == new.id)
+        #expect(found([(.deletion, old, .sending), upload], among: [old, new]) == new.id)
+        #expect(found([(.deletion, old, .conflict(reason: "no")), upload], among: [old, new]) == old.id)
+        #expect(found([(.deletion, old, .waiting(problem: nil))], among: [old]) == old.id)
+    }
 }

@@ -20,7 +20,7 @@ struct FilesArguments: ParsableArguments {
     /// The server of the options, checked.
     func serverURL() throws -> FilesServerURL? {
         do throws(FilesError) { return try server.map { text throws(FilesError) in try FilesServerURL(text) } } catch {
-            throw ValidationError(error.message)
+            throw ValidationError(CommandFailure.inOptions(error.message))
         }
     }
 

@@ -3,10 +3,12 @@
 extension Listing {
     /// The item with this name. Names that differ only in their Unicode form are distinguished if both exist.
     func item(named name: String) -> Item? {
-        // Items that the server has take precedence over those still to be sent, which it may refuse.
+        // Items that the server has take precedence over those still to be sent, which it may refuse. What is to be
+        // deleted makes room for them.
         let named = items.filter { $0.name == name }
-        let there = named.filter { !(change(of: $0)?.makesItem ?? false) }
-        return (there.isEmpty ? named : there).named(name)
+        let staying = named.filter { change(of: $0).map { !$0.makesItem && $0.isConflict } ?? true }
+        let made = named.filter { change(of: $0)?.makesItem ?? false }
+        return staying.named(name) ?? made.named(name) ?? named.named(name)
     }
 }
 

@@ -53,6 +53,25 @@ struct OfflineProgramTests {
         }
     }
 
+    @Test func whatReplacesAFileIsThatFile() async throws {
+        try await OfflineProgram.with { program in
+            let file = "\(program.home.path)/file"
+            try program.home.write("file", Array("old\n".utf8))
+            try await program.serve {
+                _ = try await program.uplink("put \(file) /file")
+                #expect(try await program.uplink("cat /file").output == "old\n")
+            }
+            try program.home.write("file", Array("new\n".utf8))
+            #expect(try await program.uplink("put \(file) /file --force").errors.contains("Waits to be sent"))
+            #expect(try await program.uplink("cat /file").output == "new\n")
+            _ = try await program.uplink("rm /file")
+            try await program.serve {
+                _ = try await program.uplink("sync --within 60")
+                #expect(try await program.uplink("ls --json").output == "[]\n")
+            }
+        }
+    }
+
     @Test func conflictsAreShownAndNothingIsLost() async throws {
         try await OfflineProgram.with { program in
             try program.home.write("mine", Array("mine".utf8))
