@@ -25,6 +25,15 @@ struct DemoProgramTests {
         #expect(modes == tcflag_t(ICANON | ECHO | ISIG))
     }
 
+    /// What process 1 has, all have. Here that is the program itself, in namespaces of the test's.
+    @Test(arguments: ["demo-stage --scenario online", "outage-stage --megabytes 1 --pause 0"])
+    func theInsideAloneChangesNothing(words: String) async throws {
+        let unshare = ["/usr/bin/env", "unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc"]
+        let program = try RunningProgram(unshare + [BuiltProgram.path] + words.split(separator: " ").map(String.init))
+        #expect(try await program.wait() == 1)
+        #expect(program.errors.contains("call `uplink demo`"), "\(program.errors)")
+    }
+
     @Test func theNetworkComesLateAndThePictureWithIt() async throws {
         let program = try start("demo")
         try await program.waitForOutput("Loading the picture")

@@ -50,6 +50,7 @@ struct Stage: Sendable {
         guard let ip = Program.path(of: "ip"), let unshare = Program.path(of: "unshare"), let own = Program.own else {
             throw CommandFailure("`ip` or `unshare` is missing; install iproute2 and util-linux")
         }
+        try Self.checkIsApart("net")
         self.ip = ip
         server = try ChildProcess([unshare, "-n", "--", own] + words)
         guard server.says("here") else { throw CommandFailure("the demo's server did not start") }
@@ -90,9 +91,18 @@ struct Stage: Sendable {
         if isIn { try waitForCarrier(with: ip) }
     }
 
+    /// Refuses to change what the whole system shares, in case somebody has called the inside of the demo by itself.
+    private static func checkIsApart(_ kind: String) throws {
+        var (all, own) = (stat(), stat())
+        guard stat("/proc/1/ns/\(kind)", &all) == 0, stat("/proc/self/ns/\(kind)", &own) == 0, all.st_ino == own.st_ino
+        else { return }
+        throw CommandFailure("this is the inside of the demo, which has namespaces of its own; call `uplink demo`")
+    }
+
     /// Mounts an empty file system in memory over a directory, only for this process and its children; it is gone with
     /// them.
     static func mountMemory(at directory: String) throws {
+        try checkIsApart("mnt")
         let mount = Program.path(of: "mount") ?? "mount"
         guard try quietly([mount, "-t", "tmpfs", "-o", "mode=700", "tmpfs", directory]) == 0 else {
             throw CommandFailure("the demo's directory could not be made (`mount -t tmpfs` failed)")
