@@ -13,10 +13,11 @@ struct Main {
             UplinkProgram.exit(
                 withError: ValidationError("the arguments cannot be read, because there is no /proc; mount it"))
         }
-        if let word = Program.wordThatIsNoText {
+        if !Program.sharesEnvironment { HelpWidth.ensure() }
+        if let number = Program.argumentThatIsNoText {  // which may be a secret
             UplinkProgram.exit(
                 withError: ValidationError(
-                    "`\(word)` is not in UTF-8, and would become another word; give it in UTF-8"))
+                    "argument \(number) is not in UTF-8, and would become another word; give it in UTF-8"))
         }
         do {
             let loop = try EventLoop()
@@ -71,9 +72,16 @@ struct UplinkProgram: AsyncParsableCommand {
                 throw CommandFailure.printable(error)
             }
         } catch {
-            guard exitCode(for: error).isSuccess else { exit(withError: error) }
+            guard exitCode(for: error).isSuccess else { complain(error) }
             show(fullMessage(for: error))
         }
+    }
+
+    /// Ends the program with an error, whose message may contain words of the command line, and so names of files.
+    static func complain(_ error: any Error) -> Never {
+        let message = fullMessage(for: error)
+        if !message.isEmpty { try? Output.error.write(message.harmless(keepingTabs: true) + "\n") }
+        Glibc.exit(exitCode(for: error).rawValue)
     }
 
     /// Shows the help or the version, and fails if it cannot be written, which ArgumentParser would not notice.

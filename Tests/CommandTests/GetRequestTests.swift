@@ -278,7 +278,7 @@ struct GetRequestTests {
 
     @Test(arguments: [
         "-d a -F b=c", "-I -d a", "-X B@D", "-H nocolon", "-F nothing", "--proxy gopher://a/",
-        "--retry -1", "--key k", "-H A\u{1}B:c",
+        "--retry -1", "--key k", "-X HEAD -o x", "-H A\u{1}B:c",
     ])
     func whatMakesNoSenseIsAUsageError(words: String) async throws {
         let (seen, program) = try await get(words, expecting: 64)

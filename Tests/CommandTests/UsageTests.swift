@@ -60,9 +60,33 @@ struct UsageTests {
         ] {
             let program = try RunningProgram(["/bin/bash", "-c", "exec \(BuiltProgram.path) \(words)"])
             #expect(try await program.wait() == 64, "\(words)")
-            #expect(program.errors.hasPrefix("Error: `") && program.errors.contains("is not in UTF-8"))
+            #expect(program.errors.hasPrefix("Error: argument ") && program.errors.contains("is not in UTF-8"))
         }
         #expect(directory.names.isEmpty)
+        let words = "get -u $'me:p\\xe4ss' http://a/"
+        let secret = try RunningProgram(["/bin/bash", "-c", "exec \(BuiltProgram.path) \(words)"])
+        #expect(try await secret.wait() == 64)
+        #expect(secret.errors.contains("argument 3") && !secret.errors.contains("me:"), "\(secret.errors)")
+    }
+
+    @Test(arguments: ["0", "-5", "none", "1", "26"]) func helpIsWideEnoughForItsWords(columns: String) async throws {
+        for words in [["get", "--help"], ["run", "--help"]] {
+            let program = try RunningProgram(["/usr/bin/env", "COLUMNS=\(columns)", BuiltProgram.path] + words)
+            #expect(try await program.wait() == 0, "\(program.errors)")
+            #expect(program.output.contains("Show help"))
+        }
+        let line = ["run", "--within", "0", "--for", "host", "--", "/bin/sh", "-c", "echo $COLUMNS"]
+        let child = try RunningProgram(["/usr/bin/env", "COLUMNS=\(columns)", BuiltProgram.path] + line)
+        _ = try await child.wait()
+        #expect(child.output.isEmpty || child.output == "\(columns)\n")
+    }
+
+    /// A stranger may have named a file so, which the shell puts into the command line.
+    @Test(arguments: ["files put a b c\u{1B}[31m", "get --output x\u{1B}[31m", "run -- /no/such/\u{1B}[31m"])
+    func namesAreShownWithoutWhatATerminalWouldInterpret(words: String) async throws {
+        let program = try await BuiltProgram.run(words)
+        #expect(program.status != 0)
+        #expect(!program.errors.isEmpty && !program.errors.contains("\u{1B}"))
     }
 
     /// Any other status would be that of the program to start. One loop is made at the start, another for signals.

@@ -72,6 +72,9 @@ struct GetCommand: AsyncParsableCommand {
         try files.validate(for: urls)
         guard !isDownload else { return }
         try files.validateForAnswer()
+        if request.bringsNothing, try files.paths(for: urls).contains(where: { $0 != nil && $0 != "-" }) {
+            throw ValidationError("the answer to HEAD is no file; give --head (-I) to have its head written")
+        }
         guard urls.count == 1 else { throw ValidationError("several URLs are for downloads; give one") }
     }
 

@@ -84,6 +84,6 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func complain(_ message: String) {
-        try? Output.error.write("Error: \(message)\n")  // without a standard error, no one wants to know
+        try? Output.error.write("Error: \(message.harmless())\n")  // without a standard error, no one wants to know
     }
 }

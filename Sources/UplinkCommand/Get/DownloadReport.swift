@@ -36,7 +36,8 @@ struct DownloadReport {
     private var files: [File]
 
     init(names: [String], detail: Detail, sameCommand: String = "the same command with --skip-existing") {
-        (self.names, self.detail, self.sameCommand) = (names, detail, sameCommand)
+        (self.detail, self.sameCommand) = (detail, sameCommand)
+        self.names = names.map { Text.oneLine($0).plain }
         files = names.map { _ in File() }
     }
 

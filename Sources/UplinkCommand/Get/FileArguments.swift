@@ -92,9 +92,9 @@ struct FileArguments: ParsableArguments {
         for (url, path) in zip(urls, try paths(for: urls)) {
             guard let path else { continue }
             if let owner = owners.updateValue(url, forKey: FilePath(path).lexicallyNormalized()) {
+                let both = [owner, url].map { $0.text.prefix { $0 != "?" } }.joined(separator: " and ")
                 throw ValidationError(
-                    "`\(path)` would be the file of both \(owner.text) and \(url.text); give each a name of its own with "
-                        + "--output (-o)")
+                    "`\(path)` would be the file of both \(both); give each a name of its own with --output (-o)")
             }
         }
     }

@@ -109,7 +109,7 @@ struct GetRequest: Sendable {
     }
 
     private func text(of response: HTTPClientResponse) -> String {
-        // A terminal would interpret a server's control characters; a program gets the bytes as they came.
+        // A terminal would interpret a server's control characters; a program gets them as they came.
         let lines = Transcript.headLines(response.head, response.version).map { target.isTerminal ? Self.safe($0) : $0 }
         return lines.map { "\($0)\r\n" }.joined() + "\r\n"
     }

@@ -115,6 +115,9 @@ struct RequestArguments: ParsableArguments {
             && !names.contains(where: conditions.contains)
     }
 
+    /// Whether the answer has no body, and its head is not wanted either.
+    var bringsNothing: Bool { effectiveMethod == .head && !head && !include }
+
     /// The body to send.
     ///
     /// - Throws: ``CommandFailure`` when a file cannot be read.

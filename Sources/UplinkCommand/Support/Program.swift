@@ -21,18 +21,23 @@ enum Program {
         return become(CommandLine.unsafeArgv + terminator + 1)  // a null ends them (execve(2))
     }
 
+    /// Whether the environment is also another program's, which `run` starts; to show its help it starts none.
+    static var sharesEnvironment: Bool {
+        isToRunAnother && !["-h", "--help"].contains(CommandLine.arguments.dropFirst(2).first)
+    }
+
     /// Whether this one was started as `uplink run`.
     static var isToRunAnother: Bool {
         CommandLine.argc > 1 && CommandLine.unsafeArgv[1].map { strcmp($0, "run") } == 0
     }
 
-    /// The first of this program's own arguments that is not UTF-8, as a Swift string; nil when all are. Such an
-    /// argument would silently name another file. A program started by `run` gets its arguments unchanged.
-    static var wordThatIsNoText: String? {
+    /// The number of the first of this program's own arguments that is not UTF-8; nil when all are. Such an argument
+    /// would silently name another file. A program started by `run` gets its arguments unchanged.
+    static var argumentThatIsNoText: Int? {
         let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
             .compactMap(\.self)
         let own = isToRunAnother ? words.prefix { strcmp($0, "--") != 0 } : words[...]
-        return own.first { String(validatingCString: $0) == nil }.map { String(cString: $0) }
+        return own.firstIndex { String(validatingCString: $0) == nil }.map { $0 - own.startIndex + 1 }
     }
 
     private static func become(_ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt {

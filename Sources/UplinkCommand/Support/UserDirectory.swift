@@ -5,7 +5,7 @@ import SystemPackage
 /// The directories in which a user's programs keep files (XDG Base Directory Specification).
 enum UserDirectory {
     /// The directory that a variable names, or its default in the home directory; nil if there is neither. Paths that
-    /// are not absolute are ignored.
+    /// are not absolute are ignored, and so are those that are not UTF-8, which would become others.
     static func path(_ variable: String, inHome place: String) -> FilePath? {
         if let path = absolute(variable) { return path }
         return absolute("HOME").map { $0.pushing(FilePath(place)) }
@@ -28,7 +28,7 @@ enum UserDirectory {
     }
 
     private static func absolute(_ variable: String) -> FilePath? {
-        guard let value = getenv(variable).map({ String(cString: $0) }), value.hasPrefix("/") else { return nil }
-        return FilePath(value)
+        let value = getenv(variable).flatMap { String(validatingCString: $0) }
+        return value.flatMap { $0.hasPrefix("/") ? FilePath($0) : nil }
     }
 }
