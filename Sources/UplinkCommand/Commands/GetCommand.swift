@@ -72,9 +72,6 @@ struct GetCommand: AsyncParsableCommand {
         try files.validate(for: urls)
         guard !isDownload else { return }
         try files.validateForAnswer()
-        if request.bringsNothing, try files.paths(for: urls).contains(where: { $0 != nil && $0 != "-" }) {
-            throw ValidationError("the answer to HEAD is no file; give --head (-I) to have its head written")
-        }
         guard urls.count == 1 else { throw ValidationError("several URLs are for downloads; give one") }
     }
 
@@ -105,6 +102,9 @@ struct GetCommand: AsyncParsableCommand {
             throw CommandFailure("several URLs need a file for each; a device, a pipe or `-` is none")
         }
         try files.validateForAnswer()
+        if request.bringsNothing, target.isFile {
+            throw ValidationError("the answer to HEAD is no file; give --head (-I) to have its head written")
+        }
         let way = way(to: url)
         return GetRequest(
             request: try request.request(to: url.text), body: try request.body(), client: client,

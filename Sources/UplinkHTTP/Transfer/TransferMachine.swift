@@ -161,7 +161,7 @@ package struct TransferMachine: Sendable {
             phaseDeadline = Self.deadline(limit.map(Self.quarter), from: now)
         case .bodyFlowing:
             self.upload = upload
-            moved = (now, moved?.acknowledged ?? 0)
+            moved = moved ?? (now, 0)
             flow(now: now)
         case .bodyPaused: self.upload = upload
         case .queued, .gated, .connecting, .ended: break

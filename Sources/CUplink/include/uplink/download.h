@@ -34,7 +34,7 @@ typedef struct uplink_download_progress {
     int phase;                      /* an uplink_download_phase */
     uint32_t attempt;               /* how many attempts there have been, this one included */
     uint32_t resumptions;           /* how often it has gone on from where it was */
-    uint32_t restarts;              /* how often it has started over after bytes had come */
+    uint32_t restarts;              /* how often it has started over after bytes had come, or been announced */
     int64_t received;               /* bytes of the file that are there; less than before only after a restart */
     int64_t total;                  /* the bytes that there will be; -1: not known */
     int64_t bytes_per_second;       /* over the last few seconds */
@@ -87,7 +87,7 @@ typedef struct uplink_download_result {
                            * though some may be kept */
     uint32_t attempts;    /* these three with UPLINK_OK; else 0 */
     uint32_t resumptions; /* how often it went on from where it was */
-    uint32_t restarts;    /* how often it started over after bytes had come */
+    uint32_t restarts;    /* how often it started over after bytes had come, or been announced */
     uint32_t reserved;    /* 0 */
     const char *message;  /* the status in words, with what the system said */
 } uplink_download_result;
