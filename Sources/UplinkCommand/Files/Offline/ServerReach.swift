@@ -61,7 +61,8 @@ struct ServerReach: Sendable {
     /// Why the server was not reached, if that is what an error means.
     static func reason(_ error: any Error) -> String? {
         switch error {
-        case let error as FilesError: error.isNetworkFailure ? error.message : nil
+        // Without what it was that failed: others do something else meanwhile, and say what.
+        case let error as FilesError: error.isNetworkFailure ? error.underlying.map { "\($0)" } : nil
         case let error as StoreError where error.code == .networkUnavailable:
             error.underlyingError.map { "\($0)" } ?? error.message
         case let error as StoreError where error.code == .fetchFailed: error.underlyingError.flatMap(reason)

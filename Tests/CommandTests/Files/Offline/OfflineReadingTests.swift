@@ -31,7 +31,7 @@ struct OfflineReadingTests {
             #expect(try await site.files.user().lastName == "B")
             let told = try #require(site.news.withLock { $0.first })
             #expect(
-                told == .stored(StoredAnswer(age: .seconds(300), reason: "could not ask the server: no way (stub)")))
+                told == .stored(StoredAnswer(age: .seconds(300), reason: "no way (stub)")))
 
             site.be(.fine)
             #expect(try await site.files.list(folder.id).source == .server)
@@ -210,7 +210,7 @@ struct OfflineReadingTests {
                     file.id, of: 4, to: directory.path.appending("link"), replacingExisting: true, progress: nil)
             }
             #expect(directory.names == ["copy", "link"])
-            let told = StoredAnswer(age: .seconds(60), reason: "could not ask the server: no way (stub)")
+            let told = StoredAnswer(age: .seconds(60), reason: "no way (stub)")
             #expect(site.news.withLock { $0.contains(.stored(told)) })
         }
     }
