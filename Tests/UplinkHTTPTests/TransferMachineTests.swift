@@ -13,6 +13,15 @@ struct TransferMachineTests {
         TransferMachine(timeouts: timeouts ?? self.timeouts, highMark: 100, now: 0)
     }
 
+    /// A machine whose request has gone out, at second 0.
+    private func awaitingHead() -> TransferMachine {
+        var machine = machine()
+        _ = machine.turnCame(now: 0)
+        _ = machine.gateOpened()
+        machine.requestGoesOut(now: 0)
+        return machine
+    }
+
     /// A machine whose body flows, at second 3.
     private func flowing() -> TransferMachine {
         var machine = machine()
@@ -89,10 +98,7 @@ struct TransferMachineTests {
     }
 
     @Test func whatMovesOnASlowNetworkIsNotStalled() {
-        var machine = machine()
-        _ = machine.turnCame(now: 0)
-        _ = machine.gateOpened()
-        machine.requestGoesOut(now: 0)
+        var machine = awaitingHead()
         machine.bodyIsSent(now: 0)
         for time in Int64(1)...9 {
             let sending = SendingProgress(acknowledged: UInt64(time), isWhole: false)
@@ -104,10 +110,7 @@ struct TransferMachineTests {
     }
 
     @Test func theAnswersTimeCountsFromWhenTheLastByteHasArrived() {
-        var machine = machine()
-        _ = machine.turnCame(now: 0)
-        _ = machine.gateOpened()
-        machine.requestGoesOut(now: 0)
+        var machine = awaitingHead()
         machine.bodyWasSent(now: 0)
         var fast = machine
         let arrived = SendingProgress(acknowledged: 5, isWhole: true)
@@ -120,10 +123,7 @@ struct TransferMachineTests {
 
     /// Both directions may be open for hours, where a request's body is made as the answer comes.
     @Test func anAnswerThatWaitsForTheRequestsProducerIsNotStalled() {
-        var machine = machine()
-        _ = machine.turnCame(now: 0)
-        _ = machine.gateOpened()
-        machine.requestGoesOut(now: 0)
+        var machine = awaitingHead()
         machine.bodyIsSent(now: 0)
         machine.bodyIsAwaited()
         #expect(machine.headArrived(now: second) == true)
@@ -139,10 +139,7 @@ struct TransferMachineTests {
     }
 
     @Test func aRefusalDoesNotWaitForTheRequestsProducer() {
-        var machine = machine()
-        _ = machine.turnCame(now: 0)
-        _ = machine.gateOpened()
-        machine.requestGoesOut(now: 0)
+        var machine = awaitingHead()
         machine.bodyIsSent(now: 0)
         machine.bodyIsAwaited()
         #expect(machine.headArrived(isRefusal: true, now: 2 * second) == true)
