@@ -4,6 +4,7 @@
 # make_fresh_root DIRECTORY: creates a root, or uses an existing one if it is complete.
 make_fresh_root() {
     local fresh=$1 mirror
+    [ ! -e "$fresh" ] || [ -O "$fresh" ] || die "$fresh belongs to somebody else, and is not to be trusted; remove it"
     [ ! -e "$fresh/ready" ] || return 0
     mirror=$(sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\?\(http[^ ]*\).*/\2/p' \
         /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null | head -n 1 || true)

@@ -56,9 +56,10 @@ need_packages() {
     rm -f "$log"
 }
 
+# Nothing of the user's is removed: libcurl4-openssl-dev excludes the other variants of libcurl's.
 # Old package lists often still work, and a machine without a network may have the packages cached.
 install_quietly() {
-    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -o Dpkg::Use-Pty=0)
+    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y --no-remove -o Dpkg::Use-Pty=0)
     "${apt[@]}" install --no-install-recommends "$@" || {
         "${apt[@]}" update && "${apt[@]}" install --no-install-recommends "$@"
     }
@@ -107,9 +108,13 @@ meanwhile() {
     beside_words=$1 beside_log=$(mktemp)
     shift
     say "$beside_words, meanwhile …"
-    chrt --idle 0 "$@" >"$beside_log" 2>&1 &
+    # In a session of its own, so that all it starts can be ended: stop_beside.
+    setsid chrt --idle 0 "$@" >"$beside_log" 2>&1 &
     beside=$!
 }
+
+# stop_beside: ends it, if it still runs.
+stop_beside() { [ -z "${beside:-}" ] || kill -- "-$beside" 2>/dev/null || true; }
 
 finished() {
     if ! wait "$beside"; then
