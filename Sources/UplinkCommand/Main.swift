@@ -68,6 +68,8 @@ struct UplinkProgram: AsyncParsableCommand {
                 } else {
                     try command.run()
                 }
+            } catch let error as OutputError where error.isClosed {
+                throw ExitCode(1)  // who does not read will not read why
             } catch {
                 throw CommandFailure.printable(error)
             }

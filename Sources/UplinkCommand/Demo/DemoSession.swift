@@ -22,18 +22,18 @@ struct DemoSession: Sendable {
         try TerminalMode.enter()
         defer { TerminalMode.restore() }
         let signals = Signals()
-        try await signals.watch([SIGWINCH])
+        try await signals.watch(TerminalMode.signals, TerminalMode.react)
         let keyboard = Keyboard()
         try await keyboard.start()
         let last = await withTaskGroup { group in
-            let events = events(keys: keyboard.keys, resizes: signals.received, in: &group)
+            let events = events(keys: keyboard.keys, changes: signals.received, in: &group)
             group.addTask { await self.model.run() }
             var canvas = DemoCanvas(source: source)
             events: for await event in events {
                 switch event {
                 case .screen(let screen): canvas.show(screen)
                 case .turn: canvas.turnSpinner()
-                case .resized: canvas.redraw()
+                case .terminalChanged: canvas.redraw()
                 case .key(let key) where key.isLetter("r"):
                     group.addTask { await self.model.run() }  // the model decides whether it may
                 case .key(let key) where key.isLetter("q") || key == .control("d"): break events
@@ -54,13 +54,13 @@ struct DemoSession: Sendable {
     private enum Event: Sendable {
         case screen(DemoScreen)
         case turn
-        case resized
+        case terminalChanged
         case key(Key)
         case inputEnded
     }
 
     private func events(
-        keys: AsyncStream<Key>, resizes: AsyncStream<CInt>, in group: inout TaskGroup<Void>
+        keys: AsyncStream<Key>, changes: AsyncStream<CInt>, in group: inout TaskGroup<Void>
     ) -> AsyncStream<Event> {
         let (events, event) = AsyncStream<Event>.makeStream()
         group.addTask {
@@ -71,7 +71,7 @@ struct DemoSession: Sendable {
             for await key in keys { event.yield(.key(key)) }
             event.yield(.inputEnded)
         }
-        group.addTask { for await _ in resizes { event.yield(.resized) } }
+        group.addTask { for await _ in changes { event.yield(.terminalChanged) } }
         group.addTask {
             while !Task.isCancelled {
                 try? await Task.sleep(for: Self.frameTime)

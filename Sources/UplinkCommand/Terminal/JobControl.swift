@@ -8,13 +8,29 @@ enum JobControl {
     ///
     /// - Returns: Whether it is, or needs not be; otherwise nobody could resume it, and `errno` is set.
     static func comeToForeground(on terminal: CInt) -> Bool {
-        var (signal, before) = (sigset_t(), sigset_t())
-        sigemptyset(&signal)
-        sigaddset(&signal, SIGTTOU)
         // The kernel stops no program for a thread that blocks the signal, as most of this program's do.
-        pthread_sigmask(SIG_UNBLOCK, &signal, &before)
+        unblocking(SIGTTOU) {
+            tcflow(terminal, TCOON) == 0  // changes nothing, and is checked all the same
+        }
+    }
+
+    /// Stops the program as SIGTSTP does where nothing has taken it over: where no shell could resume it, not at all.
+    /// Returns when it goes on.
+    static func stop() {
+        var (plain, before) = (sigaction(), sigaction())
+        plain.__sigaction_handler.sa_handler = SIG_DFL
+        guard sigaction(SIGTSTP, &plain, &before) == 0 else { return }
+        defer { sigaction(SIGTSTP, &before, nil) }
+        unblocking(SIGTSTP) { _ = pthread_kill(pthread_self(), SIGTSTP) }
+    }
+
+    private static func unblocking<Value>(_ signal: CInt, _ body: () -> Value) -> Value {
+        var (signals, before) = (sigset_t(), sigset_t())
+        sigemptyset(&signals)
+        sigaddset(&signals, signal)
+        pthread_sigmask(SIG_UNBLOCK, &signals, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        return tcflow(terminal, TCOON) == 0  // changes nothing, and is checked all the same
+        return body()
     }
 
     /// Whether the terminal is another job's by now.

@@ -6,6 +6,7 @@ struct TerminalScreen {
     private let output = Output.standard
     private var drawn: Frame?
     private var drawnSize: TerminalSize?
+    private var drawnEntry = 0
 
     /// The terminal's current size.
     var size: TerminalSize { TerminalSize(of: output.descriptor) }
@@ -16,16 +17,17 @@ struct TerminalScreen {
     /// Draws a frame, unless it is there already.
     mutating func draw(_ frame: Frame) {
         guard let sequence = sequence(for: frame) else { return }
-        try? output.write(sequence)  // a terminal that has gone ends the program with SIGHUP
+        try? TerminalMode.draw(sequence)  // a terminal that has gone ends the program with SIGHUP
     }
 
     /// The sequence that draws a frame over what is there; nil when the frame is there already.
     mutating func sequence(for frame: Frame) -> String? {
-        let size = size
-        guard frame != drawn || size != drawnSize else { return nil }
-        defer { (drawn, drawnSize) = (frame, size) }
+        let (size, entry) = (size, TerminalMode.entries)
+        let isThere = size == drawnSize && entry == drawnEntry
+        guard frame != drawn || !isThere else { return nil }
+        defer { (drawn, drawnSize, drawnEntry) = (frame, size, entry) }
         // A picture is large, and drawing it again flickers.
-        if frame.picture != nil, frame.picture == drawn?.picture, size == drawnSize {
+        if frame.picture != nil, frame.picture == drawn?.picture, isThere {
             return frame.sequence(besidePictureIn: size, withStyles: hasStyles)
         }
         var sequence = ""

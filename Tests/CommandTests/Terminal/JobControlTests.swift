@@ -51,6 +51,59 @@ struct JobControlTests {
         #expect(modes == tcflag_t(ICANON | ECHO | ISIG))
     }
 
+    /// With Ctrl-Z, which lets the program leave its screen, and with a signal that does not.
+    @Test(arguments: ["\u{1A}", "STOP", "TSTP"])
+    func aStoppedProgramGivesTheTerminalBackAndTakesItAgain(_ how: String) async throws {
+        let shell = """
+            /bin/bash -c 'echo "number $$."; exec "$0" "$@"' "$0" "$@"
+            stty -a | grep -q -- ' -icanon' || echo as before
+            stty sane
+            echo it is stopped
+            read
+            fg
+            echo over
+            """
+        let program = try RunningProgram(
+            ["/bin/bash", "-mc", shell, BuiltProgram.path, "demo", "--scenario", "online"],
+            environment: ["TERM": "xterm-256color"], terminal: TerminalDimensions(columns: 80, rows: 30))
+        try await program.waitForOutput("PNG picture")
+        if how == "\u{1A}" {
+            try program.type(how)
+        } else {
+            let word = try #require(program.output.firstMatch(of: /number ([0-9]+)\./))
+            kill(try #require(pid_t(word.1)), how == "STOP" ? SIGSTOP : SIGTSTP)
+        }
+        try await program.waitForOutput("it is stopped", upTo: .seconds(20))
+        let stopped = program.output
+        #expect(stopped.contains("as before") == (how != "STOP"), "\(stopped)")
+        #expect(stopped.contains("\u{1B}[?1049l") == (how != "STOP"), "\(stopped)")
+        try program.type("\r")
+        try await eventually("the screen is entered and drawn again") {
+            program.output.dropFirst(stopped.count).contains(/\u{1B}\[\?1049h.*PNG picture/.dotMatchesNewlines())
+        }
+        try program.type("q")  // a key without Enter
+        #expect(try await program.wait() == 0)
+        #expect(program.output.hasSuffix("over\r\n"))
+        let modes = program.terminalSettings.map { $0.c_lflag & tcflag_t(ICANON | ECHO | ISIG) }
+        #expect(modes == tcflag_t(ICANON | ECHO | ISIG))
+    }
+
+    @Test func aStoppedProgramCanBeEnded() async throws {
+        let shell = """
+            "$0" "$@"
+            kill %1
+            wait %1
+            echo "it ended with $?"
+            """
+        let program = try RunningProgram(
+            ["/bin/bash", "-mc", shell, BuiltProgram.path, "demo", "--scenario", "online"],
+            environment: ["TERM": "xterm-256color"], terminal: TerminalDimensions(columns: 80, rows: 30))
+        try await program.waitForOutput("PNG picture")
+        try program.type("\u{1A}")
+        try await program.waitForOutput("it ended with 143", upTo: .seconds(20))
+        #expect(program.output.ranges(of: "\u{1B}[?1049l").count == 1, "\(program.output)")
+    }
+
     /// Nobody could resume it.
     @Test(arguments: [
         ("get -u me http://127.0.0.1:1/", "cannot be asked for in the background"),

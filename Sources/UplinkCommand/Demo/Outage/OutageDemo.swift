@@ -20,11 +20,19 @@ struct OutageDemo: Sendable {
     /// - Throws: ``CommandFailure`` when the file is not whole and right.
     func run() async throws {
         let screen = OutageScreen(script)
+        defer { screen.endLine() }  // what follows is not for the bar's line
         let file = OutageFile(byteCount: script.byteCount)
         let download = try start()
         try await withTaskCancellationHandler {
             try await withThrowingTaskGroup { group in
-                group.addTask { try await play(download, screen) }
+                group.addTask {
+                    do {
+                        try await play(download, screen)
+                    } catch {
+                        download.cancel()  // nothing will end the outage
+                        throw error
+                    }
+                }
                 group.addTask { for await progress in download.progress { screen.note(progress) } }
                 group.addTask {
                     while !download.currentProgress.hasEnded {
@@ -33,7 +41,13 @@ struct OutageDemo: Sendable {
                     }
                 }
                 async let expected = EventLoop.shared.offLoop { file.sha256 }
-                let downloaded = try await download.value
+                let downloaded: DownloadedFile
+                do {
+                    downloaded = try await download.value
+                } catch {
+                    try await group.waitForAll()  // an error of the script's is the reason
+                    throw error
+                }
                 try await group.waitForAll()
                 screen.draw(download.currentProgress)
                 try await screen.end(downloaded, expecting: expected)

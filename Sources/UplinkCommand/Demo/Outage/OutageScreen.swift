@@ -28,6 +28,9 @@ final class OutageScreen: Sendable {
     /// Draws the bar.
     func draw(_ progress: DownloadProgress) { line.draw(DownloadLine.text(progress, columns: line.columns)) }
 
+    /// Ends the bar's line, if there is one.
+    func endLine() { line.end() }
+
     /// Prints how it ended.
     ///
     /// - Throws: ``CommandFailure`` when the file is not the server's.

@@ -11,7 +11,7 @@ struct FilesSession: Sendable {
         try TerminalMode.enter()
         defer { TerminalMode.restore() }
         let signals = Signals()
-        try await signals.watch([SIGWINCH])
+        try await signals.watch(TerminalMode.signals, TerminalMode.react)
         let keyboard = Keyboard()
         try await keyboard.start()
         await model.take(.resized(TerminalSize(of: STDOUT_FILENO)))
@@ -46,7 +46,7 @@ struct FilesSession: Sendable {
         var canvas = FilesCanvas()
         for await _ in model.changes {
             guard let sequence = canvas.sequence(for: await model.machine) else { continue }
-            try? await EventLoop.shared.offLoop { try Output.standard.write(sequence) }
+            try? await EventLoop.shared.offLoop { try TerminalMode.draw(sequence) }
         }
     }
 }
