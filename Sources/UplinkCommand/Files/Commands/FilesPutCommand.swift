@@ -84,10 +84,11 @@ struct FilesPutCommand: AsyncParsableCommand {
     private enum Loss: String {
         /// The deletion was sent, and no answer came.
         case possible = "the file that was there may be deleted; `uplink files ls` shows whether it is"
-        case certain = "the file that was there is deleted, so put it again"
+        case certain = "the file that was there is deleted, or waits to be (`uplink files pending`), so put it again"
     }
 
-    /// Uploads a file, after the one that it replaces has been deleted. If that fails, says what is lost.
+    /// Uploads a file, after the one that it replaces has been deleted. If that fails, says what is lost: nothing, if
+    /// all of it was to wait for the server.
     private static func replacing(
         _ old: Item?, _ files: FilesUseCases, _ upload: () async throws -> Item
     ) async throws -> Item {
@@ -97,14 +98,27 @@ struct FilesPutCommand: AsyncParsableCommand {
             try await files.delete(old.id)
             loss = .certain
             return try await upload()
-        } catch let error as FilesError {
+        } catch {
+            if loss == .certain, await hasGivenUp(deletionOf: old, files) { throw error }
+            guard let error = error as? FilesError else {
+                // An end by a signal prints nothing by itself.
+                try? Output.error.write("Warning: \(loss.rawValue)\n")
+                throw error
+            }
             guard loss == .certain || !error.isRefusal else { throw error }
             throw FilesError(error.code, "\(error.message); \(loss.rawValue)", underlying: error.underlying)
-        } catch {
-            // An end by a signal prints nothing by itself.
-            try? Output.error.write("Warning: \(loss.rawValue)\n")
-            throw error
         }
+    }
+
+    /// Gives up a deletion that only waits for the server, because nothing will replace the file; false if there is
+    /// none. Also in a cancelled task.
+    private static func hasGivenUp(deletionOf item: Item, _ files: FilesUseCases) async -> Bool {
+        let work = Task {
+            guard let waiting = try await files.changes(of: item).first(where: { !$0.makesItem }) else { return false }
+            try await files.pending.discard(waiting.id)
+            return true
+        }
+        return (try? await work.value) ?? false
     }
 
     /// The file that is replaced; nil if there is none.
@@ -112,7 +126,8 @@ struct FilesPutCommand: AsyncParsableCommand {
         let named = listing.items.filter { !$0.isFolder && $0.name == name }
         if let change = named.compactMap(listing.change).first(where: \.makesItem) {
             throw CommandFailure(
-                "change \(change.id) is to make a file of this name; `uplink files pending` sends or discards it")
+                "change \(change.id) is to make a file of this name; `uplink files sync` sends it, `pending` discards it"
+            )
         }
         return listing.item(named: name).flatMap { $0.isFolder ? nil : $0 }
     }

@@ -95,6 +95,7 @@ struct ChangeSender: Sendable {
     private func done(_ change: ChangeRow, as item: Item?, isNew: Bool = true) -> OutboxVerdict {
         .done { [files, sent] db in
             let path = try ChangeTable.path(of: change.folder, change.name, in: db)
+            if let folder = ItemID(change.folder) { try files.outdateListing(of: folder, in: db) }
             let contents = try ChangeTable.sent(change, as: item, isNew: isNew, now: files.now(), in: db)
             files.remove(contents, from: files.contents, after: db)
             files.remove(change.file.map { [$0] } ?? [], from: files.uploads, after: db)

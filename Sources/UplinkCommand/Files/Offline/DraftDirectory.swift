@@ -51,13 +51,23 @@ final class Draft: Sendable {
             let descriptor = open(path.string, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw Self.failure(path, errno) }
             var status = stat()
-            // A sweep may have come between the two calls.
-            if flock(descriptor, LOCK_EX) == 0, fstat(descriptor, &status) == 0, status.st_nlink > 0 {
+            guard Self.lock(descriptor), fstat(descriptor, &status) == 0 else {
+                let reason = errno
+                unlink(path.string)
+                close(descriptor)
+                throw Self.failure(path, reason)
+            }
+            if status.st_nlink > 0 {
                 (self.name, self.path, self.descriptor) = (name, path, descriptor)
                 return
             }
-            close(descriptor)
+            close(descriptor)  // a sweep came between the two calls
         }
+    }
+
+    private static func lock(_ descriptor: CInt) -> Bool {
+        while flock(descriptor, LOCK_EX) != 0 { guard errno == EINTR else { return false } }
+        return true
     }
 
     deinit {

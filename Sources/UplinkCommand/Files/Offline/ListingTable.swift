@@ -69,6 +69,12 @@ enum ListingTable {
         return files
     }
 
+    /// The folder that an item is in, if a listing with it is stored.
+    static func folder(of item: ItemID, in db: Database) throws -> ItemID? {
+        try String.fetchOne(db, sql: "SELECT folder FROM item WHERE id = ?", arguments: [item.text])
+            .flatMap(ItemID.init)
+    }
+
     /// The stored listing of a folder, with what is to be sent there; nil when there is none.
     ///
     /// - Parameter isNew: Whether the folder itself is to be created, so that only what is to be sent is in it.

@@ -93,6 +93,9 @@ struct StoredDeleteItem: DeleteItem {
             try await files.reach.ask { try await remote(item) }
             // It is done, and a full disk does not change that.
             try? await files.write { [files] db in
+                if let folder = try ListingTable.folder(of: item, in: db) {
+                    try files.outdateListing(of: folder, in: db)
+                }
                 files.remove(try ListingTable.remove(item, from: db), from: files.contents, after: db)
             }
             if let change = try? await files.deletion(of: item) { try? await files.discard([change.id]) }
@@ -117,7 +120,8 @@ extension OfflineStore {
         do {
             let item = try await reach.ask { try await make(folder) }
             // It has been created, and a full disk does not change that.
-            try? await write { [now] db in
+            try? await write { [self] db in
+                try outdateListing(of: folder, in: db)
                 try ListingTable.add(item, in: folder, isNew: true, now: now(), to: db)
             }
             return item

@@ -57,13 +57,15 @@ extension OfflineStore {
     /// - Parameter reason: Why it does not come from the server.
     /// - Throws: ``FilesError`` that says why there is none.
     func content(of file: ItemID, because reason: String) async throws -> Kept {
-        let found = try await write { [self] db -> (file: String?, size: Int64, readAt: Double)? in
-            let row = try Row.fetchOne(
-                db, sql: "SELECT file, size, readAt FROM content WHERE item = ?", arguments: [file.text])
+        let found = try await read { db -> (file: String?, size: Int64, readAt: Double)? in
+            try Row.fetchOne(db, sql: "SELECT file, size, readAt FROM content WHERE item = ?", arguments: [file.text])
+                .map { ($0["file"], $0["size"], $0["readAt"]) }
+        }
+        // A full disk keeps nobody from reading.
+        try? await write { [self] db in
             try db.execute(
                 sql: "UPDATE content SET usedAt = ? WHERE item = ?",
                 arguments: [now().timeIntervalSince1970, file.text])
-            return row.map { ($0["file"], $0["size"], $0["readAt"]) }
         }
         guard let found else {
             throw FilesError(.unreachable, "\(reason); and its content is not kept, because it was not read before")

@@ -76,7 +76,8 @@ extension OfflineStore {
             }.from(.store(source))
         }
         let answer = try await answer(
-            for: "items/\(folder)", to: { try ListingTable.listing(of: folder, states, isNew: false, in: $0) },
+            for: Self.key(ofListing: folder),
+            to: { try ListingTable.listing(of: folder, states, isNew: false, in: $0) },
             while: "list the folder", fetch: { try await remote(folder) },
             write: { [self] db, listing in
                 let files = try ListingTable.write(listing, of: folder, now: now(), limit: limits.items, in: db)
@@ -84,6 +85,14 @@ extension OfflineStore {
             })
         return answer.value.from(answer.source)
     }
+
+    /// Declares that listings which were asked for before are older than what this transaction writes, so that none of
+    /// them undoes it.
+    func outdateListing(of folder: ItemID, in db: Database) throws {
+        try store.outdate(Self.key(ofListing: folder), in: db)
+    }
+
+    private static func key(ofListing folder: ItemID) -> String { "items/\(folder)" }
 
     /// The user.
     ///

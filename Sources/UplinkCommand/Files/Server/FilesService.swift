@@ -54,7 +54,7 @@ struct FilesService: Sendable {
     }
 
     private func authenticate(_ request: HTTPRequest) throws(ServiceError) {
-        let parts = (request.headers[.authorization] ?? "").split(separator: " ", maxSplits: 1)
+        let parts = (request.headers[.authorization] ?? "").split(separator: " ")
         guard parts.count == 2, parts[0].lowercased() == "basic", let bytes = Data(base64Encoded: String(parts[1])),
             bytes == Data("\(credentials.user):\(credentials.password)".utf8)
         else { throw .unauthorized }
@@ -96,7 +96,7 @@ struct FilesService: Sendable {
     private func create(
         in folder: ItemID, _ request: HTTPRequest, _ body: inout HTTPBodySequence.Iterator
     ) async throws -> Item {
-        let type = (request.headers[.contentType] ?? "").split(separator: ";").first?.lowercased()
+        let type = (request.headers[.contentType] ?? "").split { ";\t ".contains($0) }.first?.lowercased()
         switch type {
         case "application/json":
             var bytes: [UInt8] = []

@@ -144,16 +144,19 @@ actor ServedFiles {
     /// Checks this before anything is deleted, so that what others have put there does not leave half a folder. What is
     /// left of an upload goes with it.
     private func checkAllIsServed(in folders: [Item]) throws(ServiceError) {
+        var left: [(ServedDirectory, String)] = []
         for folder in folders {
             // What is not there, or cannot be read, is found when it is to be deleted.
             guard let directory = try? directory(of: folder.id), let names = try? directory.names() else { continue }
             let served = try tree.names(in: folder.id)
             for name in names where !served.contains(Array(name.utf8)) {
-                guard Upload.isTemporary(name), (try? directory.remove(name)) != nil else {
+                guard Upload.isTemporary(name) else {
                     throw .badRequest("the folder `\(folder.name)` has a `\(name)`, which is not served")
                 }
+                left.append((directory, name))
             }
         }
+        for (directory, name) in left { try? directory.remove(name) }
     }
 
     /// Gives a folder in which something has changed its new date: that on the disk, so that it is the same after a

@@ -72,6 +72,24 @@ struct OfflineProgramTests {
         }
     }
 
+    @Test func whatIsNotReplacedIsNotDeletedEither() async throws {
+        try await OfflineProgram.with { program in
+            try program.home.write("mem", Array("old\n".utf8))
+            try await program.serve {
+                _ = try await program.uplink("put \(program.home.path)/mem /mem")
+                _ = try await program.uplink("ls")
+            }
+            // Can be opened, and not be read.
+            let put = try await program.uplink("put --force /proc/self/mem /mem", status: 1)
+            #expect(!put.errors.contains("deleted"), "\(put.errors)")
+            #expect(try await program.uplink("pending --json").output == "[]\n")
+            try await program.serve {
+                let content = try await program.uplink("cat /mem").output
+                #expect(content == "old\n")
+            }
+        }
+    }
+
     @Test func conflictsAreShownAndNothingIsLost() async throws {
         try await OfflineProgram.with { program in
             try program.home.write("mine", Array("mine".utf8))
