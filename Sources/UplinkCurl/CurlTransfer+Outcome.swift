@@ -92,6 +92,14 @@ extension CurlTransfer {
                 .connectionFailed, .connect, "no socket for a connection: \(reason); raise the limit (ulimit -n)",
                 report)
         }
+        if sockets.all.isEmpty, let reason = sockets.bindingError {
+            var report = report
+            report.errno = reason
+            let help = reason == ENODEV ? "`ip link` shows what there is" : "before Linux 5.7 that takes CAP_NET_RAW"
+            return error(
+                .bindingFailed, .connect,
+                "cannot bind to the interface of `localEnd`: \(String(cString: strerror(reason))); \(help)", report)
+        }
         if let path = generation?.engine.configuration.unixSocket {
             return error(
                 .connectionFailed, .connect, "cannot connect to the socket `\(path)`; check that its server runs",

@@ -23,6 +23,10 @@ extension CurlTransfer {
             sockets.noteShortage()
             return -1
         }
+        guard wish.pointee.family == AF_UNIX || sockets.bind(descriptor, to: configuration.localEnd) else {
+            close(descriptor)
+            return -1
+        }
         generation.socketGone(descriptor)  // forgets what had the number before
         sockets.add(generation.connections.opened(descriptor))
         generation.gatesMayOpen = true

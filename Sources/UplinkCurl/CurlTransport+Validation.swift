@@ -49,7 +49,9 @@ extension CurlTransport.Configuration {
     /// The addresses that the configuration has for a host.
     func addresses(ofHost host: String, port: UInt16) -> [IPAddress]? {
         if resolve.isEmpty { return nil }
-        return resolve["\(host):\(port)"] ?? resolve["\(host):*"]
+        if let known = resolve["\(host):\(port)"] ?? resolve["\(host):*"] { return known }
+        // The dot of the root does not make it another name.
+        return host.hasSuffix(".") ? addresses(ofHost: String(host.dropLast()), port: port) : nil
     }
 
     private func validateAddresses() throws(HTTPClientError) {

@@ -21,11 +21,9 @@ extension EasyHandle {
         case .ipv6: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
         case nil: break
         }
-        switch configuration.localEnd {
-        case .interface(let name): set(CURLOPT_INTERFACE, "if!\(name)")
-        case .address(let address): set(CURLOPT_INTERFACE, "host!\(address)")
-        case nil: break
-        }
+        // Sockets are bound to an interface as they are made. libcurl would only use its address, and say nothing,
+        // where the system refuses that.
+        if case .address(let address) = configuration.localEnd { set(CURLOPT_INTERFACE, "host!\(address)") }
         if let path = configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path) }
         // libcurl never uses the environment's proxies: `ProxyRules` has read them if they are wanted.
         set(CURLOPT_NOPROXY, "")

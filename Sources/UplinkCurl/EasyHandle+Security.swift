@@ -15,7 +15,7 @@ extension EasyHandle {
         if !settings.configuration.pinnedKeys.isEmpty {
             set(CURLOPT_PINNEDPUBLICKEY, settings.configuration.pinnedKeys.joined(separator: ";"))
         }
-        if let identity = settings.configuration.identity { setIdentity(identity, settings.identityPassword) }
+        if let identity = settings.configuration.identity { setIdentity(identity, settings.identityPassword?.text) }
     }
 
     /// For how many seconds authorities may be used after they were read; libcurl's default is a day.

@@ -3,11 +3,17 @@ import Glibc
 import UplinkCore
 import UplinkHTTP
 
+/// A text that `dump` and debuggers do not show.
+struct Secret: Sendable, CustomReflectable {
+    let text: String
+    var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// A configuration that has been checked, with what has been read once for it.
 struct EngineSettings: Sendable {
     let configuration: CurlTransport.Configuration
     let proxies: ProxyRules
-    let identityPassword: String?
+    let identityPassword: Secret?
     /// How many bytes libcurl reads from a socket in one call: only a small part of what all bodies may hold, because
     /// each transfer has such a buffer, which is not counted, and a second one while it is paused. But it is more than a
     /// record of TLS: what OpenSSL keeps of one, nobody would see behind the last chunk.
@@ -20,10 +26,11 @@ struct EngineSettings: Sendable {
 
     /// - Throws: `HTTPClientError` when a setting is invalid.
     init(_ configuration: CurlTransport.Configuration) throws(HTTPClientError) {
-        try configuration.validate()
-        self.configuration = configuration.withAbsoluteFiles
+        let absolute = configuration.withAbsoluteFiles
+        try absolute.validate()
+        self.configuration = absolute
         proxies = try ProxyRules(configuration.proxy) { name in getenv(name).map { String(cString: $0) } }
-        identityPassword = configuration.identity?.password()
+        identityPassword = (configuration.identity?.password()).map(Secret.init)
         readSize = max((16 << 10) + 64, min(256 << 10, configuration.maximumBufferedBytes / 64) - 64)
         if configuration.trust == .dangerouslyAcceptAnyCertificate {
             let warning = "Uplink: a transport accepts any certificate; its connections can be read and changed"

@@ -35,7 +35,7 @@ struct ProxyRules: Sendable {
             byScheme[.http] = try Self.proxy(["http_proxy", "all_proxy", "ALL_PROXY"], environment)
             byScheme[.https] = try Self.proxy(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"], environment)
             let words = Self.first(of: ["no_proxy", "NO_PROXY"], environment)?.value ?? ""
-            exceptions = words.split { $0 == "," || $0 == " " }.compactMap { Self.exception(String($0)) }
+            exceptions = words.split { $0 == "," || $0.isWhitespace }.compactMap { Self.exception(String($0)) }
         }
         for proxy in byScheme.values { try proxy.validate() }
     }

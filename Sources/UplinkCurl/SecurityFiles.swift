@@ -62,11 +62,13 @@ struct SecurityFiles {
 }
 
 extension CurlTransport.Configuration {
-    /// The same with absolute paths of these files: the working directory may change before they are read.
+    /// The same with absolute paths of these files, and of the socket: the working directory may change before they are
+    /// used.
     var withAbsoluteFiles: Self {
         var configuration = self
         if case .authorities(let file) = trust { configuration.trust = .authorities(file.absolute) }
         if let identity { configuration.identity = identity.absolute }
+        if let unixSocket { configuration.unixSocket = unixSocket.absolute }
         return configuration
     }
 }

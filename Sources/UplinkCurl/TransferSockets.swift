@@ -24,6 +24,8 @@ struct TransferSockets {
     var forbidden: IPAddress?
     /// The error if the system had no descriptor left (EMFILE, ENFILE).
     var shortage: CInt?
+    /// The error if a socket could not be bound to its interface.
+    private(set) var bindingError: CInt?
 
     /// The connection of a request for which sockets were opened. libcurl has closed those that connected too late or
     /// never; nil if several are left.
@@ -55,6 +57,15 @@ struct TransferSockets {
 
     /// Records that a socket was missing, if it was for want of a descriptor.
     mutating func noteShortage() { if errno == EMFILE || errno == ENFILE { shortage = errno } }
+
+    /// Binds a new socket to an interface, if it is to be; if it cannot be, records why.
+    mutating func bind(_ descriptor: curl_socket_t, to end: CurlTransport.LocalEnd?) -> Bool {
+        guard case .interface(let name) = end,
+            setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, socklen_t(name.utf8.count)) != 0
+        else { return true }
+        bindingError = errno
+        return false
+    }
 
     /// Records what libcurl waits for: on a socket that is not connected yet, to write.
     mutating func isWatched(_ descriptor: curl_socket_t, for interest: Readiness) {

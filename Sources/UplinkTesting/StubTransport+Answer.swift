@@ -14,6 +14,12 @@ extension StubTransport {
         var delay: (@Sendable () async throws -> Void)?
         var pause: (@Sendable () async throws -> Void)?
 
+        /// Whether it is an error because of which nothing was sent.
+        var sendsNothing: Bool {
+            guard case .error(let error as HTTPClientError) = kind else { return false }
+            return error.requestDisposition == .notSent
+        }
+
         /// The wait before the head, if there is one.
         var wait: (@Sendable () async throws -> Void)? {
             guard case .silence = kind else { return delay }

@@ -19,12 +19,15 @@ struct ProxyRulesTests {
 
     @Test func theEnvironmentIsReadWhereItIsAskedFor() throws {
         let environment = [
-            "http_proxy": "a:1", "HTTP_PROXY": "evil:1", "https_proxy": "http://b:2", "no_proxy": "x.test, .y.test",
+            "http_proxy": "a:1", "HTTP_PROXY": "evil:1", "https_proxy": "http://b:2",
+            "no_proxy": "x.test, .y.test,\tt.test\nn.test",
         ]
         #expect(try proxy(for: "http://h.test/", .fromEnvironment, environment) == "http://a:1")
         #expect(try proxy(for: "https://h.test/", .fromEnvironment, environment) == "http://b:2")
         #expect(try proxy(for: "https://x.test/", .fromEnvironment, environment) == nil)
         #expect(try proxy(for: "https://z.y.test/", .fromEnvironment, environment) == nil)
+        #expect(try proxy(for: "https://t.test/", .fromEnvironment, environment) == nil)
+        #expect(try proxy(for: "https://n.test/", .fromEnvironment, environment) == nil)
         #expect(try proxy(for: "https://h.test/", .none, environment) == nil)
     }
 
@@ -121,6 +124,12 @@ struct ProxyRulesTests {
         for text in ["\(configuration)", String(reflecting: configuration), dumped] {
             #expect(text.contains("user") && !text.contains("secret"), "\(text)")
         }
+        configuration.identity = .init(certificate: "/c", key: "/k", password: "secret")
+        let settings = try EngineSettings(configuration)
+        #expect(settings.identityPassword?.text == "secret")
+        var all = ""
+        dump(settings, to: &all)
+        #expect(all.contains("/k") && !all.contains("secret"), "\(all)")
     }
 
     @Test(arguments: ["", "eth0\0", "a b", "a:1", "if!eth0", "../eth0", "eth0123456789abc"])

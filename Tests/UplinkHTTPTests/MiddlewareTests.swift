@@ -197,13 +197,20 @@ struct MiddlewareTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func whatAMiddlewareAddsDoesNotFollowARedirect() async throws {
+    @Test func aMiddlewareAddsItsFieldsToEachRequestOfARedirect() async throws {
         transport.answer(url, .redirect(to: "http://b.example/"))
         transport.answer("http://b.example/", .text("b"))
         let name = HTTPField.Name("X-A")!
         _ = try await HTTPClient(transport, Adding(name: name, value: "1")).get(url, headers: [.accept: "x"])
         #expect(transport.requests.map { $0.head.headerFields[values: name] } == [["1"], ["1"]])
         #expect(transport.requests.map { $0.head.headerFields[.accept] } == ["x", "x"])
+    }
+
+    /// A server that sets a cookie often sends its client to the same URL once more.
+    @Test func withAMiddlewareTheSameRequestMayBeAnotherOne() async throws {
+        transport.answerOnce(nil, url, .redirect(to: url), .text("in"))
+        let client = HTTPClient(transport, Adding(name: HTTPField.Name("X-A")!, value: "1"))
+        #expect(try await client.get(url).collected(upTo: 9).body == Array("in".utf8))
     }
 
     @Test func aMiddlewareMayAnswerByItself() async throws {

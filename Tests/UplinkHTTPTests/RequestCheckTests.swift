@@ -114,6 +114,9 @@ struct RequestCheckTests {
         configuration.limits.headerBytes = 0
         #expect(await code(configuration) { _ = try await $0.get("http://a/") } == .invalidConfiguration)
         configuration = .init()
+        configuration.limits.headerFields = 65_535  // one more than `HTTPFields` takes without a trap
+        #expect(await code(configuration) { _ = try await $0.get("http://a/") } == .invalidConfiguration)
+        configuration = .init()
         configuration.maximumRedirects = -1
         #expect(await code(configuration) { _ = try await $0.get("http://a/") } == .invalidConfiguration)
         let negative = HTTPTimeouts(total: .nanoseconds(-1))

@@ -46,12 +46,25 @@ struct RetryTests {
         #expect(transport.bodies == [[1, 2], [1, 2]])
     }
 
+    @Test func aBodyOfWhichNothingWasSentIsThereAgain() async throws {
+        let pieces = AsyncStream<[UInt8]> { continuation in
+            continuation.yield([1])
+            continuation.finish()
+        }
+        transport.answerOnce(.post, url, .error(.notSent), .text("yes"))
+        let task = Task { [client, url] in try await client.post(url, body: .stream(pieces)).status }
+        try await clock.advance(by: .milliseconds(250))
+        #expect(try await task.value == .ok)
+        #expect(transport.requests.count == 2)
+        #expect(transport.bodies.last == [1])
+    }
+
     @Test func aBodyThatIsGoneIsNotSentAgain() async throws {
         let pieces = AsyncStream<[UInt8]> { continuation in
             continuation.yield([1])
             continuation.finish()
         }
-        transport.answer(.put, url, .error(.notSent))
+        transport.answer(.put, url, .error(.maybeProcessed))
         let error = await clientError { _ = try await client.put(url, body: .stream(pieces)) }
         #expect(error?.attempts == 1)
         let more = AsyncStream<[UInt8]> { $0.finish() }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension IPAddress {
-    /// The IPv4 networks that are not part of the internet (RFC 6890, IANA's registry of special-purpose addresses).
+    /// The IPv4 networks that are not part of the internet (RFC 6890, IANA's registry of special-purpose addresses),
+    /// and the address at which Azure answers its own machines.
     private static let specialIPv4: [(IPAddress, Int)] = table([
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
-        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "168.63.129.16/32", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
+        "203.0.113.0/24",
         "224.0.0.0/4", "240.0.0.0/4",
     ])
 
@@ -13,7 +15,7 @@ extension IPAddress {
     private static let specialIPv6: [(IPAddress, Int)] = table(["2001::/23", "2001:db8::/32", "3fff::/20"])
 
     /// Whether the address can belong to a host on the internet, rather than to this host, a private network, a link, a
-    /// group, documentation or a cloud's metadata service (169.254.169.254).
+    /// group, documentation or a cloud's metadata service (169.254.169.254, Azure's 168.63.129.16).
     ///
     /// An IPv6 address that carries an IPv4 address is judged by that one: mapped (::ffff/96), 6to4 (2002::/16) and
     /// NAT64's well-known prefix (64:ff9b::/96). A translator's own prefix cannot be recognised.

@@ -12,8 +12,9 @@ extension HTTPClient {
         public var maximumRedirects = 10
         /// Whether a redirect may lead from `https` to `http`.
         public var allowsInsecureRedirects = false
-        /// Fields that, like `Authorization` and `Cookie`, never follow a redirect to another origin, and are never
-        /// logged.
+        /// Fields of requests that, like `Authorization` and `Cookie`, never follow a redirect to another origin, and
+        /// are never logged. A middleware that sets such a field does so for each request of a redirect: it has to look at
+        /// the origin, as ``HTTPBasicAuthentication`` does.
         public var sensitiveFields: [HTTPField.Name] = []
         /// The middlewares between the client and its transport, the outermost first; see ``HTTPMiddleware``.
         public var middlewares: [any HTTPMiddleware] = []

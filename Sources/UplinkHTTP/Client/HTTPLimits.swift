@@ -23,16 +23,24 @@ public struct HTTPLimits: Sendable, Hashable {
     /// The default limits.
     public init() {}
 
-    /// - Throws: ``HTTPClientError`` when a limit is zero or negative.
+    /// - Throws: ``HTTPClientError`` when a limit is zero or negative, or more than is possible.
     func validate() throws(HTTPClientError) {
         // One by one: a table would be built for each request.
         try Self.check("headerBytes", headerBytes)
         try Self.check("headerFields", headerFields)
+        guard headerFields <= Self.possibleFields else {
+            throw HTTPClientError(
+                .invalidConfiguration, phase: .request,
+                message: "the limit `headerFields` is \(headerFields); at most \(Self.possibleFields) are possible")
+        }
         try Self.check("interimResponses", interimResponses)
         try Self.check("bufferedBytes", bufferedBytes)
         try Self.check("contentCodings", contentCodings)
         try Self.check("compressionRatio", compressionRatio)
     }
+
+    /// How many `HTTPFields` takes.
+    private static let possibleFields = 65_534
 
     private static func check(_ name: StaticString, _ limit: Int) throws(HTTPClientError) {
         guard limit < 1 else { return }

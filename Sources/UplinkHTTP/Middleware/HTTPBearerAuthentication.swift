@@ -62,11 +62,13 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
     /// Makes the middleware.
     ///
     /// - Parameters:
-    ///   - origins: The origins that the token is for: scheme, host and port, such as `https://example.org`.
+    ///   - origins: The origins that the token is for: scheme, host and port, such as `https://example.org`. With
+    ///     `http`, everybody on the way can read it (RFC 6750, section 5.3).
     ///   - provider: Returns a token. It gets nil the first time, later the token that was refused. For one token it
     ///     never runs twice at the same time, unless the first run is cancelled because nobody waits for it any more,
     ///     or the provider of another such middleware needs the token for a request of its own. It may use the client
-    ///     itself: until it returns, its requests go without this token.
+    ///     itself, in its own task or a child of that: until it returns, such requests go without this token. Those of
+    ///     a detached task would wait for the token, and so for themselves.
     /// - Throws: ``HTTPClientError`` when a text is not an origin.
     public init(
         for origins: [String], token provider: @escaping @Sendable (_ refused: String?) async throws -> String

@@ -54,7 +54,9 @@ struct RedirectMachine {
         var fields = request.headerFields
         let method = method(after: response.status)
         if method != request.method || (response.status.code == 303 && !request.body.isNone) { dropBody(&fields) }
-        guard !asked.contains("\(method.rawValue) \(next.textWithoutFragment)") else {
+        // A middleware may have taken something from the answer that makes the next request another one (cookies).
+        let isKnown = asked.contains("\(method.rawValue) \(next.textWithoutFragment)")
+        guard !isKnown || !configuration.middlewares.isEmpty else {
             throw failure(.tooManyRedirects, "the redirects go round in a circle, back to \(next.redacted)")
         }
         guard !request.body.isSpent else {
