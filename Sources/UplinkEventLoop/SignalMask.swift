@@ -2,18 +2,22 @@
 package import CLibUV
 import Glibc
 
-/// The signals that threads of the library block: all, so that the program's handlers run on the program's threads.
+/// The signals that threads of the library block: all that others send, so that the program's handlers run on the
+/// program's threads.
 package enum SignalMask {
-    /// Runs `body` with every signal blocked in the calling thread; threads that it creates inherit that.
+    /// Runs `body` with these signals blocked in the calling thread; threads that it creates inherit that.
     static func withAllBlocked<Result>(_ body: () -> Result) -> Result {
         var (all, before) = (sigset_t(), sigset_t())
         sigfillset(&all)
+        // What a thread does to itself is handled on that thread or, if it blocks the signal, ends the process without
+        // the handlers that would tell why (backtraces, sanitizers, crash reports).
+        for signal in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&all, signal) }
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         return body()
     }
 
-    /// Creates a thread on which every signal is blocked.
+    /// Creates a thread on which these signals are blocked.
     ///
     /// - Returns: 0, or the error number; `body` does not run then.
     package static func spawn(

@@ -145,8 +145,8 @@ extension KernelNetwork {
 
     private func links(of answers: [Answer]) -> Set<UInt32> { Set(answers.compactMap(\.verdict.route?.interfaceIndex)) }
 
-    /// The route that the kernel switches to by itself when it finds that nobody answers behind a dead link: an equally
-    /// good one through another link.
+    /// The route that the kernel switches to by itself when it finds that nobody answers behind a dead link: the best
+    /// of those through other links that it turns to.
     ///
     /// It finds this out from the packets that are sent, within seconds. So the route counts immediately: programs that
     /// wait for a network before they send anything would otherwise wait forever.
@@ -154,15 +154,17 @@ extension KernelNetwork {
         guard flow.interface == nil, let hop = route.nextHop, table.links[hop.interfaceIndex]?.isOperational != true,
             let dead = try kernel.entry(for: flow).route, try turnsAway(from: hop)
         else { return nil }
+        var best: (metric: UInt32, answer: Answer)?
         for link in table.operationalLinks where hasUsableAddress(link, of: flow.destination.family) {
             let bound = flow.through(link.index)
-            guard try refresh([link.index]), let other = try kernel.entry(for: bound).route, dead.isAsGood(as: other),
+            guard try refresh([link.index]), let other = try kernel.entry(for: bound).route, dead.mayGiveWay(to: other),
                 var way = try kernel.verdict(on: bound).route, way.nextHop?.interfaceIndex == link.index
             else { continue }
+            if let best, best.metric <= other.metric { continue }
             way.source = flow.source ?? way.source
-            return Answer(flow: bound, verdict: .unicast(way))
+            best = (other.metric, Answer(flow: bound, verdict: .unicast(way)))
         }
-        return nil
+        return best?.answer
     }
 
     /// Whether the kernel notices that a router does not answer. A host that is a router itself does not ask IPv6

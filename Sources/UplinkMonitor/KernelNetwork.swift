@@ -157,7 +157,8 @@ extension KernelNetwork {
         for hop in hops {
             let state = try kernel.state(of: hop.address, on: hop.interfaceIndex)
             states[hop] = state
-            _ = nextHops.take(NeighbourRecord(neighbour: hop, isSilent: state == .failed))
+            // Only an event says that one answers again, because that may change the path.
+            if state == .failed { _ = nextHops.take(NeighbourRecord(neighbour: hop, isSilent: true)) }
         }
         if nextHops.silent != silent { renewFilter() }
         return states

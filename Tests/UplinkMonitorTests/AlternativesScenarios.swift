@@ -104,6 +104,25 @@ struct AlternativesScenarios {
         }
     }
 
+    /// IPv4 would go on sending into the dead one.
+    @Test func aCableThatIsPulledHandsOverToALargerMetricOfIPv6() async throws {
+        try await withScenario(
+            from: .ipv6, configuration: .prompt,
+            setUp: { network in
+                try network.connectSecondUplink()
+                try network.device.batch([
+                    "addr add 2001:db8:2::10/64 dev eth1 nodad",
+                    "route append default via 2001:db8:2::1 dev eth1 metric 2048",
+                ])
+            }
+        ) { scenario in
+            #expect(await scenario.observer.latest?.ipv6.interface == "eth0")
+            try scenario.router.ip("link set r0 down")
+            let path = try await scenario.handover { $0.ipv6.interface == "eth1" }
+            #expect(path.ipv6.gateway == IPAddress("2001:db8:2::1"))
+        }
+    }
+
     @Test(arguments: [IPAddress.Family.ipv4, .ipv6])
     func aRouterThatFallsSilentHandsOverToARouteOfTheSameMetric(family: IPAddress.Family) async throws {
         try await withScenario(

@@ -23,16 +23,17 @@ struct HostTablesTests {
             Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
             eth0\t00000000\t010200C0\t0003\t0\t0\t100\t00000000\t0\t0\t0
             eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
+            eth2\t00000000\t010200C0\t0003\t0\t0\t-1294967296\t00000000\t0\t0\t0
             *\t00000000\t00000000\t0201\t0\t0\t9999\t00000000\t0\t0\t0
             eth1\t00000000\t010200C0\t0002\t0\t0\t100\t00000000\t0\t0\t0
             eth0\tnonsense\t010200C0\t0003\t0\t0\t100\t00000000\t0\t0\t0
             eth0\t00000000
             """
         let routes = HostTables.ipv4Routes(text)
-        #expect(routes.map(\.destination) == ["0.0.0.0", "192.0.2.0"].compactMap { IPAddress($0) })
-        #expect(routes.map(\.gateway) == [IPAddress("192.0.2.1"), nil])
-        #expect(routes.map(\.prefixLength) == [0, 24])
-        #expect(routes.first?.metric == 100)
+        #expect(routes.map(\.destination) == ["0.0.0.0", "192.0.2.0", "0.0.0.0"].compactMap { IPAddress($0) })
+        #expect(routes.map(\.gateway) == [IPAddress("192.0.2.1"), nil, IPAddress("192.0.2.1")])
+        #expect(routes.map(\.prefixLength) == [0, 24, 0])
+        #expect(routes.map(\.metric) == [100, 0, 3_000_000_000])
     }
 
     @Test func routesOfIPv6AreRead() {

@@ -59,19 +59,21 @@ struct NextHopsTests {
         }
     }
 
-    @Test func theKernelTurnsToAnotherRouteOfTheSameMetric() {
+    @Test func theKernelTurnsToAnotherRoute() {
         let ipv4 = RouteRecord(family: .ipv4, kind: .unicast, prefixLength: 0, table: 254, interfaceIndex: 40)
-        #expect(ipv4.isAsGood(as: changed(ipv4) { $0.interfaceIndex = 41 }))
-        #expect(!ipv4.isAsGood(as: changed(ipv4) { $0.metric = 100 }))
-        #expect(!ipv4.isAsGood(as: changed(ipv4) { $0.table = 100 }))
-        #expect(!ipv4.isAsGood(as: changed(ipv4) { $0.prefixLength = 1 }))
+        #expect(ipv4.mayGiveWay(to: changed(ipv4) { $0.interfaceIndex = 41 }))
+        #expect(!ipv4.mayGiveWay(to: changed(ipv4) { $0.metric = 100 }))
+        #expect(!ipv4.mayGiveWay(to: changed(ipv4) { $0.table = 100 }))
+        #expect(!ipv4.mayGiveWay(to: changed(ipv4) { $0.prefixLength = 1 }))
         let legs = changed(ipv4) { $0.interfaceIndex = nil }
-        #expect(!legs.isAsGood(as: legs))
+        #expect(!legs.mayGiveWay(to: legs))
         let half = changed(ipv4) { $0.prefixLength = 1 }
-        #expect(!half.isAsGood(as: half))  // IPv4 looks at default routes alone
+        #expect(!half.mayGiveWay(to: half))  // IPv4 looks at default routes alone
         let ipv6 = RouteRecord(family: .ipv6, kind: .unicast, prefixLength: 3, table: 254, metric: 1024)
-        #expect(ipv6.isAsGood(as: ipv6))
-        #expect(!ipv6.isAsGood(as: ipv4))
+        #expect(ipv6.mayGiveWay(to: ipv6))
+        #expect(ipv6.mayGiveWay(to: changed(ipv6) { $0.metric = 2048 }))
+        #expect(!changed(ipv6) { $0.metric = 2048 }.mayGiveWay(to: ipv6))
+        #expect(!ipv6.mayGiveWay(to: ipv4))
     }
 
     @Test func theKernelIsToldTheEffectiveUserWhereItWouldTakeAnother() throws {

@@ -12,8 +12,9 @@
  *   callback runs.
  * - Callbacks of one context run one after the other: on the context's callback thread, or, where the context was
  *   created with `dispatch`, inside uplink_dispatch(). They may block; that delays only the context's other callbacks.
- * - All signals are blocked on the callback thread, and a program executed from there inherits that mask: reset it in
- *   the child (posix_spawnattr_setsigmask(3), or sigprocmask(2) before execve(2)).
+ * - All signals but those of faults (SIGSEGV, SIGABRT and the like) are blocked on the callback thread, and a program
+ *   executed from there inherits that mask: reset it in the child (posix_spawnattr_setsigmask(3), or sigprocmask(2)
+ *   before execve(2)).
  * - A callback must return. It must not leave by longjmp(3), by a C++ exception or by ending its thread: the context
  *   could then neither run another callback nor be destroyed.
  * - Ids are never reused, so cancelling a call that has ended is harmless.

@@ -9,7 +9,7 @@ public enum PathValidation: Sendable, Hashable {
     case disabled
     /// The first check of this network is under way.
     case probing
-    /// The check got the expected answer, first at this time: later ones change nothing, and publish nothing.
+    /// The check got the expected answer, last at this time. A later such answer is not published by itself.
     indirect case validated(at: ContinuousClock.Instant)
     /// Somebody else answered, such as a hotel's login page, whose address is given if the answer named it.
     case captivePortal(url: String?)

@@ -75,7 +75,9 @@ final class PerformerCall: Sendable {
         guard case .undecided(let requirement) = core.machine.withLock({ $0.standing(of: id) }),
             let path = core.monitor.currentPath
         else { return }
-        core.answer([(id, PerformerMachine.Look(path, requirement))], seen: path, now: start)
+        let look = PerformerMachine.Look(path, requirement)
+        if look.isEnough { _ = core.tellOthers(than: id, path) }  // they came earlier
+        core.answer([(id, look)], seen: path, now: start)
     }
 
     /// Asks the machine for the final decision. `look` is nil when the path is not known.

@@ -45,14 +45,14 @@ struct RouteRecord: Equatable {
     }
 
     /// Whether the kernel switches by itself from this table entry to another one when this one's router does not
-    /// answer: it does so among routes of equal metric. IPv4 does so for default routes only, and not between the legs
-    /// of one route (which name no interface here).
-    func isAsGood(as other: Self) -> Bool {
-        guard family == other.family, table == other.table, prefixLength == other.prefixLength, metric == other.metric
-        else { return false }
+    /// answer. IPv4 does so for default routes of equal metric only, and not between the legs of one route (which name
+    /// no interface here); IPv6 also turns to a larger metric.
+    func mayGiveWay(to other: Self) -> Bool {
+        guard family == other.family, table == other.table, prefixLength == other.prefixLength else { return false }
         switch family {
-        case .ipv4: return prefixLength == 0 && interfaceIndex != nil && other.interfaceIndex != nil
-        case .ipv6: return true
+        case .ipv4:
+            return prefixLength == 0 && metric == other.metric && interfaceIndex != nil && other.interfaceIndex != nil
+        case .ipv6: return metric <= other.metric
         }
     }
 }

@@ -29,13 +29,18 @@ enum HostTables {
         text.split(separator: "\n").dropFirst().compactMap { line in
             let fields = line.split { $0 == "\t" || $0 == " " }
             guard fields.count >= 8, let destination = ipv4(fields[1]), let gateway = ipv4(fields[2]),
-                let flags = UInt32(fields[3], radix: 16), isUsable(flags), let metric = UInt32(fields[6]),
+                let flags = UInt32(fields[3], radix: 16), isUsable(flags), let metric = metric(fields[6]),
                 let mask = ipv4(fields[7])
             else { return nil }
             return Route(
                 destination: destination, prefixLength: UInt8(mask.bytes.reduce(0) { $0 + $1.nonzeroBitCount }),
                 gateway: gateway.isUnspecified ? nil : gateway, metric: metric, interface: String(fields[0]))
         }
+    }
+
+    /// The kernel prints it as a signed number.
+    private static func metric(_ text: Substring) -> UInt32? {
+        UInt32(text) ?? Int32(text).map { UInt32(bitPattern: $0) }
     }
 
     /// `ipv6_route`: destination, its length, source, its length, gateway, metric, …, flags, interface; in hexadecimal.

@@ -125,6 +125,20 @@ struct PerformerSlotTests {
         #expect(depth.withLock { $0 } == 1)
     }
 
+    @Test func whoIsStartedWithThePathGetsBehindThoseWhoWait() async throws {
+        for _ in 0..<50 {
+            let fixture = PerformerFixture(.offline(), maximumRunning: 1)
+            let first = fixture.start(withinSeconds: 1)
+            try await fixture.waitForCalls(1)
+            fixture.monitor.goOnline()
+            let second = fixture.performer.start(within: .zero) { fixture.count() }
+            #expect(try await first.value.get() == 1)
+            let outcome = await second.outcome
+            if case .success(let number) = outcome { #expect(number == 2) } else { #expect(outcome.missing() == .slot) }
+            try await fixture.expectNothingIsLeft()
+        }
+    }
+
     @Test func whoComesWithThePathGetsBehindThoseWhoWait() async throws {
         for _ in 0..<50 {
             let fixture = PerformerFixture(.offline(), maximumRunning: 1)

@@ -47,8 +47,9 @@ typedef struct uplink_context_options {
 #define UPLINK_CONTEXT_OPTIONS_INIT {sizeof(uplink_context_options), false, NULL, NULL, NULL, NULL, 0, 0}
 
 /*
- * Creates a context. Its threads have started when this returns, and have all signals blocked. Destroy it before the
- * program exits; see uplink.h. If any of the descriptors 0 to 2 is closed, /dev/null is opened there and stays open.
+ * Creates a context. Its threads have started when this returns, and have all signals blocked but those of faults.
+ * Destroy it before the program exits; see uplink.h. If any of the descriptors 0 to 2 is closed, /dev/null is opened
+ * there and stays open.
  *
  * options: NULL for the defaults. With `network_namespace` the context's thread enters that namespace; threads that
  *   Swift's runtime creates meanwhile may start in it too, but those are only the library's own.
