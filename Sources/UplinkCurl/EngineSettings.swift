@@ -3,12 +3,6 @@ import Glibc
 import UplinkCore
 import UplinkHTTP
 
-/// A text that `dump` and debuggers do not show.
-struct Secret: Sendable, CustomReflectable {
-    let text: String
-    var customMirror: Mirror { Mirror(self, children: []) }
-}
-
 /// A configuration that has been checked, with what has been read once for it.
 struct EngineSettings: Sendable {
     let configuration: CurlTransport.Configuration

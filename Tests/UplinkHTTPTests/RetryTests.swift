@@ -46,13 +46,17 @@ struct RetryTests {
         #expect(transport.bodies == [[1, 2], [1, 2]])
     }
 
-    @Test func aBodyOfWhichNothingWasSentIsThereAgain() async throws {
-        let pieces = AsyncStream<[UInt8]> { continuation in
+    /// A body that comes once.
+    private func onePiece() -> AsyncStream<[UInt8]> {
+        AsyncStream { continuation in
             continuation.yield([1])
             continuation.finish()
         }
+    }
+
+    @Test func aBodyOfWhichNothingWasSentIsThereAgain() async throws {
         transport.answerOnce(.post, url, .error(.notSent), .text("yes"))
-        let task = Task { [client, url] in try await client.post(url, body: .stream(pieces)).status }
+        let task = Task { [client, url] in try await client.post(url, body: .stream(onePiece())).status }
         try await clock.advance(by: .milliseconds(250))
         #expect(try await task.value == .ok)
         #expect(transport.requests.count == 2)
@@ -60,12 +64,8 @@ struct RetryTests {
     }
 
     @Test func aBodyThatIsGoneIsNotSentAgain() async throws {
-        let pieces = AsyncStream<[UInt8]> { continuation in
-            continuation.yield([1])
-            continuation.finish()
-        }
         transport.answer(.put, url, .error(.maybeProcessed))
-        let error = await clientError { _ = try await client.put(url, body: .stream(pieces)) }
+        let error = await clientError { _ = try await client.put(url, body: .stream(onePiece())) }
         #expect(error?.attempts == 1)
         let more = AsyncStream<[UInt8]> { $0.finish() }
         transport.answer(.put, url, .text("busy", status: .serviceUnavailable))

@@ -8,7 +8,7 @@ import UplinkTesting
 @Suite(.timeLimit(.minutes(1)), .serialized, .needsNetworkNamespaces)
 struct JobControlTests {
     /// Starts a job in the background, says when it is stopped, and brings it to the foreground after a line of input.
-    private static let shell = """
+    private static let background = """
         "$0" "$@" &
         until grep -q '^State:.T' /proc/$!/status; do sleep 0.02; done
         stty -a | grep -q -- ' -echo ' && echo without echo
@@ -18,11 +18,16 @@ struct JobControlTests {
         """
 
     private func start(_ words: String) async throws -> RunningProgram {
-        let program = try RunningProgram(
-            ["/bin/bash", "-mc", Self.shell, BuiltProgram.path] + words.split(separator: " ").map(String.init),
-            environment: ["TERM": "xterm-256color"], terminal: TerminalDimensions(columns: 80, rows: 30))
+        let program = try start(words, in: Self.background)
         try await program.waitForOutput("it is stopped", upTo: .seconds(20))
         return program
+    }
+
+    /// Starts a shell with job control, to which the program and its words are `"$0" "$@"`.
+    private func start(_ words: String, in shell: String) throws -> RunningProgram {
+        try RunningProgram(
+            ["/bin/bash", "-mc", shell, BuiltProgram.path] + words.split(separator: " ").map(String.init),
+            environment: ["TERM": "xterm-256color"], terminal: TerminalDimensions(columns: 80, rows: 30))
     }
 
     @Test func aPasswordIsAskedForInTheForeground() async throws {
@@ -63,9 +68,7 @@ struct JobControlTests {
             fg
             echo over
             """
-        let program = try RunningProgram(
-            ["/bin/bash", "-mc", shell, BuiltProgram.path, "demo", "--scenario", "online"],
-            environment: ["TERM": "xterm-256color"], terminal: TerminalDimensions(columns: 80, rows: 30))
+        let program = try start("demo --scenario online", in: shell)
         try await program.waitForOutput("PNG picture")
         if how == "\u{1A}" {
             try program.type(how)
@@ -95,9 +98,7 @@ struct JobControlTests {
             wait %1
             echo "it ended with $?"
             """
-        let program = try RunningProgram(
-            ["/bin/bash", "-mc", shell, BuiltProgram.path, "demo", "--scenario", "online"],
-            environment: ["TERM": "xterm-256color"], terminal: TerminalDimensions(columns: 80, rows: 30))
+        let program = try start("demo --scenario online", in: shell)
         try await program.waitForOutput("PNG picture")
         try program.type("\u{1A}")
         try await program.waitForOutput("it ended with 143", upTo: .seconds(20))
