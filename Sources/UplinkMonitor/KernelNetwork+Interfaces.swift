@@ -118,11 +118,8 @@ extension KernelNetwork {
 extension KernelNetwork {
     /// A link's addresses that can be a source, each once, even if it has several other ends.
     private func usableAddresses(of link: LinkRecord) -> [IPAddress] {
-        var addresses: [IPAddress] = []
-        for record in table.addresses(of: link.index) where record.isUsable && !addresses.contains(record.address) {
-            addresses.append(record.address)
-        }
-        return addresses
+        var seen: Set<IPAddress> = []
+        return table.addresses(of: link.index).filter { $0.isUsable && seen.insert($0.address).inserted }.map(\.address)
     }
 }
 

@@ -72,9 +72,8 @@ final class PerformerCall: Sendable {
 
     /// Takes the first look immediately, for a task that may begin late.
     func look(at start: Int64) {
-        guard case .undecided(let requirement) = core.machine.withLock({ $0.standing(of: id) }),
-            let path = core.monitor.currentPath
-        else { return }
+        guard case .undecided(let requirement) = core.machine.withLock({ $0.standing(of: id) }) else { return }
+        guard let path = core.monitor.currentPath else { return core.machine.withLock { $0.hadNoPath(id) } }
         let look = PerformerMachine.Look(path, requirement)
         if look.isEnough { _ = core.tellOthers(than: id, path) }  // they came earlier
         core.answer([(id, look)], seen: path, now: start)

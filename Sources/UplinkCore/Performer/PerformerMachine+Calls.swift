@@ -9,13 +9,14 @@ extension PerformerMachine {
         watchesLoss: Bool = false, notBefore: Int64 = .min, parent: Slot? = nil
     ) -> ID {
         arrivals += 1
+        let firstPathDeadline = max(deadline, graceEnd)
         let id = calls.append(
             Call(
                 requirement: requirement, deadline: deadline, arrival: arrivals, notBefore: notBefore,
-                isSupervised: isSupervised, watchesLoss: watchesLoss, isInGrace: deadline < graceEnd,
+                isSupervised: isSupervised, watchesLoss: watchesLoss, firstPathDeadline: firstPathDeadline,
                 stage: .entered, parent: parent))
         waitingCount += 1
-        if deadline != .max { deadlines.insert(deadline: max(deadline, graceEnd), slot: id.slot) }
+        if deadline != .max { deadlines.insert(deadline: firstPathDeadline, slot: id.slot) }
         return id
     }
 
@@ -83,14 +84,15 @@ extension PerformerMachine {
         }
         let wasGranted = if case .decided = call.stage { true } else { false }
         calls[id]?.stage = .entered
-        calls[id]?.isInGrace = look == nil && call.deadline < graceEnd
-        setAlarm(of: id, notBefore: look == nil ? graceEnd : .min, &actions)
+        calls[id]?.firstPathDeadline = look == nil ? max(call.deadline, graceEnd) : call.deadline
+        setAlarm(of: id, &actions)
         return (wasGranted ? .lookAgain : .wait, actions)
     }
 
     private mutating func start(_ id: ID, _ actions: inout Actions) {
         calls[id]?.stage = .running(cancel: nil)
         calls[id]?.steadySince = nil
+        calls[id]?.endGrace()
         waitingCount -= 1
         totals.granted += 1
         if calls[id]?.watchesLoss == true {
@@ -104,9 +106,12 @@ extension PerformerMachine {
     /// Whether a call that is ready became so in time. (A call that has not looked before sees the state at the time of
     /// the call.)
     private func isInTime(_ id: ID) -> Bool {
-        guard let call = calls[id], case .entered = call.stage, !call.isInGrace else { return true }
-        return call.steadyFrom.map { $0 <= call.deadline } ?? false
+        guard let call = calls[id], case .entered = call.stage else { return true }
+        return call.steadyFrom.map { $0 <= call.firstPathDeadline } ?? false
     }
+
+    /// There was no path at the time of the call: what it sees later is not the state at that time.
+    mutating func hadNoPath(_ id: ID) { calls[id]?.hasLooked = true }
 
     /// Stores how to cancel an operation that has begun.
     mutating func run(_ id: ID, cancel: @escaping @Sendable () -> Void) -> Actions {

@@ -67,12 +67,12 @@ extension PerformerMachine {
                 // time, and so is the first path within the grace period: it shows the state at the time of the call.
                 calls[id]?.hasLooked = true
                 let isReady = note(id, look, now: now)
-                if isReady, calls[id]?.steadyFrom.map({ $0 <= call.deadline }) == true || call.isInGrace {
+                if isReady, calls[id]?.steadyFrom.map({ $0 <= call.firstPathDeadline }) == true {
                     grant(id, now: now, &actions)
                 } else if call.deadline <= now {
                     decide(id, .notStarted(timedOut(id)), &actions)
                 } else if call.isInGrace || call.steadySince != calls[id]?.steadySince {
-                    calls[id]?.isInGrace = false
+                    calls[id]?.endGrace()
                     setAlarm(of: id, &actions)
                 }
             case .decided, .running, .overdue, .lost, .abandoned: break

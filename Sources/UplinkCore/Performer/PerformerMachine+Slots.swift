@@ -11,7 +11,7 @@ extension PerformerMachine {
         } else if let call = calls[id], call.deadline <= now {
             decide(id, .notStarted(timedOut(id)), &actions)
         } else {
-            calls[id]?.isInGrace = false
+            calls[id]?.endGrace()
             setAlarm(of: id, &actions)
         }
     }

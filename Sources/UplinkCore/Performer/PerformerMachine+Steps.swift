@@ -65,10 +65,10 @@ extension PerformerMachine {
 
     /// Sets the call's alarm: for the end of its time or, if earlier, for when the path will have been stable for long
     /// enough.
-    mutating func setAlarm(of id: ID, notBefore earliest: Int64 = .min, _ actions: inout Actions) {
+    mutating func setAlarm(of id: ID, _ actions: inout Actions) {
         guard let call = calls[id] else { return }
         let steadyFrom = call.isInLine ? nil : call.steadyFrom
-        let time = min(max(call.deadline, earliest), steadyFrom ?? .max)
+        let time = min(call.firstPathDeadline, steadyFrom ?? .max)
         deadlines.remove(slot: id.slot)
         guard time != .max, call.deadlineMatters else { return }
         deadlines.insert(deadline: time, slot: id.slot)

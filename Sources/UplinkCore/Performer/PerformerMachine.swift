@@ -38,14 +38,20 @@ struct PerformerMachine {
         let isSupervised: Bool
         /// Whether the operation is cancelled when the network is lost.
         let watchesLoss: Bool
-        /// Whether the call waits beyond its deadline for the first path.
-        var isInGrace: Bool
-        /// Whether a path has been checked for this call.
+        /// Until when the call waits for the first path: later than the deadline during the grace period, and else the
+        /// deadline.
+        var firstPathDeadline: Int64
+        /// Whether there was a first look for this call: at a path, or at the absence of one.
         var hasLooked = false
         var stage: Stage
         /// The slot of the operation that the call was made in.
         let parent: Slot?
         var slotState = SlotState.without
+
+        /// Whether the call waits beyond its deadline for the first path.
+        var isInGrace: Bool { firstPathDeadline > deadline }
+
+        mutating func endGrace() { firstPathDeadline = deadline }
 
         /// The slot it holds, if any.
         var slot: Slot? {

@@ -242,6 +242,11 @@ struct FilesServerTests {
             await #expect(throws: CancellationError.self) { try await upload.value }
             try await eventually(within: .seconds(30), "nothing is left") { directory.names.isEmpty }
             #expect(try await site.files.list(site.root.id).items.isEmpty)
+            // As after a restart, or a client would take the folder for one that has changed.
+            let date = try await ServedFiles(folder: directory.path).root.modificationDate
+            try await eventually(within: .seconds(30), "the folder's date is that on the disk") {
+                try await site.served.root.modificationDate == date
+            }
             continuation.finish()
         }
     }

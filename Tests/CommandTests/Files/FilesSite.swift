@@ -35,7 +35,7 @@ struct FilesSite: Sendable {
     /// A file's content.
     func content(of file: Item) async throws -> [UInt8] {
         let bytes = Locked<[UInt8]>([])
-        try await files.read(file.id, progress: nil) { piece in bytes.withLock { $0 += piece } }
+        try await files.read(file.id, of: file.size, progress: nil) { piece in bytes.withLock { $0 += piece } }
         return bytes.withLock { $0 }
     }
 

@@ -30,7 +30,7 @@ struct FilesUseCaseTests {
         transport.answer(.delete, "\(base)/items/\(id)", .response(.noContent))
         _ = try await files.user()
         #expect(try await files.list(id).items == [anItem(1, "a", folder: true)])
-        try await files.read(id, progress: nil) { #expect($0 == Array("data".utf8)) }
+        try await files.read(id, of: nil, progress: nil) { #expect($0 == Array("data".utf8)) }
         _ = try await files.makeFolder(named: "é\r\n", in: id)
         _ = try await files.upload(.bytes([1, 2]), named: "é; \"x\"\r\n", in: id, progress: nil)
         try await files.delete(id)
@@ -165,9 +165,10 @@ struct FilesUseCaseTests {
 
     /// The end of the connection is the end of the file only where the listing says so many bytes.
     @Test func aFileThatEndsWithTheConnectionIsHeldAgainstItsListing() async throws {
+        let bytes = Locked<[UInt8]>([])
         let head = "HTTP/1.1 200 OK\r\n\r\n"
-        func read(_ bytes: String..., of size: Int64?) async throws -> [UInt8] {
-            let answers = bytes.map { RawServer.Step.send(head + $0) }
+        func read(_ contents: String..., of size: Int64?, isStreamed: Bool = false) async throws -> [UInt8] {
+            let answers = contents.map { RawServer.Step.send(head + $0) }
             let number = Locked(0)
             let server = try RawServer([
                 .answer { _ in
@@ -184,15 +185,26 @@ struct FilesUseCaseTests {
             try await withTransport { transport in
                 let files = try FilesUseCases.remote(
                     FilesServerURL(server.url("")), as: Credentials(user: "me", password: "a"), over: transport)
-                let target = directory.path.appending("file")
-                try await files.read(itemID(1), of: size, to: target, replacingExisting: false, progress: nil)
+                if isStreamed {
+                    bytes.withLock { $0 = [] }
+                    try await files.read(itemID(1), of: size, progress: nil) { piece in
+                        bytes.withLock { $0 += piece }
+                    }
+                } else {
+                    let target = directory.path.appending("file")
+                    try await files.read(itemID(1), of: size, to: target, replacingExisting: false, progress: nil)
+                }
             }
-            return try directory.read("file")
+            return try isStreamed ? bytes.withLock { $0 } : directory.read("file")
         }
         #expect(try await read("abcdef", of: 6) == Array("abcdef".utf8))
         #expect(try await read("abcdef", "abc", "abcdef", of: 6) == Array("abcdef".utf8))
         await expectError(.unreachable) { _ = try await read("abcdef", of: 5) }
         await expectError(.unreachable) { _ = try await read("abcdef", of: nil) }
+        #expect(try await read("abcdef", of: 6, isStreamed: true) == Array("abcdef".utf8))
+        await expectError(.unreachable) { _ = try await read("abc", of: 6, isStreamed: true) }
+        #expect(bytes.withLock { $0 } == Array("abc".utf8))
+        await expectError(.unreachable) { _ = try await read("abcdef", of: nil, isStreamed: true) }
     }
 
     @Test func aFileThatHasChangedSinceItWasListedComesAsItIs() async throws {

@@ -34,7 +34,8 @@ struct StandInReadData: ReadData {
     var save: @Sendable (ItemID, FilePath) async throws -> Void = { _, _ in throw untold }
 
     func callAsFunction(
-        _ file: ItemID, progress: TransferProgress?, receive: @Sendable ([UInt8]) async throws -> Void
+        _ file: ItemID, of size: Int64?, progress: TransferProgress?,
+        receive: @Sendable ([UInt8]) async throws -> Void
     ) async throws {
         let bytes = try await body(file)
         try await receive(bytes)

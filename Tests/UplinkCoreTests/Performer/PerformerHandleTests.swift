@@ -74,6 +74,30 @@ struct PerformerHandleTests {
         #expect(fixture.runCount == 1)
     }
 
+    /// The path was not known at the start, and what is seen when all time is over is not that of the start.
+    @Test func aPathThatIsSeenTooLateStartsNothing() async throws {
+        let fixture = PerformerFixture(nil)
+        let queue = JobQueue()
+        let handle = Locked<NetworkOperationHandle<Int>?>(nil)
+        Task(executorPreference: queue) {
+            handle.withLock { $0 = fixture.performer.start(within: .seconds(3)) { fixture.count() } }
+        }
+        while handle.withLock({ $0 == nil }) { queue.runOne() }
+        fixture.clock.move(by: .seconds(60))
+        fixture.monitor.goOnline()
+        let missing = Locked<NetworkOperationError.Missing?>(nil)
+        Task {
+            let result = await handle.withLock { $0 }?.outcome.missing()
+            missing.withLock { $0 = result }
+        }
+        try await eventually {
+            queue.run()
+            return missing.withLock { $0 } != nil || fixture.runCount > 0
+        }
+        #expect(missing.withLock { $0 } == .path)
+        #expect(fixture.runCount == 0)
+    }
+
     /// Whatever a requirement's closure holds goes with the call, and may ask the performer on its way.
     @Test func whatARequirementHoldsDoesNotEndUnderThePerformersLock() async throws {
         final class Asker: Sendable {

@@ -15,7 +15,7 @@ struct FilesCatCommand: AsyncParsableCommand {
     func run() async throws {
         try await connection.run { [path] files in
             let item = try await files.file(at: RemotePath(path))
-            try await files.read(item.id, progress: nil) { bytes in
+            try await files.read(item.id, of: item.size, progress: nil) { bytes in
                 do {
                     try bytes.withUnsafeBytes { try Output.standard.write($0) }
                 } catch let error as OutputError where error.isClosed {

@@ -120,7 +120,7 @@ struct ChangeSender: Sendable {
         guard change.kind == .upload else { return true }
         let own = try LocalFile(files.uploads.path(of: change.file ?? ""))
         do {
-            try await remote.read(twin.id, progress: nil) { bytes in
+            try await remote.read(twin.id, of: twin.size, progress: nil) { bytes in
                 guard try await own.next(upTo: bytes.count) == bytes else { throw Difference() }
             }
             return try await own.next(upTo: 1).isEmpty

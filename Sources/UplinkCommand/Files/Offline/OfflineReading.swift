@@ -30,14 +30,15 @@ struct StoredReadData: ReadData {
     let files: OfflineStore
 
     func callAsFunction(
-        _ file: ItemID, progress: TransferProgress?, receive: @Sendable ([UInt8]) async throws -> Void
+        _ file: ItemID, of size: Int64?, progress: TransferProgress?,
+        receive: @Sendable ([UInt8]) async throws -> Void
     ) async throws {
         if let new = try await files.newItem(file) { return try await send(try upload(new), progress, receive) }
         let file = try await files.resolved(file)
         let copy = ContentCopy(of: file, files)
         do {
             try await files.reach.ask {
-                try await remote(file, progress: progress) { bytes in
+                try await remote(file, of: size, progress: progress) { bytes in
                     await copy.add(bytes)
                     try await receive(bytes)
                 }

@@ -63,7 +63,7 @@ extension FileActions {
             let limit = FileContent.limit(for: item)
             let bytes = Locked<[UInt8]>([])
             do {
-                try await files.read(item.id, progress: progress) { piece in
+                try await files.read(item.id, of: item.size, progress: progress) { piece in
                     try bytes.withLock { bytes in
                         guard bytes.count + piece.count <= limit else { throw TooLarge() }
                         bytes += piece

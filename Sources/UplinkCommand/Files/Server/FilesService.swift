@@ -122,14 +122,20 @@ struct FilesService: Sendable {
         named name: String, to folder: ItemID, _ length: Int?, _ body: inout HTTPBodySequence.Iterator
     ) async throws -> Item {
         var upload = try await files.beginUpload(named: name, in: folder)
-        defer { upload.end() }
-        var received = 0
-        while let piece = try await body.next() {
-            try upload.write(piece)
-            received += piece.count
+        do {
+            var received = 0
+            while let piece = try await body.next() {
+                try upload.write(piece)
+                received += piece.count
+            }
+            guard length.map({ $0 == received }) ?? true else { throw ServiceError.badRequest("the upload broke off") }
+            let item = try await files.finish(upload, named: name, in: folder)
+            upload.end()
+            return item
+        } catch {
+            await files.giveUp(upload, in: folder)
+            throw error
         }
-        guard length.map({ $0 == received }) ?? true else { throw ServiceError.badRequest("the upload broke off") }
-        return try await files.finish(upload, named: name, in: folder)
     }
 
     private static let pieceSize = 65_536

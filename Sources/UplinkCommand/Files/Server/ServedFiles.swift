@@ -122,6 +122,12 @@ actor ServedFiles {
         }
     }
 
+    /// Ends an upload that gets no name. The file that it had changed the folder's date.
+    func giveUp(_ upload: Upload, in folder: ItemID) {
+        upload.end()
+        if case .file = upload { touch(folder) }
+    }
+
     /// Deletes an item and everything in it; a folder only if all that is in it is served.
     func delete(_ id: ItemID) throws {
         let doomed = try tree.subtree(of: id)

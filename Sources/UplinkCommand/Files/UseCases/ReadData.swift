@@ -10,16 +10,19 @@ typealias TransferProgress = @Sendable (_ done: Int64, _ expected: Int64?) -> Vo
 protocol ReadData: Sendable {
     /// Hands the bytes on, in order; the next ones are read when `receive` returns.
     ///
+    /// - Parameter size: The file's size according to its folder, if known; it may have changed since. It is compared
+    ///   with what comes if the answer does not announce its own end, because there is then no other way to tell
+    ///   whether it is whole.
     /// - Throws: ``FilesError``, `CancellationError`, or what `receive` throws.
     func callAsFunction(
-        _ file: ItemID, progress: TransferProgress?, receive: @Sendable ([UInt8]) async throws -> Void) async throws
+        _ file: ItemID, of size: Int64?, progress: TransferProgress?,
+        receive: @Sendable ([UInt8]) async throws -> Void
+    ) async throws
 
     /// Writes the content to a file, which gets its name only when it is whole. When the connection breaks, it goes on
     /// from where it was; the next call for the same path uses what one that ended early left.
     ///
-    /// - Parameter size: The file's size according to its folder, if known; it may have changed since. It is compared
-    ///   with what comes if the answer does not announce its own end, because there is then no other way to tell
-    ///   whether it is whole.
+    /// - Parameter size: As above.
     /// - Throws: ``FilesError``, or `CancellationError`.
     func callAsFunction(
         _ file: ItemID, of size: Int64?, to path: FilePath, replacingExisting: Bool, progress: TransferProgress?
@@ -31,7 +34,8 @@ struct RemoteReadData: ReadData {
     let remote: RemoteFiles
 
     func callAsFunction(
-        _ file: ItemID, progress: TransferProgress?, receive: @Sendable ([UInt8]) async throws -> Void
+        _ file: ItemID, of size: Int64?, progress: TransferProgress?,
+        receive: @Sendable ([UInt8]) async throws -> Void
     ) async throws {
         let body = try await body(of: file)
         var done: Int64 = 0
@@ -40,6 +44,11 @@ struct RemoteReadData: ReadData {
             try await receive(chunk.bytes)
             done += Int64(chunk.count)
             progress?(done, body.contentLength)
+        }
+        guard body.framing != .untilClose || done == size else {
+            throw FilesError(
+                .unreachable,
+                "the server closed the connection after \(done) bytes without saying how many there are; try again")
         }
     }
 

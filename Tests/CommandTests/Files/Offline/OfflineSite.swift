@@ -135,7 +135,7 @@ final class OfflineSite: Sendable {
     /// A file's content as the use cases give it.
     func read(_ id: ItemID) async throws -> String {
         let bytes = Locked<[UInt8]>([])
-        try await files.read(id, progress: nil) { piece in bytes.withLock { $0 += piece } }
+        try await files.read(id, of: nil, progress: nil) { piece in bytes.withLock { $0 += piece } }
         return String(decoding: bytes.withLock { $0 }, as: UTF8.self)
     }
 
