@@ -87,7 +87,9 @@ final class EventSocket {
         case Int(RTM_NEWROUTE), Int(RTM_DELROUTE): RouteRecord(payload).map(Event.route)
         case Int(RTM_NEWNEIGH): NeighbourRecord(payload).map(Event.neighbour)
         case Int(RTM_DELNEIGH):
-            NeighbourRecord(payload).map { .neighbour(NeighbourRecord(neighbour: $0.neighbour, isSilent: false)) }
+            NeighbourRecord(payload).map {
+                .neighbour(NeighbourRecord(neighbour: $0.neighbour, isSilent: false, isRouter: $0.isRouter))
+            }
         case Int(RTM_NEWRULE), Int(RTM_DELRULE), Int(RTM_NEWNEXTHOP), Int(RTM_DELNEXTHOP), Int(RTM_NEWNETCONF),
             Int(RTM_DELNETCONF):
             .configuration
@@ -106,7 +108,7 @@ extension NetlinkSocket {
     /// Opens a socket on which the kernel reports changes.
     ///
     /// - Parameter addresses: If not nil, routes that lead to none of these addresses are not reported, and neighbours
-    ///   are not while no router is known. The filter is attached before the first event can arrive.
+    ///   only if they advertise themselves as routers. The filter is attached before the first event can arrive.
     static func forEvents(
         receiveBufferSize: Int, aboutRoutesTo addresses: [IPAddress]?
     ) throws(NetlinkError) -> NetlinkSocket {

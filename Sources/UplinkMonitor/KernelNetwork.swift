@@ -110,12 +110,12 @@ extension KernelNetwork {
     /// Reads pending events; returns whether any of them may have changed the path.
     package func readEvents() throws(NetlinkError) -> Bool {
         var isRelevant = false
-        let silent = nextHops.silent
+        let hops = nextHops
         let drained = try events.drain(limit: Self.eventsPerTurn) { event in
             statistics.messages += 1
             if take(event) { isRelevant = true }
         }
-        if nextHops.silent != silent { renewFilter() }
+        if nextHops != hops { renewFilter() }
         statistics.dropped += drained.dropped
         if drained.hasGaps { hasGaps = true }
         hasToReadOn = hasGaps && !drained.isEmpty

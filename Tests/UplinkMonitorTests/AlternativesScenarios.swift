@@ -140,6 +140,29 @@ struct AlternativesScenarios {
         }
     }
 
+    /// The kernel answers with the other one from the beginning, so nothing is known about the first.
+    @Test func aRouterThatWasSilentFromTheBeginningIsSeenToAnswer() async throws {
+        let routers = ["2001:db8:1::1", "2001:db8:1::9"]
+        try await withScenario(
+            from: .ipv6, configuration: .prompt,
+            setUp: { try $0.device.ip("route append default via \(routers[1]) dev eth0") }
+        ) { scenario in
+            let used = try #require(await scenario.observer.latest?.ipv6.gateway)
+            let reachable = "neigh replace \(used) lladdr 02:00:00:00:00:09 dev eth0 nud reachable router"
+            try scenario.host.batch([reachable, "neigh replace \(used) dev eth0 nud failed router"])
+            _ = try await scenario.handover { $0.ipv6.gateway != used }
+            let late = LinuxNetworkMonitor(on: scenario.loop, configuration: try .prompt)
+            let observer = PathObserver()
+            try await FrontEnd.library.observing(scenario.network, late, observer) {
+                let other = try await observer.first { _ in true }.path.ipv6.gateway
+                #expect(other != used && routers.compactMap(IPAddress.init).contains { $0 == other })
+                try scenario.host.ip(reachable)
+                let path = try await observer.first { $0.ipv6.gateway == used }.path
+                #expect(path.ipv6.gatewayState == .reachable)
+            }
+        }
+    }
+
     @Test func neighboursThatComeAndGoTellNothing() async throws {
         try await withScenario(from: .ipv4) { scenario in
             try await scenario.expectNoUpdates {

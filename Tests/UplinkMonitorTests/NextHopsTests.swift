@@ -22,6 +22,21 @@ struct NextHopsTests {
         #expect(hops.take(NeighbourRecord(neighbour: router, isSilent: false)) == false)
     }
 
+    @Test func aRouterThatIsNotKnownMattersOnce() throws {
+        let (answering, failed) = (try neighbour("fe80::1"), try neighbour("fe80::2"))
+        var hops = NextHops()
+        #expect(hops.take(NeighbourRecord(neighbour: answering, isSilent: false, isRouter: true)) == true)
+        #expect(hops.take(NeighbourRecord(neighbour: answering, isSilent: false, isRouter: true)) == false)
+        #expect(hops.take(NeighbourRecord(neighbour: failed, isSilent: true, isRouter: true)) == true)
+        #expect(hops.watched == [answering, failed] && hops.silent == [failed])
+        for number in 0..<500 {
+            let other = Neighbour(address: IPAddress(ipv4: 0xC633_6400 + UInt32(number)), interfaceIndex: 40)
+            let isRoom = hops.watched.count < 64
+            #expect(hops.take(NeighbourRecord(neighbour: other, isSilent: false, isRouter: true)) == isRoom)
+        }
+        #expect(hops.watched.count == 64)
+    }
+
     @Test func routersOfOneAddressOnTwoLinksAreTwo() throws {
         let (first, second) = (try neighbour("fe80::1"), try neighbour("fe80::1", on: 41))
         var hops = NextHops()
@@ -44,13 +59,16 @@ struct NextHopsTests {
     }
 
     @Test func whatIsToldOfANeighbourIsRead() throws {
-        for (type, state, isSilent) in [
-            (Wire.newNeighbour, Wire.failed, true), (Wire.newNeighbour, Wire.stale, false),
-            (Wire.deleteNeighbour, Wire.failed, false),  // nothing is known against it any more
+        for (type, state, isSilent, isRouter) in [
+            (Wire.newNeighbour, Wire.failed, true, false), (Wire.newNeighbour, Wire.stale, false, true),
+            (Wire.deleteNeighbour, Wire.failed, false, true),  // nothing is known against it any more
         ] {
-            let told = events(in: message(type, neighbourPayload("fe80::1", state: state))).events
-            guard case .neighbour(let record) = told.first else { throw Unexpected() }
-            #expect(record == NeighbourRecord(neighbour: try neighbour("fe80::1"), isSilent: isSilent))
+            let payload = neighbourPayload("fe80::1", state: state, isRouter: isRouter)
+            guard case .neighbour(let record) = events(in: message(type, payload)).events.first else {
+                throw Unexpected()
+            }
+            let neighbour = try neighbour("fe80::1")
+            #expect(record == NeighbourRecord(neighbour: neighbour, isSilent: isSilent, isRouter: isRouter))
         }
         let ofABridge = neighbourPayload("192.0.2.1", family: 7, state: Wire.failed)
         #expect(events(in: message(Wire.newNeighbour, ofABridge)).events.isEmpty)

@@ -76,13 +76,14 @@ func routePayload(
 }
 
 func neighbourPayload(
-    _ address: String, family: Int32? = nil, state: UInt16, index: UInt32 = 40, _ more: (inout Bytes) -> Void = { _ in }
+    _ address: String, family: Int32? = nil, state: UInt16, isRouter: Bool = false, index: UInt32 = 40,
+    _ more: (inout Bytes) -> Void = { _ in }
 ) -> [UInt8] {
     let address = IPAddress(address)
     var payload = Bytes(bytes: [UInt8(family ?? (address?.family == .ipv6 ? AF_INET6 : AF_INET)), 0, 0, 0])
     payload.add(index)
     payload.add(state)
-    payload.add(UInt16(0x100))  // flags and type
+    payload.add(UInt16(isRouter ? 0x180 : 0x100))  // flags and type
     more(&payload)
     payload.add(attribute: Wire.neighbourAddress, address?.bytes ?? [])
     return payload.bytes

@@ -68,6 +68,8 @@ struct RouteFilterTests {
             ] {
                 let expected = isSilent || (isRouter && state == Wire.failed)
                 #expect(socket.passes(message(type, neighbourPayload(address, state: state))) == expected)
+                let advertised = neighbourPayload(address, state: state, isRouter: true)
+                #expect(socket.passes(message(type, advertised)) == (expected || !isRouter))
                 let later = neighbourPayload(address, state: state) { $0.add(attribute: 8, UInt32(3)) }
                 #expect(socket.passes(message(type, later)) == expected)  // the address behind another attribute
             }
@@ -76,6 +78,7 @@ struct RouteFilterTests {
         #expect(!socket.passes(message(type, ofABridge)))
         let deaf = try FilteredSocket(RouteFilter(addresses))
         #expect(!deaf.passes(message(type, neighbourPayload("192.0.2.1", state: Wire.failed))))
+        #expect(deaf.passes(message(type, neighbourPayload("fe80::1", state: Wire.reachable, isRouter: true))))
     }
 
     @Test func everythingElsePasses() throws {

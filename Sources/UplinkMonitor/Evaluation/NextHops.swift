@@ -4,8 +4,9 @@
 ///
 /// The kernel chooses among routes of equal metric by what the neighbour table says about their routers, and sends no
 /// other message when it switches to another. It always matters that a router stops answering. What is reported about a
-/// router later only matters while it is silent, so that the churn of routers that answer is ignored.
-struct NextHops {
+/// router later only matters while it is silent, so that the churn of routers that answer is ignored. A router that is
+/// not known matters once, because it may have been silent until now.
+struct NextHops: Equatable {
     /// The most routers to keep; beyond that, those watched earlier are forgotten.
     private static let capacity = 64
 
@@ -26,7 +27,12 @@ struct NextHops {
     /// Processes what the kernel says about a neighbour; returns whether the kernel may choose another route because of
     /// it.
     mutating func take(_ record: NeighbourRecord) -> Bool {
-        guard watched.contains(record.neighbour) else { return false }
+        guard watched.contains(record.neighbour) else {
+            guard record.isRouter, watched.count < Self.capacity else { return false }
+            watched.insert(record.neighbour)
+            if record.isSilent { silent.insert(record.neighbour) }
+            return true
+        }
         guard record.isSilent else { return silent.remove(record.neighbour) != nil }
         silent.insert(record.neighbour)
         return true

@@ -7,6 +7,8 @@ struct NeighbourRecord: Equatable {
     var neighbour: Neighbour
     /// Whether it was asked for its hardware address and did not answer (`NUD_FAILED`).
     var isSilent: Bool
+    /// Whether it advertises itself as a router (`NTF_ROUTER`, only IPv6).
+    var isRouter = false
 }
 
 extension NeighbourRecord {
@@ -16,7 +18,7 @@ extension NeighbourRecord {
     init?(_ payload: RawSpan) {
         guard let family = payload.integer(at: 0, as: UInt8.self).flatMap(IPAddress.Family.init(kernel:)),
             let index = payload.integer(at: 4, as: UInt32.self),
-            let state = payload.integer(at: 8, as: UInt16.self),
+            let state = payload.integer(at: 8, as: UInt16.self), let flags = payload.integer(at: 10, as: UInt8.self),
             payload.byteCount >= Self.headerSize
         else { return nil }
         var address: IPAddress?
@@ -25,6 +27,7 @@ extension NeighbourRecord {
         }
         guard let address else { return nil }
         self.init(
-            neighbour: Neighbour(address: address, interfaceIndex: index), isSilent: Int32(state) == NUD_FAILED)
+            neighbour: Neighbour(address: address, interfaceIndex: index), isSilent: Int32(state) == NUD_FAILED,
+            isRouter: Int32(flags) & NTF_ROUTER != 0)
     }
 }

@@ -4,12 +4,12 @@ import Glibc
 package import UplinkCore
 
 /// A program that the kernel runs for every event before queueing it (socket(7), `SO_ATTACH_FILTER`). It drops routes
-/// that lead to none of the relevant addresses, and neighbours that are not our routers, at no cost to this process.
+/// that lead to none of the relevant addresses, and neighbours that are no routers, at no cost to this process.
 ///
 /// A route passes if its prefix contains one of the addresses, so default routes always do; the rule is that of
-/// `RouteRecord.covers`. A neighbour passes if it is a router that stops answering, or with any message if it is a
-/// router that is silent; the rule is that of `NextHops`, except for the interface. Everything else passes. The kernel
-/// puts one message into each datagram of events, so it is enough to look at the first.
+/// `RouteRecord.covers`. A neighbour passes if it is a known router that stops answering, or with any message if it is a
+/// router that is silent or not known; the rule is that of `NextHops`, except for the interface. Everything else passes.
+/// The kernel puts one message into each datagram of events, so it is enough to look at the first.
 package struct RouteFilter: Equatable {
     /// The program, in classic BPF.
     let instructions: [BPFInstruction]
@@ -67,6 +67,7 @@ package struct RouteFilter: Equatable {
         static let family: UInt32 = 16
         static let prefixLength: UInt32 = 17
         static let neighbourState: UInt32 = 24
+        static let neighbourFlags: UInt32 = 26
         static let attributes: UInt32 = 28
         /// From the start of an attribute.
         static let value: UInt32 = 4
@@ -85,6 +86,7 @@ package struct RouteFilter: Equatable {
     private static let newNeighbour = UInt32(UInt16(RTM_NEWNEIGH).bigEndian)
     private static let deleteNeighbour = UInt32(UInt16(RTM_DELNEIGH).bigEndian)
     private static let failed = UInt32(UInt16(NUD_FAILED).bigEndian)
+    private static let router = UInt32(NTF_ROUTER)
 
     /// Continues with the program for the message's family, whose addresses have this many 32-bit words.
     private static func byFamily(
@@ -102,8 +104,8 @@ package struct RouteFilter: Equatable {
         return choice + ipv4 + ipv6
     }
 
-    /// Passes routers of one family that stop answering, and every message about those that are silent; drops other
-    /// neighbours.
+    /// Passes known routers of one family that stop answering, and every message about those that are silent or not
+    /// known; drops other neighbours.
     private static func neighbours(_ routers: [IPAddress], silent: [IPAddress]) -> [BPFInstruction] {
         var program: [BPFInstruction] = [
             .load(Offset.attributes),
@@ -113,14 +115,20 @@ package struct RouteFilter: Equatable {
             .drop,
             .moveToIndex,
         ]
-        for router in silent { program += passing(neighbour: router) }
-        program += [.loadHalf(at: Offset.neighbourState), .ifEqual(failed, skip: 1), .drop]
-        for router in routers { program += passing(neighbour: router) }
-        return program + [.drop]
+        for router in silent { program += testing(neighbour: router, then: .pass) }
+        let unknown: [BPFInstruction] = [
+            .loadByte(at: Offset.neighbourFlags), .ifAnySet(router, skip: 1), .drop, .pass,
+        ]
+        let known: [BPFInstruction] = [.loadHalf(at: Offset.neighbourState), .ifEqual(failed, skip: 1), .drop, .pass]
+        var tests: [BPFInstruction] = []
+        for router in routers.reversed() {
+            tests = testing(neighbour: router, then: .skip(tests.count + unknown.count)) + tests
+        }
+        return program + tests + unknown + known
     }
 
-    /// Passes a neighbour that has the address; otherwise continues after these instructions.
-    private static func passing(neighbour address: IPAddress) -> [BPFInstruction] {
+    /// Ends with `end` for a neighbour that has the address; otherwise continues after these instructions.
+    private static func testing(neighbour address: IPAddress, then end: BPFInstruction) -> [BPFInstruction] {
         let words = address.words
         let tests = words.enumerated().flatMap { number, word -> [BPFInstruction] in
             [
@@ -128,7 +136,7 @@ package struct RouteFilter: Equatable {
                 .unlessEqual(word, skip: UInt8(2 * (words.count - number - 1) + 1)),
             ]
         }
-        return tests + [.pass]
+        return tests + [end]
     }
 
     /// Passes routes of one family that lead to an address, and drops the others. An address has `words` 32-bit words.
@@ -233,6 +241,10 @@ struct BPFInstruction: Equatable {
 
     static func ifEqual(_ number: UInt32, skip: UInt8) -> Self {
         Self(BPF_JMP | BPF_JEQ | BPF_K, ifTrue: skip, operand: number)
+    }
+
+    static func ifAnySet(_ bits: UInt32, skip: UInt8) -> Self {
+        Self(BPF_JMP | BPF_JSET | BPF_K, ifTrue: skip, operand: bits)
     }
 
     static func unlessEqual(_ number: UInt32, skip: UInt8) -> Self {
