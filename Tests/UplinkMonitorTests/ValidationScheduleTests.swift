@@ -99,6 +99,24 @@ struct ValidationScheduleTests {
         #expect(schedule.verdict == .probing)
     }
 
+    @Test func aWayThatFlapsIsProbedNoMoreThanOnceASecond() {
+        var schedule = schedule()
+        #expect(schedule.wayIs(way, at: start) == Action(start: 1, wait: .seconds(10)))
+        for _ in 0..<100 {
+            _ = schedule.wayIs(nil, at: at(0.25))
+            #expect(schedule.verdict == .disabled)
+            #expect(schedule.wayIs(way, at: at(0.25)) == Action(wait: .seconds(0.75)))
+            #expect(schedule.verdict == .probing)
+            #expect(schedule.wayIs(otherWay, at: at(0.5)) == Action(wait: .seconds(0.5)))
+        }
+        #expect(schedule.timerFired(at: at(0.75)) == Action(wait: .seconds(0.25)))
+        #expect(schedule.timerFired(at: at(1)) == Action(start: 2, wait: .seconds(10)))
+        #expect(schedule.wayIs(way, at: at(1.25)) == Action(cancel: 2, wait: .seconds(0.75)))
+        #expect(schedule.probeEnded(2, isValidated, at: at(1.5)) == Action(wait: .seconds(0.5)))
+        #expect(schedule.verdict == .probing)
+        #expect(schedule.timerFired(at: at(2)) == Action(start: 3, wait: .seconds(10)))
+    }
+
     @Test func withoutAWayNothingIsProbedOrKnown() {
         var schedule = schedule()
         _ = schedule.wayIs(way, at: start)

@@ -4,8 +4,9 @@ public import UplinkCore
 /// How a monitor checks whether the internet answers: with which probe, and when. Opt-in, because it sends packets.
 ///
 /// Each family that has a route is probed immediately when its interface, gateway or source address changes and after a
-/// sleep of the system; then 1, 2, 4, … seconds after every failed probe, until one succeeds. The result appears in
-/// `FamilyPath.validation`. It never decides whether a path is satisfied.
+/// sleep of the system, but because of that no more than once a second; then 1, 2, 4, … seconds after every failed
+/// probe, until one succeeds. The result appears in `FamilyPath.validation`. It never decides whether a path is
+/// satisfied.
 public struct PathValidator: Sendable {
     /// The probe to run.
     public let probe: ValidationProbe

@@ -13,7 +13,7 @@ struct ValidationSchedule {
         case idle
         /// The probe of this number is under way, until its time is over.
         case probing(FamilyWay, probe: UInt64, deadline: Instant)
-        /// The last probe has ended at this time; the next one begins at `next`, or when something changes.
+        /// No probe has been under way since this time; the next one begins at `next`, or when something changes.
         case resting(FamilyWay, since: Instant, next: Instant?)
     }
 
@@ -27,8 +27,9 @@ struct ValidationSchedule {
         var wait: Duration?
     }
 
-    /// The shortest time between two reports of a bad network that are heeded.
-    private static let reportPause = Duration.seconds(1)
+    /// The shortest time between two probes that are not due by themselves: from the end of one to a report of a bad
+    /// network that is heeded, and from the start of one to that for another route, because a route may flap.
+    private static let pause = Duration.seconds(1)
 
     private let timeout: Duration
     private let backoff: ExponentialBackoff
@@ -38,6 +39,7 @@ struct ValidationSchedule {
     private(set) var verdict = PathValidation.disabled
     private var failures = 0
     private var lastProbe: UInt64
+    private var lastStart: Instant?
 
     /// - Parameter last: Probes up to this number belong to earlier schedules, and may still end.
     init(_ validator: PathValidator, after last: UInt64 = 0) {
@@ -70,7 +72,7 @@ struct ValidationSchedule {
         switch state {
         case .idle, .probing: return Action(wait: timeToNext(now))
         case .resting(let way, let since, let next):
-            let earliest = since + Self.reportPause
+            let earliest = since + Self.pause
             if earliest <= now { return start(way, at: now) }
             state = .resting(way, since: since, next: min(next ?? earliest, earliest))
             return Action(wait: timeToNext(now))
@@ -108,6 +110,10 @@ struct ValidationSchedule {
     private mutating func begin(_ way: FamilyWay, at now: Instant) -> Action {
         let running = runningProbe
         (verdict, failures) = (.probing, 0)
+        if let earliest = lastStart.map({ $0 + Self.pause }), now < earliest {
+            state = .resting(way, since: now, next: earliest)
+            return Action(cancel: running, wait: timeToNext(now))
+        }
         var action = start(way, at: now)
         action.cancel = running
         return action
@@ -115,6 +121,7 @@ struct ValidationSchedule {
 
     private mutating func start(_ way: FamilyWay, at now: Instant) -> Action {
         lastProbe += 1
+        lastStart = now
         state = .probing(way, probe: lastProbe, deadline: now + timeout)
         return Action(start: lastProbe, wait: timeout)
     }
