@@ -5,7 +5,7 @@ import Glibc
 package enum Sandbox {
     /// A system call by its number on this machine.
     package enum Call {
-        case socket, recvmsg
+        case socket, recvmsg, flock
         /// `socket(2)` for netlink alone, as a systemd unit without AF_NETLINK has it.
         case netlinkSocket
 
@@ -14,11 +14,13 @@ package enum Sandbox {
             switch self {
             case .socket, .netlinkSocket: 41
             case .recvmsg: 47
+            case .flock: 73
             }
             #else
             switch self {
             case .socket, .netlinkSocket: 198
             case .recvmsg: 212
+            case .flock: 32
             }
             #endif
         }

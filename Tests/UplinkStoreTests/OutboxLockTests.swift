@@ -52,6 +52,20 @@ struct OutboxLockTests: OutboxSuite {
         withExtendedLifetime(lock) {}
     }
 
+    /// As in a file system of the network without its lock service: nobody else is to blame.
+    @Test func whatCannotBeLockedIsNotInUse() async throws {
+        defer { directory.remove() }
+        let path = path
+        let error = await #expect(throws: StoreError.self) {
+            try await offPool {
+                try #require(Sandbox.refuse(.flock, with: ENOLCK))
+                _ = try OutboxLock.changing("o", beside: path)
+            }
+        }
+        #expect(error?.code == .cannotOpen)
+        #expect(error?.message.contains("No locks available") == true)
+    }
+
     @Test func whoRunsAnOutboxLocksItAnew() async throws {
         defer { directory.remove() }
         let outbox = try Outbox(try await open())

@@ -34,19 +34,20 @@ final class OutboxLock: Sendable {
     /// Returns the right to run the outbox; waits for those that are changing it.
     ///
     /// - Parameter tell: Called once if that takes a second or more, for example because such a process was stopped.
-    /// - Throws: ``StoreError`` with `outboxInUse` when another process runs it, `CancellationError`.
+    /// - Throws: ``StoreError`` with `outboxInUse` when another process runs it, `cannotOpen` when the file cannot be
+    ///   created or locked; `CancellationError`.
     static func running(
         _ name: String, beside path: FilePath, whenLate tell: (StoreError) -> Void
     ) async throws -> OutboxLock {
         var lock = try OutboxLock(name, beside: path)
         var looks = 0
         while true {
-            if lock.take(LOCK_EX) {
+            if try lock.take(LOCK_EX) {
                 if lock.isNamed { return lock }
                 lock = try OutboxLock(name, beside: path)
             } else {
                 // The process that runs it keeps all others out; one that changes it, only the runner.
-                guard lock.take(LOCK_SH) else { throw inUse(name) }
+                guard try lock.take(LOCK_SH) else { throw inUse(name) }
                 flock(lock.descriptor, LOCK_UN)
                 looks += 1
                 if looks == patience { tell(isChanged(name)) }
@@ -57,12 +58,12 @@ final class OutboxLock: Sendable {
 
     /// Returns the right to change what is in the outbox; nil while a process runs it.
     ///
-    /// - Throws: ``StoreError`` when the file cannot be created.
+    /// - Throws: ``StoreError`` when the file cannot be created or locked.
     static func changing(_ name: String, beside path: FilePath) throws(StoreError) -> OutboxLock? {
         // Another turn is only needed if someone removed the file at the wrong moment.
         for _ in 0..<100 {
             let lock = try OutboxLock(name, beside: path)
-            guard lock.take(LOCK_SH) else { return nil }
+            guard try lock.take(LOCK_SH) else { return nil }
             if lock.isNamed { return lock }
         }
         return nil
@@ -86,9 +87,18 @@ final class OutboxLock: Sendable {
                 + "let that process go on, or end it")
     }
 
-    private func take(_ kind: CInt) -> Bool {
+    /// Returns whether no other process has a lock that excludes this one.
+    private func take(_ kind: CInt) throws(StoreError) -> Bool {
         while flock(descriptor, kind | LOCK_NB) != 0 {
-            guard errno == EINTR else { return false }
+            switch errno {
+            case EINTR: continue
+            case EWOULDBLOCK: return false
+            default:
+                throw StoreError(
+                    .cannotOpen,
+                    message: "\(file) cannot be locked: \(String(cString: strerror(errno))); keep the store in a file "
+                        + "system that has locks")
+            }
         }
         return true
     }
