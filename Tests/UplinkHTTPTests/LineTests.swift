@@ -82,6 +82,20 @@ struct LineTests {
         #expect(lines == ["one", "two", "three"])
     }
 
+    @Test func aBodyThatHasEndedIsNotAskedAgain() async throws {
+        let pulls = Locked(0)
+        let body = HTTPBody(pulling: {
+            pulls.withLock { pulls in
+                pulls += 1
+                return pulls == 1 ? Array("a\nb".utf8) : nil
+            }
+        })
+        var lines: [String] = []
+        for try await line in body.lines() { lines.append(line) }
+        #expect(lines == ["a", "b"])
+        #expect(pulls.withLock { $0 } == 2)
+    }
+
     @Test func linesBeforeAnErrorAreNotLost() async throws {
         struct Broken: Error {}
         let pieces = Locked<[[UInt8]]>([Array("one\ntwo\nth".utf8)])

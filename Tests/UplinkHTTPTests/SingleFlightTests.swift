@@ -77,6 +77,25 @@ struct SingleFlightTests {
         #expect(transport.requests.count == 5)
     }
 
+    /// As text they are equal: all that is not UTF-8 is the same, and so are two ways to write one character.
+    @Test func fieldsAreComparedAsBytes() async throws {
+        transport.respond { [clock] _ in .text("a").after(.seconds(1), on: clock) }
+        let user = try #require(HTTPField.Name("X-User"))
+        var values = (0xE0...0xEF).map { [UInt8]("M".utf8) + [$0] + "ller".utf8 }
+        values += [Array("M\u{FC}ller".utf8), Array("Mu\u{308}ller".utf8)]
+        let flight = flight()
+        var tasks: [Task<HTTPCollectedResponse, any Error>] = []
+        let client = client(flight)
+        for value in values + values {
+            let headers: HTTPFields = .init([HTTPField(name: user, lenientValue: value)])
+            tasks.append(Task { [url] in try await client.get(url, headers: headers).collected(upTo: 100) })
+        }
+        try await eventually { flight.waiting == tasks.count }
+        try await clock.advance(by: .seconds(1), sleepers: values.count)
+        for task in tasks { _ = try await task.value }
+        #expect(transport.requests.count == values.count)
+    }
+
     /// Each may have an identity of its own, though the configuration be the same.
     @Test func clientsShareNothing() async throws {
         transport.respond { [clock] _ in .text("a").after(.seconds(1), on: clock) }

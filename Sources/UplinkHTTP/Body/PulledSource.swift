@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
+import UplinkCore
 
 /// A source that asks a closure.
 final class PulledSource: HTTPBodySource {
     private let pull: @Sendable () async throws -> [UInt8]?
+    private let hasEnded = Locked(false)
 
     init(next: @escaping @Sendable () async throws -> [UInt8]?) { pull = next }
 
     nonisolated(nonsending) func next() async throws -> HTTPBody.Chunk? {
         try Task.checkCancellation()
-        return try await pull().map { HTTPBody.Chunk($0) }
+        if hasEnded.withLock({ $0 }) { return nil }
+        guard let bytes = try await pull() else {
+            hasEnded.withLock { $0 = true }
+            return nil
+        }
+        return HTTPBody.Chunk(bytes)
     }
 
     func cancel() {}

@@ -26,7 +26,8 @@ public protocol HTTPMiddleware: Sendable {
     ///
     /// `next` may be called any number of times, one call after another, or not at all. A later call fails if the body
     /// is spent and not ``HTTPRequestBody/isReplayable``. A response that is not returned must be dropped, including
-    /// its body.
+    /// its body. To change a body, set it in the response of `next`: events and metrics go on to its end. A response
+    /// made anew is the middleware's own, and for them it ends with its head.
     ///
     /// - Parameters:
     ///   - request: The request to send.

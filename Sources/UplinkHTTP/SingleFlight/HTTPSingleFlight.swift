@@ -19,7 +19,9 @@ public final class HTTPSingleFlight: HTTPMiddleware {
         /// Another client may have another identity, or trust others.
         let client: ObjectIdentifier
         let url: String
-        let fields: HTTPFields
+        /// The values of each field, by its name. As bytes: `HTTPFields` compares them as text, in which different ones
+        /// may be equal.
+        let fields: [String: [[UInt8]]]
         let timeouts: HTTPTimeouts
         /// The origins that redirected here: credentials are not sent to where another origin led.
         let redirecting: [String]
@@ -63,10 +65,11 @@ public final class HTTPSingleFlight: HTTPMiddleware {
         guard request.head.method == .get, request.body.isNone, let url = try? request.head.checkedURL() else {
             return try await next(request)
         }
-        var fields = request.head.headerFields
-        for name in ignored { fields[name] = nil }
+        let fields = request.head.headerFields.filter { !ignored.contains($0.name) }
         let key = Key(
-            client: ObjectIdentifier(request.call.settings), url: url.textWithoutFragment, fields: fields,
+            client: ObjectIdentifier(request.call.settings), url: url.textWithoutFragment,
+            fields: Dictionary(grouping: fields) { $0.name.canonicalName }
+                .mapValues { $0.map { $0.withUnsafeBytesOfValue(Array.init) } },
             timeouts: request.timeouts,
             redirecting: request.history.map(\.origin))
         // Any request in progress may be waiting for a provider of tokens.
