@@ -24,7 +24,8 @@ package enum FileNaming {
             }
             guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw Errno(rawValue: errno) }
             // A file system without hard links.
-            guard faccessat(directory, target, F_OK, AT_SYMLINK_NOFOLLOW) != 0 else { throw .fileExists }
+            if faccessat(directory, target, F_OK, AT_SYMLINK_NOFOLLOW) == 0 { throw .fileExists }
+            guard errno == ENOENT else { throw Errno(rawValue: errno) }
         }
         guard renameat(directory, temporary, directory, target) == 0 else { throw Errno(rawValue: errno) }
     }

@@ -23,6 +23,20 @@ struct PartialFileTests: PartialFileSuite {
         }
     }
 
+    @Test func whatCannotBeLockedLeavesNothing() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let target = directory.path.appending("f")
+        let error = await #expect(throws: DownloadError.self) {
+            try await offPool {
+                try #require(Sandbox.refuse(.flock, with: ENOLCK))
+                _ = try PartialFile(for: target, askedFor: machineURL, options: DownloadOptions())
+            }
+        }
+        #expect(error?.errno == ENOLCK)
+        #expect(directory.names.isEmpty)
+    }
+
     @Test func manyAtOnceLeaveOneWinnerAtATime() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

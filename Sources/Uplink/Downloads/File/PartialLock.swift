@@ -56,11 +56,12 @@ enum PartialLock {
         guard descriptor >= 0 else { throw .file("creating a file beside `\(directory.path)`", errno) }
         do throws(DownloadError) {
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                throw errno == EWOULDBLOCK
-                    ? busy(directory)
-                    : .file(
-                        "locking a file beside `\(directory.path)`", errno,
-                        "the file system cannot lock; choose a directory elsewhere")
+                let number = errno
+                if number == EWOULDBLOCK { throw busy(directory) }
+                if isNew { try remove(name, in: directory) }
+                throw .file(
+                    "locking a file beside `\(directory.path)`", number,
+                    "the file system cannot lock; choose a directory elsewhere")
             }
             var (mine, named) = (stat(), stat())
             let isNamed =

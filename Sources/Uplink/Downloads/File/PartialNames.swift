@@ -38,11 +38,13 @@ struct PartialNames: Sendable, Hashable {
     }
 
     /// A dot and the name; if that would become too long (NAME_MAX), the beginning of the name and a digest of all of
-    /// it.
+    /// it. It is not cut within a character: some file systems only take whole ones.
     private static func stem(of name: [UInt8]) -> [UInt8] {
         guard name.count > 255 - 1 - ".uplink-record-new".utf8.count else { return [0x2E] + name }
         var checksum = SHA256()
         checksum.update(name)
-        return [0x2E] + name.prefix(180) + "~\(Hexadecimal.text(checksum.finish().prefix(8)))".utf8
+        var cut = 180
+        while cut > 177, name[cut] & 0xC0 == 0x80 { cut -= 1 }
+        return [0x2E] + name.prefix(cut) + "~\(Hexadecimal.text(checksum.finish().prefix(8)))".utf8
     }
 }

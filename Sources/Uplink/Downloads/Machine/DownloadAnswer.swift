@@ -23,6 +23,13 @@ struct DownloadAnswer: Sendable {
         return values.count == 1 ? ContentRange(values[0]) : nil
     }
 
+    /// Whether an answer that should be the whole says that it begins later or ends earlier. (`Content-Range` has no
+    /// meaning there, RFC 9110, section 14.4, but there are servers that mean it.)
+    var callsItselfPart: Bool {
+        guard case .part(let first, _, let total) = range else { return false }
+        return first > 0 || bodyLength ?? .max < total ?? 0
+    }
+
     /// Whether the body has parts with heads of their own, which were not asked for.
     var isMultipart: Bool {
         head.headerFields[.contentType]?.lowercased().hasPrefix("multipart/byteranges") ?? false

@@ -7,7 +7,11 @@ extension DownloadMachine {
     /// Handles the head of an answer.
     mutating func answered(_ answer: DownloadAnswer) -> Verdict {
         switch state {
-        case .askingForWhole: return answeredWhole(answer)
+        case .askingForWhole:
+            guard ranges == .refused else { return answeredWhole(answer) }
+            ranges = .refusedForGood
+            // The bytes that are there are of use until this is known to be their file.
+            return answer.status == 200 ? wholeAgain(answer) : answeredWhole(answer)
         case .askingForRest: return answeredRest(answer)
         case .idle, .receiving, .whole, .failed:
             return .leave(distrust("an answer came that nobody asked for"))
@@ -15,7 +19,8 @@ extension DownloadMachine {
     }
 
     private mutating func answeredWhole(_ answer: DownloadAnswer) -> Verdict {
-        answer.status == 200 ? begin(answer) : .leave(refused(answer))
+        guard answer.status == 200 else { return .leave(refused(answer)) }
+        return answer.callsItselfPart ? .leave(distrust(Self.partAsWhole)) : begin(answer)
     }
 
     private mutating func answeredRest(_ answer: DownloadAnswer) -> Verdict {
@@ -24,8 +29,17 @@ extension DownloadMachine {
         case 200: return wholeAgain(answer)
         case 416: return .leave(beyondEnd(answer))
         case 412: return .leave(distrust("the server takes `If-Range` amiss (412)"))
+        case 400, 403, 406, 501: return .leave(restRefused(answer))
         default: return .leave(refused(answer))
         }
+    }
+
+    /// The file may be there for a request without `Range`, which a server or a proxy may not like.
+    private mutating func restRefused(_ answer: DownloadAnswer) -> Step {
+        guard ranges == .heeded else { return refused(answer) }
+        ranges = .refused
+        state = .idle
+        return .again(after: .none, because: "the server answers \(answer.status) to a request for the rest")
     }
 
     /// 200 instead of a part: another version, or a server that does not send parts. Either way the whole file comes,
@@ -33,18 +47,21 @@ extension DownloadMachine {
     /// are there are worth more than what a stranger says about the size.
     private mutating func wholeAgain(_ answer: DownloadAnswer) -> Verdict {
         guard !isOfSamePlace(answer) || answer.validator == nil, doubts + 1 < Self.maximumDoubts else {
-            return isPart(answer) ? .leave(distrust("the server calls a part of the file the whole")) : begin(answer)
+            return isPart(answer) ? .leave(distrust(Self.partAsWhole)) : begin(answer)
         }
+        // No failure, or few failures allowed would keep the file from ever being believed to have moved.
         doubts += 1
-        return .leave(
-            tryAgain(
-                after: nil, because: "something else than the file's server seems to answer"))
+        state = .idle
+        let pause = Pause(length: limits.backOff.pause(after: doubts, remaining: remaining))
+        return .leave(.again(after: pause, because: "something else than the file's server seems to answer"))
     }
 
-    /// Whether a 200 to a request for the rest cannot be the whole: it says that it begins later, or has another length
-    /// than the same version had.
+    private static let partAsWhole = "the server calls a part of the file the whole"
+
+    /// Whether a 200 to a request for the rest cannot be the whole: it says so itself, or has another length than the
+    /// same version had.
     private func isPart(_ answer: DownloadAnswer) -> Bool {
-        if case .part(let first, _, _) = answer.range, first > 0 { return true }
+        if answer.callsItselfPart { return true }
         guard let version, let validator = version.validator, let length = answer.bodyLength else { return false }
         return answer.validator == validator && ContentCoding.names(in: answer.head) == version.codings
             && length != version.length ?? length

@@ -61,6 +61,16 @@ struct DownloadMachine: Sendable {
         static let none = Self(length: .zero)
     }
 
+    /// What the server makes of requests for the rest.
+    enum Ranges: Sendable {
+        /// Nothing is known against them.
+        case heeded
+        /// It refused one: the next request asks for the whole.
+        case refused
+        /// It was asked for the whole because of that. Another refusal is final.
+        case refusedForGood
+    }
+
     let url: String
     let limits: DownloadLimits
     /// The time left until the deadline; nil without a deadline. Set before each event.
@@ -70,6 +80,7 @@ struct DownloadMachine: Sendable {
     var version: ResourceVersion?
     /// How many bytes are there.
     var received: Int64 = 0
+    var ranges = Ranges.heeded
     /// Attempts so far, this one included.
     private(set) var attempts = 0
     /// How often the server continued where it was asked to.
@@ -78,7 +89,7 @@ struct DownloadMachine: Sendable {
     var restarts = 0
     /// Failures in a row, without a new byte.
     var failures = 0
-    /// How many of them may be lasting.
+    /// Answers in a row, without a new byte, that may be lasting failures, or a stranger's.
     var doubts = 0
     /// How often the network was lost in a row, without a new byte.
     var losses = 0
@@ -115,7 +126,7 @@ struct DownloadMachine: Sendable {
     mutating func ask() -> Plan {
         attempts += 1
         refusal = nil
-        if received > 0, let validator = version?.validator {
+        if received > 0, ranges != .refused, let validator = version?.validator {
             state = .askingForRest
             return .rest(from: received, ifStill: validator)
         }

@@ -234,7 +234,7 @@ final class DownloadRun: Sendable {
         try? await writer.drain()
         let error = reason(for: error)
         let isWorthKeeping = options.resumes && machine.withLock { $0.isWorthKeeping(after: error) }
-        let isHurried = error is CancellationError  // the caller that cancelled does not want to wait
+        let isHurried = core.cause != nil  // who cancelled does not want to wait, and after a deadline nobody can
         let kept = try? await offLoop { writer.file.abandon(keeping: isWorthKeeping, isHurried: isHurried) }
         guard var failure = error as? DownloadError else { return error }
         failure.keptBytes = kept ?? 0

@@ -181,8 +181,11 @@ struct DownloadDistrustTests {
         #expect(step?.error?.code == .sizeMismatch || machine.restarts == 1)
     }
 
-    @Test func aWholeFromAStrangerIsBelievedInTheEnd() {
-        var machine = DownloadMachine.interrupted()
+    @Test(arguments: [nil, 0, 1, 3] as [Int?]) func aWholeFromAStrangerIsBelievedInTheEnd(failures: Int?) {
+        var machine = DownloadMachine.interrupted {
+            $0.backOff.maximumFailures = failures
+            $0.backOff.maximumFirstFailures = failures
+        }
         let moved = answer(200, tag: "\"v2\"", length: 70, url: "https://mirror.example.org/disk.iso")
         for _ in 1..<DownloadMachine.maximumDoubts {
             _ = machine.ask()
@@ -191,6 +194,36 @@ struct DownloadDistrustTests {
         _ = machine.ask()
         #expect(machine.answered(moved).isBegin)
         #expect((machine.received, machine.restarts) == (0, 1))
+    }
+
+    @Test(arguments: [400, 403, 406, 501]) func whoRefusesTheRestIsAskedForTheWholeOnce(status: Int) {
+        var machine = DownloadMachine.interrupted()
+        _ = machine.ask()
+        #expect(machine.answered(answer(status, tag: nil)).step?.pause == .zero)
+        #expect(machine.ask() == .whole)
+        #expect(machine.received == 400)
+        var willing = machine
+        #expect(willing.answered(answer(200, length: 1000)).isBegin)
+        #expect((willing.received, willing.restarts) == (0, 1))
+        // A refusal is final, and what is there is kept.
+        var unwilling = machine
+        #expect(unwilling.answered(answer(status, tag: nil)).step?.error?.status == status)
+        #expect(unwilling.received == 400)
+        // A stranger is not believed, and the next refusal is final.
+        #expect(machine.answered(answer(200, tag: nil, length: 26)).step?.pause == .milliseconds(250))
+        #expect(machine.ask() == .rest(from: 400, ifStill: .entityTag("\"v1\"")))
+        #expect(machine.answered(answer(status, tag: nil)).step?.error?.status == status)
+    }
+
+    @Test func aWholeThatCallsItselfAPartIsNone() {
+        for (range, isWhole) in [
+            ("bytes 0-99/1000", false), ("bytes 1-100/101", false), ("bytes 0-99/100", true), ("bytes 0-99/99", true),
+            ("bytes 0-99/*", true),
+        ] {
+            var machine = machine()
+            _ = machine.ask()
+            #expect(machine.answered(answer(200, length: 100, range: range)).isBegin == isWhole, "\(range)")
+        }
     }
 
     @Test func whySomethingIsNotBelievedIsToldAsItIs() {

@@ -101,6 +101,10 @@ struct ValidatorTests {
         let long = String(repeating: "n", count: 254)
         for name in try names(long + "1") { #expect(name.utf8.count <= 255) }
         #expect(try Set(names(long + "1")).isDisjoint(with: names(long + "2")))
+        // Characters stay whole.
+        for name in try names("1 " + String(repeating: "字", count: 80)) {
+            #expect(name.utf8.count <= 255 && !name.contains("\u{FFFD}"))
+        }
         for path in ["", "/", "..", ".", "a/.."] { #expect(PartialNames(.init(path)) == nil, "\(path)") }
         #expect(PartialNames("b")?.directory == ".")
         #expect(PartialNames("a/b/")?.directory == "a")  // a slash at the end is no part of a FilePath
