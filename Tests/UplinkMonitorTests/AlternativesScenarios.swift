@@ -140,25 +140,44 @@ struct AlternativesScenarios {
         }
     }
 
-    /// The kernel answers with the other one from the beginning, so nothing is known about the first.
+    /// The kernel names the other one from the beginning, so that nobody has asked about the first.
     @Test func aRouterThatWasSilentFromTheBeginningIsSeenToAnswer() async throws {
-        let routers = ["2001:db8:1::1", "2001:db8:1::9"]
+        let better = "fe80::a"
+        let other = "fe80::b"
+        let (betterAddress, otherAddress) = (try #require(IPAddress(better)), try #require(IPAddress(other)))
         try await withScenario(
-            from: .ipv6, configuration: .prompt,
-            setUp: { try $0.device.ip("route append default via \(routers[1]) dev eth0") }
+            configuration: .prompt,
+            setUp: { network in
+                for namespace in [network.device, network.router] {
+                    try namespace.set("ipv6/conf/default/accept_dad", to: 0)
+                }
+                try network.connect()
+                for router in [better, other] { try network.router.ip("-6 addr add \(router)/64 dev r0 nodad") }
+            }
         ) { scenario in
-            let used = try #require(await scenario.observer.latest?.ipv6.gateway)
-            let reachable = "neigh replace \(used) lladdr 02:00:00:00:00:09 dev eth0 nud reachable router"
-            try scenario.host.batch([reachable, "neigh replace \(used) dev eth0 nud failed router"])
-            _ = try await scenario.handover { $0.ipv6.gateway != used }
+            try await withEventLoop(networkNamespace: scenario.router.name) { loop in
+                for router in [better, other] {
+                    let advertisement = RouterAdvertisement(
+                        lifetime: 1800, isPreferred: router == better, source: router)
+                    #expect(await onLoop(loop) { advertisement.send(from: 50) })
+                }
+            }
+            try await scenario.reach { $0.ipv6.gateway == betterAddress }
+            func entry(_ router: String) -> String {
+                "neigh replace \(router) lladdr 02:00:00:00:00:09 dev eth0 nud reachable router"
+            }
+            try scenario.host.batch([
+                entry(other), entry(better), "neigh replace \(better) dev eth0 nud failed router",
+            ])
+            try await scenario.reach { $0.ipv6.gateway == otherAddress }
             let late = LinuxNetworkMonitor(on: scenario.loop, configuration: try .prompt)
             let observer = PathObserver()
             try await FrontEnd.library.observing(scenario.network, late, observer) {
-                let other = try await observer.first { _ in true }.path.ipv6.gateway
-                #expect(other != used && routers.compactMap(IPAddress.init).contains { $0 == other })
-                try scenario.host.ip(reachable)
-                let path = try await observer.first { $0.ipv6.gateway == used }.path
-                #expect(path.ipv6.gatewayState == .reachable)
+                let first = try await observer.first { _ in true }.path
+                #expect(first.ipv6.gateway == otherAddress)
+                try scenario.host.ip(entry(better))
+                let next = try await observer.first { $0.ipv6.gateway == betterAddress }.path
+                #expect(next.ipv6.gatewayState == .reachable)
             }
         }
     }
