@@ -16,7 +16,8 @@ public struct DownloadBackOff: Sendable {
     /// download. One day by default.
     public var maximumRetryAfter = Duration.seconds(86_400)
     /// How many attempts may fail in a row, counted from zero again after each new byte, and after the path has changed
-    /// before a server was reached; nil for as many as the deadline allows. A loss of the network is no failure.
+    /// before a server was reached; nil for as many as the deadline allows. A loss of the network is no failure,
+    /// and neither is a whole file from elsewhere in place of the rest, which is believed when it comes again and again.
     public var maximumFailures: Int?
     /// The same until a first byte has come, for callers that would rather know early that the server is away.
     package var maximumFirstFailures: Int?

@@ -80,6 +80,7 @@ struct DownloadMachine: Sendable {
     var version: ResourceVersion?
     /// How many bytes are there.
     var received: Int64 = 0
+    /// Whether the next request may ask for the rest.
     var ranges = Ranges.heeded
     /// Attempts so far, this one included.
     private(set) var attempts = 0
