@@ -104,8 +104,7 @@ extension PerformerMachine {
         guard alarm.isCurrent(number) else { return actions }
         alarm.end()
         alarmDeadline = .max
-        while let entry = deadlines.popDue(at: now) {
-            let id = calls.id(inSlot: entry.slot)
+        for id in popDue(at: now) {
             guard let call = calls[id] else { continue }
             switch call.stage {
             case .entered, .waiting:
@@ -122,6 +121,17 @@ extension PerformerMachine {
         }
         armForFirst(&actions)
         return actions
+    }
+
+    /// Takes the calls that are due, in order of arrival: the heap has those with equal deadlines in any order.
+    private mutating func popDue(at now: Int64) -> [ID] {
+        var due: [(arrival: Int64, id: ID)] = []
+        while let entry = deadlines.popDue(at: now) {
+            let id = calls.id(inSlot: entry.slot)
+            if let call = calls[id] { due.append((call.arrival, id)) }
+        }
+        due.sort { $0.arrival < $1.arrival }
+        return due.map(\.id)
     }
 
     /// Attaches the task that watches the monitor; returns it if it is no longer needed.

@@ -47,6 +47,30 @@ struct PerformerSlotTests {
         try await fixture.expectNothingIsLeft()
     }
 
+    /// All at the same moment: it is measured from when the network came.
+    @Test func afterAStableTimeSlotsGoToThoseWhoCameFirst() async throws {
+        let fixture = PerformerFixture(.offline(), maximumRunning: 2)
+        let (gate, order) = (Gate(), Locked<[Int]>([]))
+        let calls = try await (0..<6).asyncMap { index in
+            let call = Task {
+                try await fixture.performer.perform(within: .seconds(60), requiring: .stable(for: .seconds(2))) {
+                    order.withLock { $0.append(index) }
+                    await gate.wait()
+                }
+            }
+            try await fixture.waitForCalls(index + 1)
+            return call
+        }
+        fixture.monitor.goOnline()
+        try await eventually { fixture.clock.sleepers.contains { $0.contains(" 2.0") } }
+        try await fixture.clock.advance(by: .seconds(2))
+        try await eventually { order.withLock { $0.count } == 2 }
+        #expect(order.withLock { $0.sorted() } == [0, 1])
+        gate.open()
+        for call in calls { try await call.value }
+        try await fixture.expectNothingIsLeft()
+    }
+
     @Test func slotsGoToThoseWhoCameFirst() async throws {
         let fixture = PerformerFixture(.online(), maximumRunning: 1)
         let (gate, order) = (Gate(), Locked<[Int]>([]))
