@@ -37,7 +37,8 @@ public final class Store: Sendable {
     ) {
         self.database = database
         self.path = path
-        realPath = path.map { StoreFile.realPath($0) ?? $0 }
+        // As it was opened, from the root: the program's directory may have changed since.
+        realPath = (database as? DatabasePool).map { FilePath($0.path) }.map { StoreFile.realPath($0) ?? $0 }
         self.performer = performer
         self.clock = clock
         self.now = now

@@ -299,6 +299,13 @@ struct ClearTests {
         #expect(decision(start(6, 7)) == .fetchAgain)  // cleared and outdated
         #expect(decision(start(6, 6), isNews: false) == .fetchAgain)
         #expect(decision(start(6, 6, all: 1)) == .giveUp)
+        var synced = SyncRecord(key: "a")
+        synced.succeededAt = 7
+        var migrated = synced
+        migrated.forgetSyncs()
+        let (before, now) = (SyncStart(record: synced, clearings: 0), SyncStart(record: migrated, clearings: 0))
+        #expect(before.decision(at: now, isNews: false, isLast: isLast) == (isLast ? .writeOutdated : .fetchAgain))
+        #expect(before.decision(at: now, isNews: true, isLast: isLast) == .write)
     }
 }
 #endif

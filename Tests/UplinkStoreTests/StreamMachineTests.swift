@@ -210,6 +210,15 @@ struct StreamMachineTests {
         #expect(stream.observed(2, after: 1, age: 0) == ["2"])
     }
 
+    @Test func aReadErrorFromBeforeTheSyncsCommitDoesNotEndTheWait() {
+        let stream = Stream()
+        #expect(stream.observed(1, after: 4, age: 9) == ["1…", "sync"])
+        #expect(stream.readFailed(after: 4) == ["readFailed"])
+        #expect(stream.succeeded(5) == [])
+        #expect(stream.readFailed(after: 4) == [])
+        #expect(stream.observed(2, after: 5, age: 0) == ["2"])
+    }
+
     @Test func aReadErrorIsToldOnceAndItsEndTooWithTheSameValue() {
         let stream = Stream(.storedOnly)
         #expect(stream.observed(1) == ["1"])

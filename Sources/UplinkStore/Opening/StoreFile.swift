@@ -51,6 +51,12 @@ struct StoreFile {
         return pool
     }
 
+    private static func forgetSyncs(_ database: any DatabaseWriter) throws {
+        try database.write { db in
+            if try db.tableExists(SyncRecord.databaseTableName) { try SyncRecord.forgetSyncs(db) }
+        }
+    }
+
     /// Applies the missing migrations. Data that a migration may have changed must not be kept by a "not modified" nor
     /// count as fresh, even if this process dies or a later migration fails, so all syncs are forgotten first.
     static func migrate(_ database: any DatabaseWriter, with migrator: DatabaseMigrator, named name: String) throws {
@@ -62,10 +68,9 @@ struct StoreFile {
         let known = Set(migrator.migrations)  // a migration that merges others removes their names
         while applied != known {
             do {
-                try database.write { db in
-                    if try db.tableExists(SyncRecord.databaseTableName) { try SyncRecord.forgetSyncs(db) }
-                }
-                return try migrator.migrate(database)
+                try forgetSyncs(database)
+                try migrator.migrate(database)
+                return try forgetSyncs(database)  // another process may have synced between the two
             } catch {
                 // Another process may be migrating too, and be faster; then there is less left to do in the next round.
                 let now = try database.read { try migrator.appliedIdentifiers($0) }

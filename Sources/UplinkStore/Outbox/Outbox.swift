@@ -61,11 +61,11 @@ public final class Outbox: Sendable {
     public func enqueue(key: String, kind: String = "", payload: Data, in db: Database) throws -> OutboxEntry {
         try StoreError.refuseNUL(in: key, "the key of an outbox's entry")
         try StoreError.refuseNUL(in: kind, "the kind of an outbox's entry")
-        guard payload.count <= configuration.maximumEntryBytes else {
+        let maximum = min(configuration.maximumEntryBytes, OutboxConfiguration.largestEntry)
+        guard payload.count <= maximum else {
             throw StoreError(
                 .entryTooLarge,
-                message: "the entry has \(payload.count) bytes; the outbox `\(name)` takes "
-                    + "\(configuration.maximumEntryBytes)")
+                message: "the entry has \(payload.count) bytes; the outbox `\(name)` takes \(maximum)")
         }
         var row = OutboxRow(
             outbox: name, key: key, kind: kind, payload: payload, bytes: payload.count,

@@ -8,8 +8,9 @@ public struct OutboxConfiguration: Sendable {
     public var maximumEntries = 10_000
     /// The most bytes of all payloads; more is `outboxFull`.
     public var maximumBytes = 64 << 20
-    /// The most bytes of one payload; more is `entryTooLarge`.
+    /// The most bytes of one payload; more is `entryTooLarge`. SQLite takes no row of more than 1 GB.
     public var maximumEntryBytes = 1 << 20
+    static let largestEntry = 999_000_000  // which leaves room for the rest of the row
     /// How many entries, of different keys, are sent at the same time.
     public var maximumConcurrent = 4
     /// The number of failed attempts after which an entry is given up; nil retries for ever, and keeps the later

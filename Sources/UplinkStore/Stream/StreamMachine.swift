@@ -78,7 +78,10 @@ struct StreamMachine<Value: Equatable & Sendable> {
         let known = self.failure?.error
         let isKnown = known?.code == failure.error.code && known?.message == failure.error.message
         self.failure = failure
-        if case .awaiting = sync { return settle(failure) + decision }
+        // Zero where the record could not be read either.
+        if case .awaiting(let number, _) = sync, failure.number == 0 || failure.number >= number {
+            return settle(failure) + decision
+        }
         return (isKnown ? [] : [.emit(.error(failure.error))]) + decision
     }
 

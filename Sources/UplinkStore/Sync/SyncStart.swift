@@ -41,6 +41,9 @@ struct SyncStart: Equatable, Sendable {
     func decision(at now: Self, isNews: Bool, isLast: Bool) -> Decision {
         if now.clearings != clearings { return .giveUp }
         if isCleared(at: now) { return .fetchAgain }
+        // What "no news" refers to may not be what is stored: it was migrated, or written although it was outdated.
+        let isForgotten = record.succeededAt != nil && now.record.succeededAt == nil
+        if isForgotten, !isNews { return isLast ? .writeOutdated : .fetchAgain }
         // It was outdated, or another process has synced: the server may have been asked before that happened.
         let isOvertaken = now.record.epoch != record.epoch || now.record.number != record.number
         if !isOvertaken || !isNews { return .write }  // "no news" undoes nothing
