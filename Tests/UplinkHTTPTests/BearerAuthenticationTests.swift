@@ -69,6 +69,20 @@ struct BearerAuthenticationTests {
         #expect(transport.requests.count == 2)
     }
 
+    /// For one resource, or by one faulty instance; the login server has no other.
+    @Test func aTokenThatWasRefusedOnceAndIsAcceptedAgainIsValid() async throws {
+        transport.answer("https://a.example/admin", .text("no", status: .unauthorized))
+        transport.answer(url, .text("yes"))
+        let bearer = try HTTPBearerAuthentication.bearer(for: ["https://a.example"]) { [asked] refused in
+            asked.add(refused)
+            return "same"
+        }
+        let client = HTTPClient(transport, bearer)
+        #expect(try await client.get("https://a.example/admin").status == .unauthorized)
+        for _ in 0..<3 { #expect(try await client.get(url).status == .ok) }
+        #expect(asked.all == [nil, "same", "same"])
+    }
+
     @Test func theSameTokenAgainIsNotSentAgain() async throws {
         accept()
         let client = HTTPClient(transport, try .bearer(for: ["https://a.example"]) { _ in "same" })

@@ -188,6 +188,7 @@ struct RedirectTests {
         }
         #expect(error?.code == .redirectForbidden)
         #expect(error?.description.contains("secret") == false)
+        #expect(error?.redirects.count == 1 && error?.redirects == error.map { [$0.url] })
         #expect(table.requests.count == 1)
     }
 
@@ -238,6 +239,7 @@ struct RedirectTests {
             try await HTTPClient(transport: table).get("http://a/1")
         }
         #expect(error?.code == .redirectForbidden)
+        #expect(error?.redirects == ["http://a/1"])
         #expect(try await HTTPClient(transport: table).get("http://a/2").status == .ok)
     }
 

@@ -125,6 +125,21 @@ struct SingleFlightTests {
         #expect(try await second.value.body == Array("in time".utf8))
     }
 
+    /// A middleware may have given the first one less time.
+    @Test func whoHasNoTotalAsksAgainToo() async throws {
+        let late = HTTPClientError(.totalTimeout, phase: .firstByte, message: "late")
+        transport.answerOnce(nil, url, .error(late).after(.seconds(10), on: clock), .text("in time"))
+        let flight = flight()
+        let client = client(flight)
+        let first = Task { [url] in try await client.get(url).collected(upTo: 100) }
+        try await clock.waitForSleepers()
+        let second = Task { [url] in try await client.get(url).collected(upTo: 100) }
+        try await eventually { flight.waiting == 2 }
+        try await clock.advance(by: .seconds(10))
+        #expect(await clientError { _ = try await first.value }?.code == .totalTimeout)
+        #expect(try await second.value.body == Array("in time".utf8))
+    }
+
     /// One of them has sent it for all.
     @Test func whoseTotalPassesMeanwhileIsNotToldThatNothingWasSent() async throws {
         transport.answer(url, .silence)

@@ -86,7 +86,10 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
         let token = try await token(insteadOf: nil, for: request)
         request.head.headerFields[.authorization] = "Bearer \(token)"
         let response = try await next(request)
-        guard response.head.status == .unauthorized else { return response }
+        guard response.head.status == .unauthorized else {
+            note(token, response)
+            return response
+        }
         guard !request.body.isSpent else {
             tokens.withLock { $0.wasRefused(token) }
             return response
@@ -97,8 +100,17 @@ public final class HTTPBearerAuthentication: HTTPMiddleware {
         if fresh == token, let refusal { return refusal }
         request.head.headerFields[.authorization] = "Bearer \(fresh)"
         let second = try await next(request)
-        if second.head.status == .unauthorized { tokens.withLock { $0.wasRefused(fresh) } }
+        note(fresh, second)
         return second
+    }
+
+    /// Records what an answer says about the token that was sent.
+    private func note(_ token: String, _ response: HTTPTransportResponse) {
+        switch response.head.status.kind {
+        case .successful, .redirection: tokens.withLock { $0.wasAccepted(token) }
+        case .clientError where response.head.status == .unauthorized: tokens.withLock { $0.wasRefused(token) }
+        case .clientError, .serverError, .informational, .invalid: break
+        }
     }
 
     private func token(insteadOf refused: String?, for request: HTTPClientRequest) async throws -> String {

@@ -58,6 +58,11 @@ struct TokenMachine: Sendable {
         phase = .valid(token)
     }
 
+    /// A server accepted a token. Whoever refused it did so for a reason of its own.
+    mutating func wasAccepted(_ token: String) {
+        if phase == .refused(token) { phase = .valid(token) }
+    }
+
     /// A server refused a token, and the request cannot be sent again.
     mutating func wasRefused(_ token: String) {
         if phase == .valid(token) { phase = .refused(token) }

@@ -44,9 +44,13 @@ struct RedirectMachine {
         case 301, 302, 303, 307, 308: break
         default: return .deliver
         }
-        guard configuration.maximumRedirects > 0, let location = try location(in: response) else { return .deliver }
-        let next = try resolve(location)
+        let locations = locations(in: response)
+        guard configuration.maximumRedirects > 0, let location = locations.first else { return .deliver }
         history.append(url)
+        guard locations.count == 1 else {
+            throw failure(.redirectForbidden, "the server names \(locations.count) different targets")
+        }
+        let next = try resolve(location)
         guard history.count <= configuration.maximumRedirects else {
             throw failure(.tooManyRedirects, "more than \(configuration.maximumRedirects) redirects")
         }
@@ -97,13 +101,8 @@ struct RedirectMachine {
         }
     }
 
-    private func location(in response: HTTPResponse) throws(HTTPClientError) -> String? {
-        let locations = Set(
-            response.headerFields[fields: .location].map { $0.withUnsafeBytesOfValue(encodingWhatServersLeave) })
-        guard locations.count <= 1 else {
-            throw failure(.redirectForbidden, "the server names \(locations.count) different targets")
-        }
-        return locations.first
+    private func locations(in response: HTTPResponse) -> Set<String> {
+        Set(response.headerFields[fields: .location].map { $0.withUnsafeBytesOfValue(encodingWhatServersLeave) })
     }
 
     private func resolve(_ location: String) throws(HTTPClientError) -> HTTPURL {

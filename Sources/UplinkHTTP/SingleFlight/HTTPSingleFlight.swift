@@ -113,7 +113,7 @@ extension HTTPSingleFlight {
                 throw mayBegin ? Self.totalPassed : error
             }
             if !isFirst.withLock({ $0 }), case .failure(let error as HTTPClientError) = shared,
-                error.code == .totalTimeout, let left = request.remainingTime, left > .zero
+                error.code == .totalTimeout, request.remainingTime != .zero
             {
                 continue  // it was the total timeout of another request, which began before this one
             }

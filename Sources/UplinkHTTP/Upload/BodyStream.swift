@@ -28,17 +28,20 @@ package struct BodyStream: Sendable {
             length: length, isReplayable: isReplayable, isSpent: { !isReplayable && state.withLock { $0 } == .begun }
         ) { _ in
             BodyProduction(length: length, runsForeignCode: !isOwn) { sink in
-                let before = state.withLock { state in
-                    defer { if state == .unused { state = .begun } }
-                    return state
+                // What is abandoned before it begins can still be sent.
+                try await iterations.iterate(isAbandoned: sink.isClosed) {
+                    let before = state.withLock { state in
+                        defer { if state == .unused { state = .begun } }
+                        return state
+                    }
+                    switch before {
+                    case .empty: return
+                    case .begun where !isReplayable: throw notReplayable
+                    case .unused, .begun: break
+                    }
+                    try await run(sink)
+                    if length == 0 { state.withLock { $0 = .empty } }
                 }
-                switch before {
-                case .empty: return
-                case .begun where !isReplayable: throw notReplayable
-                case .unused, .begun: break
-                }
-                try await iterations.iterate(isAbandoned: sink.isClosed) { try await run(sink) }
-                if length == 0 { state.withLock { $0 = .empty } }
             }
         }
     }
