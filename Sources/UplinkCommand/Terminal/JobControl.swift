@@ -7,21 +7,33 @@ enum JobControl {
     /// background does (SIGTTOU, termios(3)).
     ///
     /// - Returns: Whether it is, or needs not be; otherwise nobody could resume it, and `errno` is set.
-    static func comeToForeground(on terminal: CInt) -> Bool {
+    /// - Throws: `CancellationError` if what let it go on was a signal that ends it (`kill %1`).
+    static func comeToForeground(on terminal: CInt) throws(CancellationError) -> Bool {
+        while isInBackground(of: terminal), isShellsJob {
+            stop(by: SIGTTOU)
+            usleep(50_000)  // the loop hears of the signal meanwhile
+            if Interruption.hasBegun { throw CancellationError() }
+        }
         // The kernel stops no program for a thread that blocks the signal, as most of this program's do.
-        unblocking(SIGTTOU) {
+        return unblocking(SIGTTOU) {
             tcflow(terminal, TCOON) == 0  // changes nothing, and is checked all the same
         }
     }
 
-    /// Stops the program as SIGTSTP does where nothing has taken it over: where no shell could resume it, not at all.
-    /// Returns when it goes on.
-    static func stop() {
+    /// Stops the program as the signal does where nothing has taken it over: where no shell could resume it, not at
+    /// all. Returns when it goes on.
+    static func stop(by signal: CInt = SIGTSTP) {
         var (plain, before) = (sigaction(), sigaction())
         plain.__sigaction_handler.sa_handler = SIG_DFL
-        guard sigaction(SIGTSTP, &plain, &before) == 0 else { return }
-        defer { sigaction(SIGTSTP, &before, nil) }
-        unblocking(SIGTSTP) { _ = pthread_kill(pthread_self(), SIGTSTP) }
+        guard sigaction(signal, &plain, &before) == 0 else { return }
+        defer { sigaction(signal, &before, nil) }
+        unblocking(signal) { _ = pthread_kill(pthread_self(), signal) }
+    }
+
+    /// Whether the program was started by a shell that can resume it, and not on behalf of another one.
+    private static var isShellsJob: Bool {
+        let parent = getppid()
+        return getsid(parent) == getsid(0) && getpgid(parent) != getpgrp()
     }
 
     private static func unblocking<Value>(_ signal: CInt, _ body: () -> Value) -> Value {

@@ -23,7 +23,7 @@ enum TerminalMode {
     /// Enters the mode; ``restore()`` leaves it, and runs automatically when the program exits.
     static func enter() throws {
         var settings = termios()
-        guard JobControl.comeToForeground(on: STDIN_FILENO), tcgetattr(STDIN_FILENO, &settings) == 0 else {
+        guard try JobControl.comeToForeground(on: STDIN_FILENO), tcgetattr(STDIN_FILENO, &settings) == 0 else {
             throw TerminalError(errno: errno)
         }
         let isFirst = state.withLock { state in

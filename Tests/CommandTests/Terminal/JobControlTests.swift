@@ -95,6 +95,8 @@ struct JobControlTests {
         let shell = """
             "$0" "$@"
             kill %1
+            # The shell itself has to hear that it goes on.
+            while [ -n "$(jobs -s)" ]; do sleep 0.02; done
             wait %1
             echo "it ended with $?"
             """
@@ -103,6 +105,23 @@ struct JobControlTests {
         try program.type("\u{1A}")
         try await program.waitForOutput("it ended with 143", upTo: .seconds(20))
         #expect(program.output.ranges(of: "\u{1B}[?1049l").count == 1, "\(program.output)")
+    }
+
+    /// In the background from the start, and perhaps resumed there.
+    @Test(arguments: ["", "bg; sleep 0.1; until grep -q '^State:.T' /proc/$!/status; do sleep 0.02; done"])
+    func whatIsStoppedInTheBackgroundCanBeEnded(_ resume: String) async throws {
+        let shell = """
+            "$0" "$@" &
+            until grep -q '^State:.T' /proc/$!/status; do sleep 0.02; done
+            \(resume)
+            kill %1
+            while [ -n "$(jobs -s)" ]; do sleep 0.02; done
+            wait $!
+            echo "it ended with $?"
+            """
+        let program = try start("demo --scenario online", in: shell)
+        try await program.waitForOutput("it ended with 143", upTo: .seconds(20))
+        #expect(!program.output.contains("\u{1B}[?1049h"), "\(program.output)")
     }
 
     /// Nobody could resume it.

@@ -30,7 +30,7 @@ enum PasswordPrompt {
         var settings = termios()
         guard terminal >= 0 else { throw CommandFailure("there is no terminal to ask for the password; \(otherwise)") }
         defer { close(terminal) }
-        guard JobControl.comeToForeground(on: terminal), tcgetattr(terminal, &settings) == 0 else {
+        guard try JobControl.comeToForeground(on: terminal), tcgetattr(terminal, &settings) == 0 else {
             throw CommandFailure("the password cannot be asked for in the background; \(otherwise)")
         }
         let screen = Output(descriptor: terminal)
