@@ -16,6 +16,8 @@ final class DownloadBatchCore: Sendable {
         /// The items that wait for a place again.
         var returning: [Int: CheckedContinuation<Void, Never>] = [:]
         var posts: UInt64 = 0
+        /// Waits for the deadline while any item may still be waiting for its turn.
+        var alarm: Task<Void, Never>?
     }
 
     let board: UpdateBoard<DownloadBatchProgress>
@@ -44,28 +46,32 @@ final class DownloadBatchCore: Sendable {
     /// Refuses what cannot be downloaded, and starts what may run.
     func start() {
         let alarm = Task(name: "downloads' deadline", executorPreference: executor) { [self] in await refuseLate() }
+        state.withLock { $0.alarm = alarm }
         Task(name: "downloads", executorPreference: executor) { [self] in
             let refused = await refused()
-            alarm.cancel()
             change { $0.checked(refusing: refused) }
         }
     }
 
-    /// Refuses all items, one after the other, when their time runs out before it is known which may start: a disk that
-    /// does not answer cannot be cancelled. Once started, they have deadlines of their own.
+    /// Refuses the items that have not started, one after the other, when their time has run out: a disk that does not
+    /// answer cannot be cancelled, and holds up those whose turn it is. Once started, they have deadlines of their own.
     private func refuseLate() async {
         guard limit < .nanoseconds(Int64.max) else { return }  // as ``DownloadCore`` has it
         let end = limit + DownloadCore.grace
         for (item, clock) in clocks.enumerated() {
             guard (try? await clock.sleep(until: end)) != nil else { return }
-            change { $0.dropped(item, items[item].named(Self.late)) }
+            change { $0.dropped(item, items[item].named($0.isChecking ? Self.unseen : Self.late)) }
         }
     }
 
-    private static let late = DownloadError(
+    private static let unseen = DownloadError(
         .deadlineExceeded,
         message: "the targets' directories could not be looked at in time; a disk or a network's file system does not "
             + "answer, so see to it, then download again")
+
+    private static let late = DownloadError(
+        .deadlineExceeded,
+        message: "its turn did not come before the deadline of all; allow more time, or download again to go on")
 
     /// The items whose target an earlier one has; all, if that cannot be determined.
     private func refused() async -> [Int: DownloadError] {
@@ -136,11 +142,13 @@ final class DownloadBatchCore: Sendable {
             let goingOn = state.machine.goOn().compactMap { state.returning.removeValue(forKey: $0) }
             let starting = state.machine.start()
             state.posts += 1
-            defer { if state.machine.isOver { state.waiters = [] } }
+            defer { if state.machine.isOver { (state.waiters, state.alarm) = ([], nil) } }
             return News(
                 starting: starting, number: state.posts, isOver: state.machine.isOver,
-                waiters: goingOn + (state.machine.isOver ? state.waiters : []))
+                waiters: goingOn + (state.machine.isOver ? state.waiters : []),
+                alarm: state.machine.isOver ? state.alarm : nil)
         }
+        news.alarm?.cancel()
         // It is as large as the batch, and so made only for those that read it.
         let state = state
         board.post(state.withLock(\.machine).progress, number: news.number, finishes: news.isOver)
@@ -177,6 +185,8 @@ final class DownloadBatchCore: Sendable {
         let number: UInt64
         let isOver: Bool
         let waiters: [CheckedContinuation<Void, Never>]
+        /// Of a batch that is over.
+        let alarm: Task<Void, Never>?
     }
 
     private func run(_ number: Int) {

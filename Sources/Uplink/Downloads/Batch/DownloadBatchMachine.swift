@@ -19,7 +19,7 @@ struct DownloadBatchMachine {
 
     private(set) var items: [State]
     /// Whether nothing may start yet, because it is not known which items are to be refused.
-    private var isChecking = true
+    private(set) var isChecking = true
     /// The items that are under way, with and without a place.
     private var queues: HostQueues
     private var left: Int
