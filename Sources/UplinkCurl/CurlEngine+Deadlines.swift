@@ -43,13 +43,24 @@ extension CurlEngine {
     /// Whether the deadlines have to wait until the loop has looked at its sockets: if the loop was held up or the
     /// process was stopped, data that came in time may be there unread. libuv handles timers first.
     private func looksAtSocketsFirst(_ timers: Timers, now: Int64) -> Bool {
-        guard !timers.isLate, let due = timers.deadline, now - due > Self.lateness else {
-            timers.isLate = false
+        switch timers.lateness {
+        case .none:
+            guard let due = timers.deadline, now - due > Self.lateness else { return false }
+            timers.lateness = .handlesTimers
+            scheduleTurn()  // which ends immediately before the loop looks
+        case .handlesTimers: break
+        case .looksAtSockets:
+            timers.lateness = .none
             return false
         }
-        timers.isLate = true
         timers.deadline = now
         timers.deadlines.start(afterNanoseconds: 0)
         return true
+    }
+
+    /// Notes that the loop looks at its sockets next.
+    func loopLooksAtSockets() {
+        guard let timers, timers.lateness == .handlesTimers else { return }
+        timers.lateness = .looksAtSockets
     }
 }

@@ -33,6 +33,7 @@ extension CurlEngine {
         active.takeEach(settle)
         cleanUpGenerations()
         setDeadlineTimer()
+        loopLooksAtSockets()
         tellAndResume()
         if isClosing, transfers.isEmpty { finishShutdown() }
     }

@@ -126,7 +126,7 @@ final class CurlTransfer {
         let isHeldBack = upload?.expectsContinue == true && expectation == .standing
         machine.requestGoesOut(heldBack: isHeldBack ? Self.consentTime : 0, now: now)
         if sockets.all.isEmpty || proxy != nil { generation?.gatesMayOpen = true }
-        if let socket = sockets.connection { generation?.socketConnected(socket.descriptor) }
+        if let socket = sockets.connection { generation?.socketConnected(socket.descriptor, of: self) }
         return true
     }
 

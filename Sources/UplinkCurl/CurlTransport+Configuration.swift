@@ -84,7 +84,8 @@ extension CurlTransport {
         /// then again after a third of that. Nil for never.
         public var keepAlive: Duration? = .seconds(30)
         /// How long sent data may be unacknowledged before the connection counts as broken (TCP_USER_TIMEOUT, tcp(7)).
-        /// Nil for the system's rules, which take a quarter of an hour.
+        /// Nil for the system's rules, which take a quarter of an hour. After a change of the network it is at most five
+        /// seconds for the connections from before, whatever is set.
         ///
         /// To the kernel, a server that is slow to read a request's body looks the same as one that is gone. While a
         /// body is sent, and until its answer begins or the server is seen to have it all, the time is therefore longer

@@ -38,12 +38,15 @@ struct EngineSettings: Sendable {
     }
 
     /// What libcurl looks up for a URL, by the name that it has in libcurl's cache: host and port; nil if an address is
-    /// known.
+    /// known. For a proxy that resolves no names these are two, of which it is the host's.
     func lookup(for url: HTTPURL, through proxy: CurlTransport.Proxy?) -> String? {
         guard configuration.unixSocket == nil else { return nil }
-        let (host, port) =
-            if let proxy, proxy.resolvesNames { (proxy.host, proxy.port) } else { (url.host, url.port) }
-        let isAddress = IPAddress(host) != nil || host.hasPrefix("[")
-        return isAddress || configuration.addresses(ofHost: host, port: port) != nil ? nil : "\(host):\(port)"
+        var ends = proxy.map { [($0.host, $0.port)] } ?? []
+        if proxy?.resolvesNames != true { ends.insert((url.host, url.port), at: 0) }
+        let unknown = ends.first { host, port in
+            let isAddress = IPAddress(host) != nil || host.hasPrefix("[")
+            return !isAddress && configuration.addresses(ofHost: host, port: port) == nil
+        }
+        return unknown.map { "\($0.0):\($0.1)" }
     }
 }

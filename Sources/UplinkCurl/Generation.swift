@@ -155,8 +155,16 @@ final class Generation {
     /// Whether a transfer has the connection.
     func isInUse(_ descriptor: curl_socket_t) -> Bool { sockets[descriptor]?.isWanted ?? false }
 
-    /// Notes that the socket is a connection now, whose closing libcurl will report.
-    func socketConnected(_ descriptor: curl_socket_t) { sockets[descriptor]?.isConnected = true }
+    /// Notes that the socket is a connection now, whose closing libcurl will report. A Unix socket is one immediately,
+    /// before libcurl wants it watched: until then it is watched as one that rests.
+    func socketConnected(_ descriptor: curl_socket_t, of transfer: CurlTransfer) {
+        if let known = sockets[descriptor] { return known.isConnected = true }
+        guard !isCleaningUp, let socket = watch(descriptor) else { return }
+        socket.isConnected = true
+        socket.rest(after: transfer.id)
+        socket.watchIdle()
+        setIdleTimer(to: engine.configuration.maximumIdleTime.nanosecondsRoundedUp)
+    }
 
     /// Forgets a number that is no longer a socket that we know, or belongs to another one.
     func socketGone(_ descriptor: curl_socket_t) { sockets.remove(descriptor)?.close() }
@@ -182,14 +190,19 @@ final class Generation {
             if let transfer { noteUpload(of: transfer, on: descriptor) }
         }
         transfer?.sockets.isWatched(descriptor, for: interest)
-        if let known = sockets[descriptor] { return known.watch(for: interest, of: transfer?.id) }
+        (sockets[descriptor] ?? watch(descriptor))?.watch(for: interest, of: transfer?.id)
+    }
+
+    /// Makes a watcher for a socket that has none.
+    private func watch(_ descriptor: curl_socket_t) -> WatchedSocket? {
         do throws(EventLoopError) {
             let socket = WatchedSocket(try DescriptorWatcher(of: descriptor, on: engine.eventLoop, listener))
             sockets.add(socket, as: descriptor)
-            socket.watch(for: interest, of: transfer?.id)
+            return socket
         } catch {
             // Checked at the end of the turn, to which every call into libcurl leads.
             breakdown = CurlFailure.noResources(error.message)
+            return nil
         }
     }
 

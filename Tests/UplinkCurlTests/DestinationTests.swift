@@ -38,6 +38,47 @@ struct DestinationTests {
         #expect(server.heads.first?.contains("Host: any.test\r\n") == true)
     }
 
+    /// What comes on it would be taken for the next answer. Connecting a Unix socket never waits.
+    @Test func anIdleUnixSocketIsWatched() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path.appending("socket")
+        let stray = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"
+        let steps: [RawServer.Step] = [
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .pause(.milliseconds(100)),
+            .send(stray), .waitForClose,
+        ]
+        let server = try RawServer(steps, at: path)
+        defer { server.stop() }
+        var configuration = CurlTransport.Configuration()
+        configuration.unixSocket = path
+        try await withClient(transport: configuration) { client, _ in
+            for _ in 0..<2 {
+                let body = try await client.get("http://any.test/x").body.collect(upTo: 5)
+                #expect(body == Array("ok".utf8))
+                try await Task.sleep(for: .milliseconds(300))
+            }
+        }
+        #expect(server.connections.map(\.heads.count) == [1, 1])
+    }
+
+    @Test func anIdleUnixSocketIsKeptForAsLongAsItMay() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path.appending("socket")
+        let server = try RawServer(Self.answer, at: path)
+        defer { server.stop() }
+        var configuration = CurlTransport.Configuration()
+        (configuration.unixSocket, configuration.maximumIdleTime) = (path, .seconds(1))
+        try await withClient(transport: configuration) { client, _ in
+            for _ in 0..<2 {
+                for _ in 0..<2 { _ = try await client.get("http://any.test/x").body.collect(upTo: 2) }
+                try await Task.sleep(for: .milliseconds(1300))  // libcurl itself would keep it for two seconds
+            }
+        }
+        #expect(server.connections.map(\.heads.count) == [2, 2])
+    }
+
     /// Paths are bytes.
     @Test func aUnixSocketsNameNeedNotBeUTF8() async throws {
         let directory = try TemporaryDirectory()

@@ -30,6 +30,17 @@ struct OriginsTests {
         #expect(try lookup("http://127.0.0.1/") == nil)
     }
 
+    @Test(arguments: [
+        ("socks5h://proxy.test:1080", "http://a.test/", "proxy.test:1080"),
+        ("socks5://proxy.test:1080", "http://a.test/", "a.test:80"),
+        ("socks5://proxy.test:1080", "http://127.0.0.1/", "proxy.test:1080"),
+        ("socks5://127.0.0.2:1080", "http://127.0.0.1/", nil),
+    ])
+    func aProxysNameIsLookedUpToo(proxy: String, target: String, lookup: String?) throws {
+        let settings = try EngineSettings(.init())
+        #expect(settings.lookup(for: try url(target), through: try CurlTransport.Proxy(proxy)) == lookup)
+    }
+
     @Test func serversAreForgottenBeforeTheyAreTooMany() throws {
         var origins = Origins(try EngineSettings(.init()))
         let all = try (0..<100).map { origins.origin(of: try url("http://a\($0).test/")) }
