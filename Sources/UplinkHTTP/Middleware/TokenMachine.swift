@@ -6,7 +6,7 @@ struct TokenMachine: Sendable {
     enum Phase: Sendable, Equatable {
         /// Nothing yet.
         case none
-        /// A token that no server has refused.
+        /// A token that no server has refused, at least not since one last accepted it.
         case valid(String)
         /// A token that a server refused.
         case refused(String)

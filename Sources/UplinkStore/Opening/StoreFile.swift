@@ -58,7 +58,8 @@ struct StoreFile {
     }
 
     /// Applies the missing migrations. Data that a migration may have changed must not be kept by a "not modified" nor
-    /// count as fresh, even if this process dies or a later migration fails, so all syncs are forgotten first.
+    /// count as fresh, even if this process dies or a later migration fails, so all syncs are forgotten first, and
+    /// once more behind the migrations.
     static func migrate(_ database: any DatabaseWriter, with migrator: DatabaseMigrator, named name: String) throws {
         var applied = try database.read { db in
             try refuseForeign(db, name)

@@ -42,7 +42,8 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - items: What to download, and where to.
-    ///   - limit: One deadline for all, from this call, on each item's own clock.
+    ///   - limit: One deadline for all, from this call, on each item's own clock. Items whose turn has not come by then
+    ///     end with ``DownloadError/Code/deadlineExceeded`` too, at most about a second later.
     ///   - limits: How many run at the same time; less than one counts as one.
     public func downloadAll(
         _ items: [DownloadItem], within limit: Duration, limits: DownloadBatchLimits = .init()
