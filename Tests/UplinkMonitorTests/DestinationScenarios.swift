@@ -51,6 +51,18 @@ struct DestinationScenarios {
         }
     }
 
+    /// The prefix length of a point-to-point address is its peer's.
+    @Test func aPeerIsANeighbour() async throws {
+        try await withScenario(
+            from: .connected, setUp: { try $0.device.ip("addr add 203.0.113.1 peer 198.18.0.7/32 dev eth0") }
+        ) { scenario in
+            try await scenario.watching("198.18.0.7") { scenario in
+                let path = try #require(await scenario.observer.latest)
+                #expect(path.isSatisfied && path.scope == .site)
+            }
+        }
+    }
+
     @Test(arguments: ["10.0.0.0/8", "10.1.2.0/24", "10.1.2.3/32", "default"])
     func aRouteToItMakesItReachable(prefix: String) async throws {
         try await withScenario(from: .connected, setUp: { try $0.device.ip("addr add 192.0.2.10/24 dev eth0") }) {

@@ -32,7 +32,7 @@ struct HostSnapshotTests {
         let path = try online().path(probes: probes)
         #expect(path.isSatisfied && !path.isAuthoritative && path.scope == .global)
         #expect(path.ipv4.gateway == IPAddress("192.0.2.1"))
-        #expect(path.ipv4.source == own)
+        #expect(path.ipv4.source == own && path.ipv4.table == nil)
         #expect(path.ipv6.unsatisfiedReason == .noAddress)
         #expect(path.primaryInterface?.name == "eth0")
         #expect(path.primaryInterface?.kind == .ethernet)
@@ -120,6 +120,16 @@ struct HostSnapshotTests {
         #expect(path.ipv4.gateway == IPAddress("192.0.2.1"))
         host.links[1].flags = down
         #expect(host.path(probes: probes).unsatisfiedReason == .linkDown)
+    }
+
+    @Test(arguments: [0x1043, 0x1003, 0x1002] as [UInt32]) func anAddressOfThisHostIsReachedThroughTheLoopback(
+        flags: UInt32
+    ) throws {
+        let own = try #require(own)
+        var host = try online(flags: flags)
+        host.verdicts = [.source(own)]
+        let path = host.path(probes: [own], destination: own)
+        #expect(path.isSatisfied && path.ipv4.interface == "lo" && path.scope == .host, "\(path)")
     }
 
     @Test func theTableOfRoutesDecidesWhereTheKernelCannotBeAsked() throws {

@@ -65,7 +65,7 @@ struct PathEvaluation {
         path.interface = link?.name
         path.interfaceIndex = index
         path.gateway = route.gateway
-        path.table = route.table
+        path.table = route.table == 0 ? nil : route.table  // RT_TABLE_UNSPEC: without netlink nothing tells it
         path.isDegraded = path.isAvailable && isDeprecated(route.source, on: index)
         return path
     }
@@ -117,7 +117,8 @@ extension PathEvaluation {
     private func isOnLink(_ destination: IPAddress, _ way: FamilyPath) -> Bool {
         guard way.gateway == nil, let index = way.interfaceIndex else { return false }
         return table.addresses(of: index).contains {
-            $0.prefixLength > 0 && $0.address.sharesPrefix(ofLength: Int($0.prefixLength), with: destination)
+            $0.prefixLength > 0
+                && ($0.peer ?? $0.address).sharesPrefix(ofLength: Int($0.prefixLength), with: destination)
         }
     }
 

@@ -118,13 +118,17 @@ struct HostSnapshot: Sendable {
     ///
     /// - Parameter routed: The interface of the tables' best route.
     private func egress(to probe: IPAddress, from source: IPAddress?, routed: Link?, _ table: InterfaceTable) -> Link? {
+        if probe == source || probe.isLoopback,
+            let loopback = links.first(where: { $0.flags & LinkRecord.Flags.loopback.rawValue != 0 })
+        {
+            return loopback  // an address of this host, whatever becomes of the interface that has it
+        }
         let owners = links.filter { link in table.addresses(of: link.index).contains { $0.address == source } }
         if owners.isEmpty || owners.contains(where: { $0.index == routed?.index }) { return routed }
         // Another table's route decided, and the source shows which interface it leads through.
         if let owner = owners.first(where: \.carriesPackets) { return owner }
         // But the kernel also sends from addresses of interfaces that carry nothing, such as the loopback.
-        let staysHere = probe == source || probe.isLoopback
-        return staysHere ? owners.last : routed ?? owners.last
+        return routed ?? owners.last
     }
 
     private func record(
