@@ -16,7 +16,8 @@ enum ServedRange: Sendable, Hashable {
     ///   - size: How many bytes the file has.
     init(of request: HTTPRequest, tag: String, size: Int) {
         let isSame = request.headers[HTTPHeader("If-Range")].map { $0 == tag } ?? true
-        guard isSame, let first = request.headers[.range].flatMap(Self.first) else {
+        // A range has a meaning for GET alone (RFC 9110, section 14.2).
+        guard isSame, request.method == .GET, let first = request.headers[.range].flatMap(Self.first) else {
             self = .whole
             return
         }

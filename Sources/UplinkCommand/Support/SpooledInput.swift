@@ -26,6 +26,7 @@ final class SpooledInput: Sendable {
                 throw Self.failure(directory, (error as? Errno)?.rawValue ?? EIO)
             }
         }
+        try Task.checkCancellation()  // which may look like the input's end
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }

@@ -18,15 +18,22 @@ enum ListingTable {
         try db.execute(sql: "DELETE FROM item WHERE folder = ?", arguments: [folder.text])
         for item in listing.items { try ItemRow(item, in: folder).insert(db, onConflict: .replace) }
         try note(folder, malformed: listing.malformed, now: now, in: db)
-        while try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM item") ?? 0 > limit {
-            guard
-                let oldest = try String.fetchOne(
-                    db, sql: "SELECT id FROM folder WHERE id <> ? ORDER BY readAt LIMIT 1", arguments: [folder.text])
-            else { break }
+        try makeRoom(upTo: limit, sparing: folder, in: db)
+        return files
+    }
+
+    /// Removes the least recently read listings. Counts and sorts once: there may be thousands.
+    private static func makeRoom(upTo limit: Int, sparing folder: ItemID, in db: Database) throws {
+        var excess = (try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM item") ?? 0) - limit
+        guard excess > 0 else { return }
+        let others = try String.fetchAll(
+            db, sql: "SELECT id FROM folder WHERE id <> ? ORDER BY readAt", arguments: [folder.text])
+        for oldest in others {
+            guard excess > 0 else { return }
             try db.execute(sql: "DELETE FROM item WHERE folder = ?", arguments: [oldest])
+            excess -= db.changesCount
             try db.execute(sql: "DELETE FROM folder WHERE id = ?", arguments: [oldest])
         }
-        return files
     }
 
     /// Records that the folder's listing is known.

@@ -40,14 +40,16 @@ extension OfflineStore {
     }
 
     private static func makeRoom(upTo limit: Int64, in db: Database) throws -> [String] {
+        var total = try Int64.fetchOne(db, sql: "SELECT TOTAL(size) FROM content WHERE file IS NOT NULL") ?? 0
+        guard total > limit else { return [] }
+        let all = try Row.fetchAll(
+            db, sql: "SELECT item, file, size FROM content WHERE file IS NOT NULL ORDER BY usedAt, rowid")
         var gone: [String] = []
-        while try Int64.fetchOne(db, sql: "SELECT TOTAL(size) FROM content WHERE file IS NOT NULL") ?? 0 > limit {
-            guard
-                let oldest = try Row.fetchOne(
-                    db, sql: "SELECT item, file FROM content WHERE file IS NOT NULL ORDER BY usedAt, rowid LIMIT 1")
-            else { break }
+        for oldest in all {
+            guard total > limit else { break }
             gone.append(oldest["file"])
             try db.execute(sql: "DELETE FROM content WHERE item = ?", arguments: [oldest["item"] as String])
+            total -= oldest["size"]
         }
         return gone
     }
