@@ -50,12 +50,16 @@ struct IdleConnectionTests {
         try await withServer(Self.answer) { server in
             try await withClient(transport: configuration(.milliseconds(400))) { client, _ in
                 let end = ContinuousClock.now + .milliseconds(1200)
+                var (last, longest) = (ContinuousClock.now, Duration.zero)
                 while ContinuousClock.now < end {
                     try await get(server, client)
+                    longest = max(longest, ContinuousClock.now - last)
+                    last = .now
                     try await Task.sleep(for: .milliseconds(50))
                 }
+                // On a busy machine it may have been idle for too long after all.
+                #expect(server.connections.count == 1 || longest > .milliseconds(300))
             }
-            #expect(server.connections.count == 1)
         }
     }
 
