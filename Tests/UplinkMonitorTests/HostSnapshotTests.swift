@@ -132,6 +132,26 @@ struct HostSnapshotTests {
         #expect(path.isSatisfied && path.ipv4.interface == "lo" && path.scope == .host, "\(path)")
     }
 
+    @Test func theRouteToItsNetworkTellsWhoIsANeighbour() throws {
+        let network = try #require(IPAddress("192.0.2.0")), neighbour = try #require(IPAddress("192.0.2.77"))
+        var host = try online()
+        host.ipv4Routes?.append(.init(destination: network, prefixLength: 24, metric: 0, interface: "eth0"))
+        host.verdicts = [.source(own)]
+        #expect(host.path(probes: [neighbour], destination: neighbour).scope == .site)
+        let remote = try #require(IPAddress("192.0.3.1"))
+        #expect(host.path(probes: [remote], destination: remote).scope == .global)
+    }
+
+    @Test(
+        arguments: [("169.254.0.1", .link), ("10.0.0.1", .site), ("45.0.0.1", .global)] as [(String, NetworkPath.Scope)]
+    )
+    func whatIsInDoubtIsAsFarAsTheDestination(text: String, scope: NetworkPath.Scope) throws {
+        let destination = try #require(IPAddress(text))
+        let host = HostSnapshot(verdicts: [.unknown])
+        let path = host.path(probes: [destination], destination: destination)
+        #expect(path.isSatisfied && path.scope == scope)
+    }
+
     @Test func theTableOfRoutesDecidesWhereTheKernelCannotBeAsked() throws {
         var host = try online()
         host.verdicts = Array(repeating: .unknown, count: 3)

@@ -67,6 +67,15 @@ struct PollingTests {
         }
     }
 
+    /// It may have begun before what there is to see.
+    @Test func whoAsksDuringAReadingGetsAnother() async throws {
+        let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .seconds(3600)))
+        try await withScenario(configuration: configuration, refusing: .netlinkSocket) { scenario in
+            await scenario.monitor.watcher.pollTwice()
+            try await eventually("it has read twice more") { await scenario.monitor.statistics.polls == 3 }
+        }
+    }
+
     @Test func connectionsOwnersAreToldToo() async throws {
         let configuration = try LinuxNetworkMonitor.Configuration(whenUnavailable: .poll(every: .milliseconds(100)))
         try await withScenario(from: .ipv4, configuration: configuration, refusing: .netlinkSocket) { scenario in
@@ -141,5 +150,12 @@ struct PollingTests {
             let path = try await scenario.path { !$0.isAuthoritative }
             #expect(path.isSatisfied)
         }
+    }
+}
+
+extension PathWatcher {
+    fileprivate func pollTwice() {
+        poll()
+        poll()
     }
 }

@@ -105,7 +105,7 @@ struct PathEvaluation {
 
 extension PathEvaluation {
     /// The scope of a satisfied path: the internet, or as far as the destination is.
-    private func scope(of path: NetworkPath) -> NetworkPath.Scope {
+    func scope(of path: NetworkPath) -> NetworkPath.Scope {
         guard let destination else { return .global }
         let way = path[destination.family]
         if let index = way.interfaceIndex, table.links[index]?.flags.contains(.loopback) == true { return .host }

@@ -57,8 +57,9 @@ struct HostSnapshot: Sendable {
                 isInDoubt.insert(probe.family)
             }
         }
-        var path = PathEvaluation(table: table, destination: destination, verdicts: verdicts).path
-        if !path.isSatisfied { for family in isInDoubt { path.assumeAvailable(family) } }
+        let evaluation = PathEvaluation(table: table, destination: destination, verdicts: verdicts)
+        var path = evaluation.path
+        if !path.isSatisfied { for family in isInDoubt { path.assumeAvailable(family, by: evaluation) } }
         for var interface in interfaces(of: path, table) {
             let hints = hints?(interface) ?? InterfaceHints()
             interface.isMetered = hints.isMetered ?? interface.isMetered
@@ -83,10 +84,17 @@ struct HostSnapshot: Sendable {
         for (name, address) in ipv4Addresses ?? [] {
             let label = name.prefix { $0 != ":" }  // `eth0:1` is a label of `eth0`
             guard let link = links.first(where: { $0.name == name || $0.name == label }) else { continue }
-            table.update(AddressRecord(index: link.index, address: address, prefixLength: 32, flags: []))
+            let length = prefixLength(of: address, on: link.name)
+            table.update(AddressRecord(index: link.index, address: address, prefixLength: length, flags: []))
         }
         for address in ipv6Addresses ?? [] { table.append(address) }
         return table
+    }
+
+    /// The length of an IPv4 address's prefix, by the route to its network that comes with it.
+    private func prefixLength(of address: IPAddress, on interface: String) -> UInt8 {
+        let own = (ipv4Routes ?? []).filter { $0.interface == interface && $0.gateway == nil && $0.prefixLength > 0 }
+        return own.filter { $0.covers(address) }.map(\.prefixLength).max() ?? 32
     }
 
     /// Returns nil if nothing can be said.
@@ -189,12 +197,13 @@ extension HostTables.Route {
 
 extension NetworkPath {
     /// Treats a family as available, because nothing is known against it.
-    fileprivate mutating func assumeAvailable(_ family: IPAddress.Family) {
+    fileprivate mutating func assumeAvailable(_ family: IPAddress.Family, by evaluation: PathEvaluation) {
         var way = self[family]
         guard way.unsatisfiedReason == .unknown || way.isAvailable else { return }
         way.isAvailable = true
         way.unsatisfiedReason = nil
         self[family] = way
-        (status, unsatisfiedReason, scope) = (.satisfied, nil, .global)
+        (status, unsatisfiedReason) = (.satisfied, nil)
+        scope = evaluation.scope(of: self)
     }
 }

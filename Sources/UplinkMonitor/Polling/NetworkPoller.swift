@@ -12,6 +12,8 @@ final class NetworkPoller {
     let timer: LoopTimer
     /// Whether a reading is under way; there is one at a time.
     var isReading = false
+    /// Whether something has happened since the reading began, so that another follows at once.
+    var isWantedAgain = false
     /// The last result.
     var latest: HostSnapshot?
 

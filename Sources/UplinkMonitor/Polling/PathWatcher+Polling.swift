@@ -19,10 +19,11 @@ extension PathWatcher {
         return true
     }
 
-    /// Inspects the network now, unless that is already under way.
+    /// Inspects the network now, or once more if that is already under way: it may have begun before what happened.
     func poll() {
-        guard let poller = handles.poller, !poller.isReading else { return }
-        poller.isReading = true
+        guard let poller = handles.poller else { return }
+        guard !poller.isReading else { return poller.isWantedAgain = true }
+        (poller.isReading, poller.isWantedAgain) = (true, false)
         counted.polls += 1
         let (files, targets) = (poller.files, poller.targets)
         eventLoop.offLoop {
@@ -35,7 +36,7 @@ extension PathWatcher {
     private func polled(_ files: HostFiles, _ snapshot: HostSnapshot?) {
         guard let poller = handles.poller, poller.files === files else { return }
         poller.isReading = false
-        poller.timer.start(after: poller.interval)
+        if poller.isWantedAgain { poll() } else { poller.timer.start(after: poller.interval) }
         guard let snapshot else { return }
         poller.latest = snapshot
         let path = snapshot.path(
