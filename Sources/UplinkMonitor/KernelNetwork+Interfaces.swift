@@ -6,6 +6,16 @@ extension KernelNetwork {
     private struct Described {
         var interface: NetworkInterface
         var hints: InterfaceHints
+
+        /// Whether something else carries its packets; a program may know that of an interface that looks like any.
+        var isTunnel: Bool { interface.kind == .tunnel || hints.tunnelEndpoint != nil }
+    }
+
+    /// What carries a tunnel, and what follows for the tunnel.
+    private struct Carrier {
+        var underlying: NetworkInterface.Underlying
+        var isMetered = false
+        var isConstrained: Bool?
     }
 
     /// A route to the targets through one interface: the next hops, and its preference.
@@ -63,10 +73,11 @@ extension KernelNetwork {
                 continue
             }
             var described = describe(link, gateways: [family.gateway].compactMap { $0 })
-            if described.interface.kind == .tunnel, let carrier = try carrier(of: link, described.hints) {
+            if described.isTunnel, let carrier = try carrier(of: link, described.hints) {
                 described.interface.underlying = carrier.underlying
                 described.interface.isMetered =
                     described.hints.isMetered ?? (described.interface.isMetered || carrier.isMetered)
+                described.hints.isConstrained = described.hints.isConstrained ?? carrier.isConstrained
             }
             interfaces.append(described.interface)
             if described.interface.isMetered { path.isExpensive = true }
@@ -79,28 +90,29 @@ extension KernelNetwork {
     /// carrier must be the other interface with a route to the internet, if there is only one.
     private func carrier(
         of tunnel: LinkRecord, _ hints: InterfaceHints
-    ) throws(NetlinkError) -> (underlying: NetworkInterface.Underlying, isMetered: Bool)? {
+    ) throws(NetlinkError) -> Carrier? {
         let endpoint = hints.tunnelEndpoint ?? tunnel.remote
         if let endpoint {
             watch([endpoint])
-            let way = try way(of: Flow(destination: endpoint))
-            if way.interfaceIndex != tunnel.index { return underlying(endpoint, way) }
+            let way = try way(of: Flow(destination: endpoint, transport: .udp))
+            if way.interfaceIndex != tunnel.index { return carrier(endpoint, way) }
         }
         let ways = try ways(except: [tunnel.index]).filter { classify($0.link).kind != .tunnel }
         guard ways.count == 1, let only = ways.first else { return nil }
         for target in configuration.targets {
             let way = try way(of: flow(to: target).through(only.link.index))
-            if way.isAvailable { return underlying(endpoint, way) }
+            if way.isAvailable { return carrier(endpoint, way) }
         }
         return nil
     }
 
-    private func underlying(
-        _ endpoint: IPAddress?, _ way: FamilyPath
-    ) -> (underlying: NetworkInterface.Underlying, isMetered: Bool) {
+    private func carrier(_ endpoint: IPAddress?, _ way: FamilyPath) -> Carrier {
         let link = way.interfaceIndex.flatMap { table.links[$0] }
-        let carrier = link.map { describe($0).interface }
-        return (.init(endpoint: endpoint, kind: carrier?.kind, path: way), carrier?.isMetered ?? false)
+        guard let link else { return Carrier(underlying: .init(endpoint: endpoint, kind: nil, path: way)) }
+        let described = describe(link)
+        return Carrier(
+            underlying: .init(endpoint: endpoint, kind: described.interface.kind, path: way),
+            isMetered: described.interface.isMetered, isConstrained: described.hints.isConstrained)
     }
 
     private func describe(_ link: LinkRecord, gateways: [IPAddress] = []) -> Described {
@@ -146,13 +158,18 @@ extension KernelNetwork {
                 guard let route = try answer(to: flow, by: kernel.entry(for:)).verdict.route else { break }
                 routes.append(route)
             }
-            guard let route = routes.first, routes.count == targets.count else { continue }
+            guard let route = routes.first, let target = targets.first, routes.count == targets.count else { continue }
+            let gateway = try route.interfaceIndex == nil ? leg(to: target, through: link)?.gateway : route.gateway
             let (metric, gateways) = (way?.metric ?? .max, way?.gateways ?? [])
             way = Way(
-                link: link, metric: min(metric, route.metric),
-                gateways: gateways + [route.gateway].compactMap { $0 })
+                link: link, metric: min(metric, route.metric), gateways: gateways + [gateway].compactMap { $0 })
         }
         return way
+    }
+
+    /// The leg over a link of a route that has several; the entry of such a route names none.
+    private func leg(to target: IPAddress, through link: LinkRecord) throws(NetlinkError) -> RouteRecord? {
+        try answer(to: flow(to: target).through(link.index)).verdict.route
     }
 
     func hasUsableAddress(_ link: LinkRecord, of family: IPAddress.Family) -> Bool {

@@ -197,7 +197,7 @@ extension KernelNetwork {
     ) throws(NetlinkError) -> [DNSConfiguration.Resolver] {
         var resolvers = resolvers
         for index in resolvers.indices {
-            var flow = Flow(destination: resolvers[index].address, user: configuration.uid)
+            var flow = Flow(destination: resolvers[index].address, user: configuration.uid, transport: .udp)
             if let zone = resolvers[index].zone {
                 guard let interface = interface(named: zone) else { continue }
                 flow.interface = interface

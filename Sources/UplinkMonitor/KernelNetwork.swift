@@ -167,9 +167,9 @@ extension KernelNetwork {
     private func takeStock() throws(NetlinkError) {
         deviceTypes = DeviceTypes()
         // An entry that the dump missed because it changed has an event. One that was only skipped, because it came
-        // after that entry in the kernel's list, has none.
+        // after that entry in the kernel's list, has none. Nor is all known where older messages are still to be read.
         let (table, isWhole) = try kernel.interfaces()
-        (self.table, hasGaps) = (table, !isWhole)
+        (self.table, hasGaps) = (table, !isWhole || hasToReadOn)
     }
 
     private func removeLink(_ index: UInt32) {

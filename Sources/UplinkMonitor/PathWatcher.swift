@@ -246,22 +246,26 @@ extension PathWatcher {
 extension PathWatcher {
     private func evaluate(_ network: KernelNetwork) throws(NetworkMonitorError) {
         defer { if network.hasToReadOn { readOn() } }
-        guard network.knowsResolvers else { return }  // the first path waits for them, briefly
         let path = try reading { () throws(NetlinkError) in try network.path() }
         if let time = expiry.asked(timeToExpiry: network.timeToExpiry, at: .now) {
             handles.expiryTimer?.start(after: time)
         } else {
             handles.expiryTimer?.stop()
         }
+        guard network.knowsResolvers else { return noted(path) }  // the first path waits for them, briefly
         try learned(path)
     }
 
     /// Processes the current path, from whichever source.
     func learned(_ path: NetworkPath) throws(NetworkMonitorError) {
-        latest = path
-        lookForChanges()
+        noted(path)
         validation?.pathIs(path)
         try tell()
+    }
+
+    private func noted(_ path: NetworkPath) {
+        latest = path
+        lookForChanges()
     }
 
     private func tell() throws(NetworkMonitorError) {

@@ -52,6 +52,27 @@ struct AlternativesScenarios {
         }
     }
 
+    /// The entry of such a route names no router.
+    @Test func theLegThatIsNotInUseHasItsRouter() async throws {
+        try await withScenario(
+            from: .connected,
+            setUp: { network in
+                try network.connectSecondUplink()
+                try network.device.batch([
+                    "addr add 192.0.2.10/24 dev eth0",
+                    "route add default nexthop via 192.0.2.1 dev eth0 nexthop via 198.51.100.1 dev eth1",
+                ])
+            }
+        ) { scenario in
+            let path = try #require(await scenario.observer.latest)
+            let used = Set(path.interfacesInUse.map(\.name))
+            let unused = ["eth0": "192.0.2.1", "eth1": "198.51.100.1"].filter { !used.contains($0.key) }
+            try #require(!unused.isEmpty)
+            #expect(path.alternatives.map(\.name) == Array(unused.keys))
+            #expect(path.alternatives.flatMap(\.gateways).map(\.description) == Array(unused.values))
+        }
+    }
+
     @Test func halfARouteIsNoAlternative() async throws {
         try await withScenario(from: .ipv4, setUp: { try $0.connectSecondUplink() }) { scenario in
             try scenario.host.ip("route add 0.0.0.0/1 via 198.51.100.1 metric 9")  // one probe of two
@@ -312,6 +333,33 @@ struct TunnelScenarios {
             let path = try await scenario.reach { $0.ipv4.interface == "tun0" }
             #expect(path.primaryInterface?.underlying == nil)
             #expect(!path.isExpensive)
+        }
+    }
+
+    /// A VPN whose interface looks like any Ethernet: only the program knows it.
+    @Test func whatCarriesABridgedVPNIsAsExpensive() async throws {
+        try await withScenario(from: .ipv4) { scenario in
+            let tunnel = try await Tunnel(named: "tap0", .link, on: scenario.loop)
+            defer { tunnel.close() }
+            try scenario.host.batch([
+                "addr add 10.8.0.2/24 dev tap0", "link set tap0 up", "route add 0.0.0.0/1 via 10.8.0.1",
+                "route add 128.0.0.0/1 via 10.8.0.1",
+            ])
+            let path = try await scenario.path { $0.ipv4.interface == "tap0" }
+            #expect(path.primaryInterface?.underlying == nil)
+            var knowing = LinuxNetworkMonitor.Configuration()
+            let endpoint = try #require(IPAddress("192.0.2.99"))
+            knowing.hints = { interface in
+                interface.name == "tap0"
+                    ? InterfaceHints(tunnelEndpoint: endpoint) : InterfaceHints(isMetered: true, isConstrained: true)
+            }
+            try await scenario.watching(LinuxNetworkMonitor(on: scenario.loop, configuration: knowing)) {
+                let known = try #require(await $0.observer.latest)
+                #expect(known.primaryInterface?.name == "tap0")
+                #expect(known.primaryInterface?.underlying?.endpoint == endpoint)
+                #expect(known.primaryInterface?.underlying?.path.interface == "eth0")
+                #expect(known.isExpensive && known.isConstrained)
+            }
         }
     }
 

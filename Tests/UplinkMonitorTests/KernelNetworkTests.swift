@@ -91,6 +91,18 @@ struct KernelNetworkTests {
         #expect(network.statistics.resyncs == 1)
     }
 
+    /// What is read while older messages wait may be overwritten by them.
+    @Test func aGapThatIsNotYetClosedSurvivesASleep() throws {
+        let kernel = StandInKernel()
+        let network = try makeNetwork(kernel)
+        kernel.events = [[1, 2, 3]] + Array(repeating: route(to: [10, 0, 0, 0], length: 8), count: 2048)
+        #expect(try network.readEvents())
+        try network.resync()
+        #expect(try network.readEvents())
+        #expect(network.statistics.resyncs == 2)
+        #expect(try !network.readEvents())
+    }
+
     @Test func addressesThatAreWatchedForAWhileAreForgottenBeforeTheyAreTooMany() throws {
         let kernel = StandInKernel()
         let network = try makeNetwork(kernel)

@@ -29,6 +29,20 @@ struct PolicyScenarios {
         }
     }
 
+    /// The library's connections are TCP.
+    @Test(arguments: FrontEnd.allCases) func aRuleForAProtocolIsForThatAlone(on frontEnd: FrontEnd) async throws {
+        try await withScenario(on: frontEnd, from: .dualStack) { scenario in
+            try await scenario.expectNoUpdates {
+                for family in ["-4", "-6"] { try scenario.host.ip("\(family) rule add ipproto icmp unreachable") }
+            }
+            for family in ["-4", "-6"] { try scenario.host.ip("\(family) rule add ipproto tcp unreachable") }
+            let lost = try await scenario.path { !$0.isSatisfied }
+            #expect(lost.ipv4.unsatisfiedReason == .blocked && lost.ipv6.unsatisfiedReason == .blocked)
+            for family in ["-4", "-6"] { try scenario.host.ip("\(family) rule del ipproto tcp unreachable") }
+            try await scenario.path { $0.ipv4.isAvailable && $0.ipv6.isAvailable }
+        }
+    }
+
     @Test(arguments: FrontEnd.allCases) func aRuleOfOneFamilyLeavesTheOther(on frontEnd: FrontEnd) async throws {
         try await withScenario(on: frontEnd, from: .dualStack, configuration: .prompt) { scenario in
             try scenario.host.ip("-6 rule add prohibit")

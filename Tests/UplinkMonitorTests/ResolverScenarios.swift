@@ -4,6 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 import UplinkCore
+import UplinkEventLoop
 import UplinkTesting
 
 @testable import UplinkMonitor
@@ -23,6 +24,39 @@ struct ResolverScenarios {
         }
     }
 
+    /// The first path waits for the file, also where all of libuv's threads are busy; changes do not.
+    @Test func changesAreToldBeforeTheFileIsRead() async throws {
+        var ends: [CInt] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        let (reader, writer) = (ends[0], ends[1])
+        defer { close(reader) }
+        try await withTestNetwork(.ipv4) { network in
+            try network.device.ip("addr add 192.0.2.77/24 dev eth0")
+            try await withEventLoop(networkNamespace: network.device.path) { loop in
+                defer { close(writer) }  // ends all the work
+                await onLoop(loop) {
+                    for _ in 0..<Self.mostThreads {
+                        loop.offLoop({
+                            var byte: UInt8 = 0
+                            return read(reader, &byte, 1)
+                        }) { _ in }
+                    }
+                }
+                let monitor = LinuxNetworkMonitor(on: loop)
+                var changes = monitor.changes.makeAsyncIterator()
+                await onLoop(loop) {}  // the subscription has been noticed
+                try network.device.ip("addr del 192.0.2.77/24 dev eth0")
+                try await eventually("a path is known") { monitor.currentPath != nil }
+                try network.device.ip("route replace default via 192.0.2.254")  // ends the wait in any case
+                let change = try await changes.next()
+                #expect(change?.removedAddresses == IPAddress("192.0.2.77").map { [$0] })
+            }
+        }
+    }
+
+    /// The most that libuv's pool may have (`UV_THREADPOOL_SIZE`).
+    private static let mostThreads = 1024
+
     @Test func aRouteToOneOfThemIsTold() async throws {
         try await withResolverFile("nameserver 10.9.9.9\n", configuration: .prompt) { scenario, _ in
             try scenario.host.ip("route add unreachable 10.9.9.9/32")  // the kernel's filter lets it through
@@ -30,6 +64,15 @@ struct ResolverScenarios {
             #expect(unreachable.dns.resolvers.count == 1)
             try scenario.host.ip("route del unreachable 10.9.9.9/32")
             try await scenario.handover { $0.dns.isReachable }
+        }
+    }
+
+    /// Programs ask name servers in datagrams.
+    @Test func aRuleForDatagramsKeepsThemAway() async throws {
+        try await withResolverFile("nameserver 192.0.2.53\n", configuration: .prompt) { scenario, _ in
+            try scenario.host.ip("rule add ipproto udp unreachable")
+            let path = try await scenario.handover { !$0.dns.isReachable }
+            #expect(path.dns.resolvers.map(\.hasRoute) == [false])
         }
     }
 

@@ -24,7 +24,7 @@ struct RuleRecordTests {
         #expect(try !rule(sourceLength: 24).forbids(flow(), interface: nil, user: 0))
         #expect(try !rule(service: 16).forbids(flow(), interface: nil, user: 0))
         for (attribute, value) in [
-            (3, Array("eth0\0".utf8)), (22, [6]), (23, [1, 0, 2, 0]), (24, [1, 0, 2, 0]), (25, [46]),
+            (3, Array("eth0\0".utf8)), (23, [1, 0, 2, 0]), (24, [1, 0, 2, 0]), (25, [46]),
         ] {
             let rule = try rule { $0.add(attribute: attribute, value) }
             #expect(!rule.forbids(try flow(), interface: nil, user: 0))
@@ -80,6 +80,18 @@ struct RuleRecordTests {
         #expect(!rule.forbids(try flow(), interface: nil, user: 0))
         #expect(!rule.forbids(try flow(), interface: "eth0", user: 0))
         #expect(rule.forbids(try flow(), interface: "eth1", user: 0))
+    }
+
+    @Test func theProtocolCounts() throws {
+        for (number, (tcp, udp)) in [(6, (true, false)), (17, (false, true)), (1, (false, false)), (0, (true, true))]
+            as [(UInt8, (Bool, Bool))]
+        {
+            let rule = try rule { $0.add(attribute: 22, [number]) }
+            var flow = try flow()
+            #expect(rule.forbids(flow, interface: nil, user: 0) == tcp)
+            flow.transport = .udp
+            #expect(rule.forbids(flow, interface: nil, user: 0) == udp)
+        }
     }
 
     @Test func notTurnsItRound() throws {

@@ -13,6 +13,14 @@ struct Flow: Hashable {
     var user: UInt32?
     /// The source address that a socket has; nil if the kernel has yet to choose one.
     var source: IPAddress?
+    /// What the packets carry, which policy rules may select by (`ipproto`).
+    var transport = Transport.tcp
+
+    /// A transport protocol, by its number (protocols(5)).
+    enum Transport: UInt8 {
+        case tcp = 6
+        case udp = 17
+    }
 
     /// The same packets from a socket bound to an interface.
     func through(_ interface: UInt32) -> Self {

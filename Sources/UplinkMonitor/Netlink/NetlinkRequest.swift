@@ -106,6 +106,7 @@ extension NetlinkRequest {
         if let interface = flow.interface { request.append(attribute: RTA_OIF.rawValue, interface) }
         if let mark = flow.mark { request.append(attribute: RTA_MARK.rawValue, mark) }
         if let user = flow.userToName() { request.append(attribute: RTA_UID.rawValue, user) }
+        request.append(attribute: RTA_IP_PROTO.rawValue, CollectionOfOne(flow.transport.rawValue))
         return request
     }
 }

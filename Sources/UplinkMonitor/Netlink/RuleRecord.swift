@@ -18,6 +18,8 @@ struct RuleRecord: Equatable {
     var markMask: UInt32?
     var users: ClosedRange<UInt32>?
     var outputInterface: String?
+    /// The number of the protocol that packets carry (`ipproto`).
+    var transport: UInt8?
     /// Whether it has selectors that a question about an unbound socket never matches: a service, a port, an incoming
     /// interface other than the loopback.
     var hasOtherSelectors = false
@@ -35,6 +37,7 @@ struct RuleRecord: Equatable {
             && (flow.mark ?? 0) & (markMask ?? 0) == mark & (markMask ?? 0)
             && users.map { $0.contains(flow.user ?? user) } ?? true
             && outputInterface.map { $0 == interface } ?? true
+            && transport.map { $0 == flow.transport.rawValue } ?? true
         return matches != isInverted
     }
 
@@ -75,7 +78,8 @@ extension RuleRecord {
                 if let start, let end, start <= end { users = start...end }
             case Int(FRA_OIFNAME): outputInterface = value.text
             case Int(FRA_IIFNAME): if value.text != "lo" { hasOtherSelectors = true }
-            case Int(FRA_IP_PROTO), Int(FRA_SPORT_RANGE), Int(FRA_DPORT_RANGE), Int(FRA_TUN_ID), Int(FRA_L3MDEV):
+            case Int(FRA_IP_PROTO): if !value.isZero { transport = value.integer(at: 0, as: UInt8.self) }
+            case Int(FRA_SPORT_RANGE), Int(FRA_DPORT_RANGE), Int(FRA_TUN_ID), Int(FRA_L3MDEV):
                 if !value.isZero { hasOtherSelectors = true }
             case (Int(FRA_DPORT_RANGE) + 1)...:  // newer kernels' (dscp, flow labels)
                 if !value.isZero { hasOtherSelectors = true }
