@@ -6,8 +6,8 @@ package import SystemPackage
 package struct TemporaryDirectory: Sendable {
     package let path: FilePath
 
-    package init() throws {
-        var template = Array("/tmp/uplink-test.XXXXXX".utf8CString)
+    package init(in parent: String = "/tmp") throws {
+        var template = Array("\(parent)/uplink-test.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw SetupFailure(activity: "mkdtemp", errno: errno) }
         path = FilePath(String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }

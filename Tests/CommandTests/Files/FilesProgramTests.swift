@@ -56,6 +56,12 @@ struct FilesProgramTests {
         #expect(mkfifo("\(home.path)/pipe", 0o600) == 0)
         #expect(try await uplink("put \(home.path)/pipe /", status: 1).errors.contains("`-` takes what a pipe brings"))
         #expect(try await uplink("serve \(home.path)/no", status: 1).errors.hasPrefix("Error: `\(home.path)"))
+        try #require(chmod("\(config.path)/uplink/files.json", 0o644) == 0)
+        let whom = "--server \(url) --user me"
+        #expect(try await uplink("ls --json", status: 1).errors.contains("chmod 600"))
+        #expect(try await uplink("ls --json \(whom)", status: 1).errors.contains("chmod 600"))
+        #expect(try await uplink("ls --json \(whom) \(password)").output == "[]\n")  // which the file is not needed for
+        try #require(chmod("\(config.path)/uplink/files.json", 0o600) == 0)
         #expect(try await uplink("logout").output == "Forgotten.\n")
 
         server.signal(2)

@@ -230,6 +230,44 @@ struct FilesServerTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func whatAClientHasOrMeansIsHeeded(inFolder: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try await FilesSite.with(inFolder ? ServedFiles(folder: directory.path) : ServedFiles()) { site in
+            let file = try await site.put([1, 2, 3], named: "file")
+            let folder = try await site.files.makeFolder(named: "folder", in: site.root.id)
+            let credentials = try Credentials(user: FilesSite.user, password: FilesSite.password)
+            let client = HTTPClient(
+                transport: site.transport, configuration: try RemoteFiles.configuration(for: site.url, as: credentials))
+            func status(_ method: HTTPRequest.Method, _ path: String, _ fields: HTTPFields) async throws -> Int {
+                var request = try HTTPRequest(parsing: "\(site.url.text)/items/\(path)", method: method)
+                request.headerFields = fields
+                let response = try await client.execute(request)
+                let body = try await response.body.collect(upTo: 100)
+                #expect(response.status.code != 304 || body.isEmpty)
+                return response.status.code
+            }
+            let data = "\(file.id)/data"
+            let tag = try #require(
+                try await client.get("\(site.url.text)/items/\(data)").head.headerFields[.eTag])
+            for method in [HTTPRequest.Method.get, .head] {
+                #expect(try await status(method, data, [.ifNoneMatch: "\"a\", W/\(tag) ,\"b\""]) == 304)
+                #expect(try await status(method, data, [.ifNoneMatch: "*"]) == 304)
+                #expect(try await status(method, data, [.ifNoneMatch: "\"a\""]) == 200)
+                #expect(try await status(method, data, [.ifMatch: tag]) == 200)
+                #expect(try await status(method, data, [.ifMatch: "W/\(tag)"]) == 412)
+                #expect(try await status(method, data, [.ifMatch: "\"a\"", .ifNoneMatch: tag]) == 412)
+            }
+            for (id, tag) in [("\(file.id)", tag), ("\(folder.id)", "*")] {
+                #expect(try await status(.delete, id, [.ifMatch: "\"a\""]) == 412)
+                #expect(try await status(.delete, id, [.ifNoneMatch: tag]) == 412)
+                #expect(try await status(.delete, id, [.ifMatch: tag]) == 204)
+                #expect(try await status(.delete, id, [.ifMatch: "*"]) == 404)
+            }
+        }
+    }
+
     @Test func aCancelledUploadLeavesNothing() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

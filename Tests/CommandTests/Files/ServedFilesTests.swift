@@ -89,6 +89,21 @@ struct ServedFilesTests {
         }
     }
 
+    /// No client could read a listing with such a date.
+    @Test func aDateOfAYearWithFiveDigitsIsTheLatestThatCanBeWritten() async throws {
+        let directory = try TemporaryDirectory(in: "/dev/shm")  // not every file system keeps such dates
+        defer { directory.remove() }
+        try directory.write("file", [1])
+        for name in ["file", "."] {
+            let date = timespec(tv_sec: 400_000_000_000, tv_nsec: 1)
+            try #require(utimensat(AT_FDCWD, directory.path.appending(name).string, [date, date], 0) == 0)
+        }
+        let served = try ServedFiles(folder: directory.path)
+        let dates = try await served.items(in: served.root.id).map(\.modificationDate) + [served.root.modificationDate]
+        #expect(dates.map(\.description) == ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"])
+        #expect(Timestamp(seconds: .min).nearestWritable.description == "0001-01-01T00:00:00Z")
+    }
+
     @Test func aNameThatOnlyBeginsLikeTheServersOwnIsServedAgain() async throws {
         try await withFolders { folder, _, served in
             _ = try await served.makeFolder(named: ".uplink-upload-notes", in: served.root.id)

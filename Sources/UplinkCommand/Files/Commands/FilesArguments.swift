@@ -33,10 +33,13 @@ struct FilesArguments: ParsableArguments {
 
     /// The server and the user, from the options and the credentials file, and that file's password if it has one for
     /// this server and this user.
-    func whom() throws -> (server: FilesServerURL, user: String, keptPassword: String?) {
+    ///
+    /// - Parameter needsPassword: Whether the file is read even if the options say which server and which user.
+    func whom(needsPassword: Bool) throws -> (server: FilesServerURL, user: String, keptPassword: String?) {
         let given = try serverURL()
+        let needsFile = needsPassword || given == nil || user == nil
         let kept: CredentialFile.Entry? =
-            if let file = try? CredentialFile.standard() { try file.read() } else { nil }
+            if needsFile, let file = try? CredentialFile.standard() { try file.read() } else { nil }
         guard let server = try given ?? kept.map({ try FilesServerURL($0.server) }) else {
             throw CommandFailure(
                 "no server is known; give --server, or `uplink files login --server URL --user NAME --keep` first")
@@ -54,8 +57,9 @@ struct FilesArguments: ParsableArguments {
     func resolve(
         usingKept: Bool = true
     ) async throws -> (server: FilesServerURL, user: String, password: String) {
-        let (server, user, kept) = try whom()
-        if let kept, usingKept, !password.isGiven { return (server, user, kept) }
+        let needsPassword = usingKept && !password.isGiven
+        let (server, user, kept) = try whom(needsPassword: needsPassword)
+        if let kept, needsPassword { return (server, user, kept) }
         return (server, user, try await password.read(for: "\(user) at \(server.text)"))
     }
 
@@ -97,7 +101,7 @@ struct FilesArguments: ParsableArguments {
     func runOnThisHost(_ body: @escaping @Sendable (PendingUseCases) async throws -> Void) async throws {
         try await untilInterrupted {
             try Self.checkKeeping()
-            let (server, user, _) = try whom()
+            let (server, user, _) = try whom(needsPassword: false)
             try await body(PendingUseCases.onThisHost(server, user: user))
         }
     }

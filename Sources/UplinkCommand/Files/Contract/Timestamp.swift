@@ -34,6 +34,12 @@ struct Timestamp: Sendable, Hashable, Comparable {
     private static let writable =
         Int64(days(year: 1, month: 1, day: 1)) * 86_400..<Int64(days(year: 10_000, month: 1, day: 1)) * 86_400
 
+    /// The nearest moment that can be written: files may have dates of any year.
+    var nearestWritable: Self {
+        if seconds < Self.writable.lowerBound { return Self(seconds: Self.writable.lowerBound) }
+        return seconds < Self.writable.upperBound ? self : Self(seconds: Self.writable.upperBound - 1)
+    }
+
     private static func lengthOfMonth(_ month: Int, in year: Int) -> Int {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

@@ -75,7 +75,9 @@ struct StoredUploadFile: UploadFile {
                 throw FilesError(.localFile, "`\(path)` changed while it was copied; try again when it is at rest")
             }
         case .bytes(let bytes): try await add(bytes)
-        case .pieces(let pieces): for try await bytes in pieces { try await add(bytes) }
+        case .pieces(let pieces):
+            for try await bytes in pieces { try await add(bytes) }
+            try Task.checkCancellation()  // some sequences end where they are cancelled
         }
         return size
     }

@@ -70,7 +70,10 @@ struct FilesService: Sendable {
         case .data(let id): return try await data(of: id, for: request)
         case .create(let folder): return try Self.json(await create(in: folder, request, &body), status: .created)
         case .delete(let id):
-            try await files.delete(id)
+            let conditions = Preconditions(of: request)
+            try await files.delete(id) { tag throws(ServiceError) in
+                if try !conditions.isNew(tag) { throw .preconditionFailed }
+            }
             return HTTPResponse(statusCode: .noContent)
         }
     }
@@ -78,6 +81,7 @@ struct FilesService: Sendable {
     /// The whole content, or the rest of it for a client that has the beginning.
     private func data(of id: ItemID, for request: HTTPRequest) async throws -> HTTPResponse {
         let served = try await files.content(of: id)
+        guard try Preconditions(of: request).isNew(served.tag) else { return Self.notModified(served) }
         let range = ServedRange(of: request, tag: served.tag, size: served.size)
         var (status, headers) = range.head(tag: served.tag, size: served.size)
         guard let start = range.start else { return HTTPResponse(statusCode: status, headers: headers) }
@@ -154,9 +158,15 @@ struct FilesService: Sendable {
         case .unauthorized:
             response.headers[HTTPHeader("WWW-Authenticate")] = "Basic realm=\"files\", charset=\"UTF-8\""
         case .methodNotAllowed(let allowed): response.headers[HTTPHeader("Allow")] = allowed
-        case .badRequest, .notFound, .full, .failed, .outOfOrder: break
+        case .badRequest, .notFound, .preconditionFailed, .full, .failed, .outOfOrder: break
         }
         return response
+    }
+
+    /// The answer to a client that has this content.
+    private static func notModified(_ served: ServedFiles.Served) -> HTTPResponse {
+        let headers = HTTPHeaders([.eTag: served.tag, .contentLength: String(served.size)])
+        return HTTPResponse(statusCode: .notModified, headers: headers)
     }
 
     /// The answer to HEAD: the content's length without the content (RFC 9110, section 9.3.2).

@@ -44,7 +44,7 @@ struct FolderLoader {
         _ name: String, in folder: ItemID, _ directory: ServedDirectory
     ) -> (id: ItemID, names: [String]?)? {
         guard !ServedFiles.Upload.isTemporary(name), let status = directory.status(of: name) else { return nil }
-        let (date, kind) = (Timestamp(modificationOf: status), status.st_mode & S_IFMT)
+        let (date, kind) = (Timestamp(modificationOf: status).nearestWritable, status.st_mode & S_IFMT)
         let names = kind == S_IFDIR ? try? directory.directory(at: [name]).names() : nil
         guard names != nil || kind == S_IFREG else { return nil }
         let size = names == nil ? Int64(status.st_size) : nil

@@ -40,7 +40,7 @@ final class ServedDirectory: Sendable {
     /// When something was last added or removed; nil if the file system does not say.
     var date: Timestamp? {
         var status = stat()
-        return fstat(descriptor, &status) == 0 ? Timestamp(modificationOf: status) : nil
+        return fstat(descriptor, &status) == 0 ? Timestamp(modificationOf: status).nearestWritable : nil
     }
 
     /// What the system says of an item, or of a link itself; nil if there is none.

@@ -129,7 +129,12 @@ actor ServedFiles {
     }
 
     /// Deletes an item and everything in it; a folder only if all that is in it is served.
-    func delete(_ id: ItemID) throws {
+    ///
+    /// - Parameter check: Called with the tag of a file's content before anything is deleted; with nil for a folder and
+    ///   for a file that cannot be read.
+    func delete(_ id: ItemID, if check: (_ tag: String?) throws(ServiceError) -> Void = { _ in }) throws {
+        _ = try tree.item(id)
+        try check((try? content(of: id))?.tag)
         let doomed = try tree.subtree(of: id)
         try checkAllIsServed(in: doomed.filter(\.isFolder))
         for item in doomed {

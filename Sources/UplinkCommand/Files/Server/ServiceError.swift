@@ -10,6 +10,8 @@ enum ServiceError: Error, Hashable, CustomStringConvertible {
     case notFound
     /// 405: the path only allows other methods, which these are.
     case methodNotAllowed(String)
+    /// 412: the item is not the one that the client means.
+    case preconditionFailed
     /// 507: an upload is larger than the limit.
     case full
     /// 500: the disk failed.
@@ -24,6 +26,7 @@ enum ServiceError: Error, Hashable, CustomStringConvertible {
         case .unauthorized: 401
         case .notFound: 404
         case .methodNotAllowed: 405
+        case .preconditionFailed: 412
         case .full: 507
         case .failed: 500
         case .outOfOrder: 503
@@ -40,6 +43,7 @@ enum ServiceError: Error, Hashable, CustomStringConvertible {
         case .unauthorized: "wrong user or password"
         case .notFound: "there is no such item"
         case .methodNotAllowed: "this method has no meaning here"
+        case .preconditionFailed: "the item is another one now"
         case .full: "there is no room for this"
         case .failed(let reason): reason
         case .outOfOrder: "out of order, as ordered"
